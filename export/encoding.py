@@ -44,11 +44,11 @@ class Names:
         self._characters = characters
         self._number: dict[str, int] = {}
 
-    def number(self, name: str) -> int:
-        """Return the number of `name`, which is added where it is new."""
-        return self._number.setdefault(name, len(self._number))
+    def number(self, name: str | None) -> int:
+        """Return the number of `name`, which is added where it is new; −1 for None."""
+        return -1 if name is None else self._number.setdefault(name, len(self._number))
 
-    def numbers(self, names: Iterable[str]) -> list[int]:
+    def numbers(self, names: Iterable[str | None]) -> list[int]:
         """Return the number of each name."""
         return [self.number(name) for name in names]
 

@@ -6,7 +6,9 @@ The one place that writes numbers for people: terminal, report, findings, reason
 import math
 from typing import Final
 
-_PREFIXES: Final = ("", "k", "M", "G", "T", "P", "E")
+PREFIXES: Final = ("", "k", "M", "G", "T", "P", "E")
+TIME_UNITS: Final = (("h", 3600.0, 36e3), ("min", 60.0, 7200.0), ("s", 1.0, 1.0), ("ms", 1e-3, 1e-3), ("µs", 1e-6, 0.0))
+"""Units of time, how long each is and from how many seconds on it is used."""
 
 
 def bytes_text(volume: float) -> str:
@@ -159,17 +161,16 @@ def joined(names: list[str], count: int) -> str:
 
 def _scaled(value: float, unit: str) -> str:
     step = 0
-    while abs(value) >= 999.5 and step < len(_PREFIXES) - 1:
+    while abs(value) >= 999.5 and step < len(PREFIXES) - 1:
         value, step = value / 1000, step + 1
-    return f"{_number(value, 3)} {_PREFIXES[step]}{unit}"
+    return f"{_number(value, 3)} {PREFIXES[step]}{unit}"
 
 
 def _time_unit(value: float) -> tuple[str, float]:
     """Return the unit that suits a time, and its length in s."""
-    for unit, size, least in (("h", 3600.0, 36e3), ("min", 60.0, 7200.0), ("s", 1.0, 1.0), ("ms", 1e-3, 1e-3)):
-        if abs(value) >= least:
-            return unit, size
-    return ("µs", 1e-6) if value else ("s", 1.0)
+    if value == 0:
+        return "s", 1.0
+    return next((unit, size) for unit, size, least in TIME_UNITS if abs(value) >= least)
 
 
 def _number(value: float, digits: int) -> str:

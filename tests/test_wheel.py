@@ -73,7 +73,7 @@ def test_the_wheel_has_every_module_and_nothing_else(names: list[str]) -> None:
     content = {PurePosixPath(name) for name in names}
     assert len(content) == len(names)
     metadata = {path for path in content if path.parts[0].endswith(".dist-info")}
-    page = {PurePosixPath("iostrata", *path.relative_to(TREE).parts) for path in TREE.glob("export/report/page/*.*")}
+    page = {PurePosixPath("iostrata", *path.relative_to(TREE).parts) for path in TREE.glob("export/page/browser/*.*")}
     plugin = {PurePosixPath("iostrata", *path.relative_to(TREE).parts) for path in TREE.glob("live/scorep/*")}
     assert len(page) > 10
     assert PurePosixPath("iostrata/live/scorep/plugin.c") in plugin

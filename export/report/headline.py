@@ -135,9 +135,8 @@ def _on(entry: Document, ranks: str, pairs: list[Document]) -> str:
 
 
 def _volume(entries: list[Document], trace: Document, comparison: Document | None) -> str:
-    ways = sorted(("write", "read"), key=lambda way: -_own(entries, way))
-    direction, other = ways
-    said = _substantial(entries, direction)
+    """Return how much the program moved through which layers, and what the lowest layer made of it."""
+    direction, other = sorted(("write", "read"), key=lambda way: -_own(entries, way))
     ranks = counted(trace["ranks"], "rank")
     layers = [entry for entry in entries if entry["direction"] == direction]
     pairs = [] if comparison is None else comparison.get("pairs", [])
@@ -145,29 +144,31 @@ def _volume(entries: list[Document], trace: Document, comparison: Document | Non
         # Nobody knows which of them the program itself called.
         each = [f"{bytes_text(entry['bytes'])} through {entry['layer']}{_on(entry, ranks, pairs)}" for entry in layers]
         return f"Each layer {_VERBS[direction]}, whoever caused it: {'; '.join(each)}."
+    said = _substantial(entries, direction)
     if not said:
         top = max(entries, key=lambda entry: entry["bytes"])
         moved = f"{_VERBS[top['direction']]} {bytes_text(top['bytes'])}"
         return f"{top['layer']} {moved} for the layers above it{_on(top, ranks, pairs)}."
-    top = said[0]
+    top, *more = said
     text = f"The program {_VERBS[direction]} {_through(top)}{_on(top, ranks, pairs)}"
     also = _substantial(entries, other) if _own(entries, other) >= _OTHER_WAY * _own(entries, direction) else []
-    if said[1:]:
-        text += f", {'' if len(said) > 2 else 'and '}{_listed([_through(entry) for entry in said[1:]])}"
+    if more:
+        text += f", {'' if len(more) > 1 else 'and '}{_listed([_through(entry) for entry in more])}"
     if also:
         text += f", and {_VERBS[other]} {_listed([_through(entry) for entry in also])}"
-    below = [
-        pair
-        for pair in pairs
-        if pair["upper"] == top["layer"] and pair["direction"] == direction and pair["lower_bytes"]
-    ]
-    if below:
-        lowest = below[-1]
-        factor = lowest.get("amplification")
-        times = "" if factor is None else f", {factor:.2f} times as much" if abs(factor - 1) >= 0.005 else ", as much"
-        what = f"what it {_VERBS[direction]} through {top['layer']}" if said[1:] or also else "this"
-        text += f"; of {what} {lowest['lower']} made {bytes_text(lowest['lower_bytes'])}{times}"
-    return text + "."
+    return f"{text}{_made_below(top, pairs, bool(more or also))}."
+
+
+def _made_below(top: Document, pairs: list[Document], named: bool) -> str:
+    """Return what the lowest layer below one made of its bytes, which are `named` where others are told, too."""
+    ends = top["layer"], top["direction"]
+    below = [pair for pair in pairs if (pair["upper"], pair["direction"]) == ends and pair["lower_bytes"]]
+    if not below:
+        return ""
+    lowest, factor = below[-1], below[-1].get("amplification")
+    times = "" if factor is None else f", {factor:.2f} times as much" if abs(factor - 1) >= 0.005 else ", as much"
+    what = f"what it {_VERBS[top['direction']]} through {top['layer']}" if named else "this"
+    return f"; of {what} {lowest['lower']} made {bytes_text(lowest['lower_bytes'])}{times}"
 
 
 def _own(entries: list[Document], direction: str) -> float:
@@ -193,36 +194,41 @@ def _through(entry: Document) -> str:
 
 
 def _regularity(periods: list[LayerPeriod]) -> str:
+    """Return what comes how often, the largest signal first."""
     periodic = [period for period in periods if period.result.periodic and period.result.period is not None]
     if not periodic:
-        return (
-            "No layer has a period: " + _lower_first(periods[0].result.reason) if periods else "No layer has a period."
-        )
+        reason = f": {_lower_first(periods[0].result.reason)}" if periods else "."
+        return f"No layer has a period{reason}"
     strongest = max(periodic, key=lambda period: period.signal.volume)
-    result = strongest.result
-    window = strongest.signal.window
+    result, window = strongest.result, strongest.signal.window
     together = [period for period in periodic if alike(period.result, result, window)]
-    ways = {period.direction for period in together}
-    names = _listed(list(dict.fromkeys(period.layer for period in together)))
-    what = "I/O of" if len(ways) > 1 else "Writes of" if "write" in ways else "Reads of"
-    comes = "comes" if len(ways) > 1 else "come"
-    text = f"{what} {names} {comes} {every_text(result, window)}, {certainty_text(result)}"
     others = [other for other in periodic if not alike(other.result, result, window)]
+    text = f"{_of_layers(together)} {every_text(result, window)}, {certainty_text(result)}"
     if others:
         text += "; " + "; ".join(_other(others[:3]))
-        if len(others) > 3:
-            text += f" and {counted(len(others) - 3, 'other')}"
+    if len(others) > 3:
+        text += f" and {counted(len(others) - 3, 'other')}"
     largest = max(periods, key=lambda period: period.signal.volume)
     if not largest.result.periodic and largest.signal.volume > 10 * strongest.signal.volume:
-        noun = "writes" if largest.direction == "write" else "reads"
-        text += f"; the {noun} of {largest.layer}, which moved most, have no period"
+        text += f"; the {_noun(largest)} of {largest.layer}, which moved most, have no period"
     return text + "."
+
+
+def _of_layers(periods: list[LayerPeriod]) -> str:
+    """Return what comes: I/O, writes or reads of some layers."""
+    ways = {period.direction for period in periods}
+    names = _listed(list(dict.fromkeys(period.layer for period in periods)))
+    return f"I/O of {names} comes" if len(ways) > 1 else f"{_noun(periods[0]).capitalize()} of {names} come"
+
+
+def _noun(period: LayerPeriod) -> str:
+    return "writes" if period.direction == "write" else "reads"
 
 
 def _other(others: list[LayerPeriod]) -> Iterator[str]:
     for other in others:
-        noun = "writes" if other.direction == "write" else "reads"
-        yield f"{noun} of {other.layer} {every_text(other.result, other.signal.window, brief=True)}"
+        window = other.signal.window
+        yield f"{_noun(other)} of {other.layer} {every_text(other.result, window, brief=True)}"
 
 
 def _look_here(entries: list[Document], layers: Document, comparison: Document | None) -> str:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable
-from pathlib import Path
+from dataclasses import replace
 from typing import Final, Literal
 
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
@@ -11,11 +11,9 @@ from ...analysis.comparison.story import results_of, story_of
 from ...analysis.registry import DEFAULT_METHOD
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
-from ...model.text import printable
-from ..atomic import atomic_file
+from ..page.html import write_page
 from ..written import Written
 from .contents import report_contents
-from .page import page
 from .panels.limits import Limits
 
 MOST_BYTES: Final = 2_000_000
@@ -77,14 +75,7 @@ def write_report(
         periods += layer_periods([layer], DIRECTIONS, traffic, method, fs)
     comparison = compare_layers(trace, layers=names, directions=DIRECTIONS, method=method, fs=fs, known=periods)
     story = story_of(trace, results_of(periods), method, fs)
-    title = f"iostrata: {printable(trace.path.parent.name or trace.path.name)}"
-    limits = Limits()
-    with atomic_file(path) as temporary:
-        while True:
-            contents = report_contents(trace, chosen, periods, comparison, limits, story)
-            text = page(contents, title).encode()
-            if len(text) <= most_bytes or limits == limits.halved():
-                break
-            limits = limits.halved()
-        temporary.write_bytes(text)
-    return Written(Path(path), len(text), tuple(layer.name for layer in chosen), cut=contents["cut"])
+    title = f"iostrata: {trace.path.parent.name or trace.path.name}"
+    smaller = (report_contents(trace, chosen, periods, comparison, limits, story) for limits in Limits().smaller())
+    written = write_page(smaller, path, title, most_bytes)
+    return replace(written, layers=tuple(layer.name for layer in chosen))

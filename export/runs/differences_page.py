@@ -2,112 +2,220 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.document import plain
-from ...runs.collection.rows import LayerRow, Run, SignalRow
+from ...model.quantities import counted, seconds_text
+from ...runs.collection.rows import LayerRow, Run
+from ...runs.differences.changes import Change
 from ...runs.differences.difference import Difference
 from ...runs.differences.phases import aligned_phases
-from ..atomic import atomic_file
-from ..encoding import packed, without_long_text
-from ..report.page import BASE, page
+from ..page.document import (
+    Axis,
+    Cell,
+    Chart,
+    Choice,
+    Fold,
+    Legend,
+    Notice,
+    PageBlock,
+    PageDocument,
+    Paragraph,
+    Section,
+    Series,
+    Table,
+    TableColumn,
+)
+from ..page.html import write_page
 from ..written import Written
+from .differences_text import VERDICTS
 
 _MOST_CURVES: Final = 16
 _MOST_RUNS: Final = 6
 """Drawn a side; more would hide each other."""
 _MOST_PHASES: Final = 300
 _MOST_CHANGES: Final = 500
-_CHARACTERS: Final = 300
+
+_SIGNS: Final = {
+    1: ("better", "+", "For the better."),
+    -1: ("worse", "−", "For the worse."),
+    0: ("neutral", "·", "Neither better nor worse by itself."),
+}
+_SHARES: Final = ("collective", "non-blocking")
+_KINDS: Final = {
+    **dict.fromkeys(("bytes", "request-size"), "bytes"),
+    **dict.fromkeys(("time", "period", "duration"), "seconds"),
+    **dict.fromkeys(_SHARES, "share"),
+    "bandwidth": "rate",
+}
+"""What the values of a change are measured in; ratios where nothing else."""
 
 Edges = npt.NDArray[np.float64]
 
 
+def _what(change: Change) -> str:
+    return " ".join(word for word in (change.layer, change.direction, change.id.replace(":", " ")) if word)
+
+
+def _value(change: Change, value: float | str | None) -> Cell:
+    return {"value": value, "kind": "text" if isinstance(value, str) else _KINDS.get(change.id, "ratio")}
+
+
+def _ratio(change: Change) -> Cell:
+    return {"value": change.ratio, "kind": "share" if change.id in _SHARES else "ratio"}
+
+
+def _interval(change: Change) -> str | None:
+    if change.interval is None or change.id in _SHARES:
+        return None
+    low, high = change.interval
+    return f"{low:.3g} … {high:.3g}"
+
+
+def _chance(change: Change) -> str | None:
+    if change.p_value is None:
+        return None
+    return "<0.001" if change.p_value < 0.001 else f"{change.p_value:.3g}"
+
+
+_CHANGES: Final = (
+    TableColumn("What", _what, "text"),
+    TableColumn("A", lambda change: _value(change, change.before)),
+    TableColumn("B", lambda change: _value(change, change.after)),
+    TableColumn("B / A", _ratio),
+    TableColumn("Interval", _interval, "word"),
+    TableColumn("p", _chance, "word"),
+    TableColumn("Matters", lambda change: "yes" if change.matters else "no", "word"),
+)
+_PHASES: Final = (
+    TableColumn("Phase", lambda phase: phase[0], "text"),
+    TableColumn("A begins", lambda phase: phase[1].before_start, "seconds"),
+    TableColumn("B begins", lambda phase: phase[1].after_start, "seconds"),
+    TableColumn("A takes", lambda phase: phase[1].before_end - phase[1].before_start, "seconds"),
+    TableColumn("B takes", lambda phase: phase[1].after_end - phase[1].after_start, "seconds"),
+    TableColumn("A moves", lambda phase: phase[1].before_bytes, "bytes"),
+    TableColumn("B moves", lambda phase: phase[1].after_bytes, "bytes"),
+)
+
+
 def write_differences(difference: Difference, path: str | os.PathLike[str]) -> Written:
     """Write the page of a comparison; raises OutputError if it cannot be written."""
-    contents = differences_contents(difference)
-    text = page(contents, "iostrata: what differs", (*BASE, "changes.js")).encode()
-    with atomic_file(path) as temporary:
-        temporary.write_bytes(text)
-    return Written(Path(path), len(text), difference.layers, cut=contents["cut"])
+    written = write_page([differences_page(difference)], path, "iostrata: what differs")
+    return replace(written, layers=difference.layers)
 
 
-def differences_contents(difference: Difference) -> dict[str, Any]:
-    """Return the document that the page holds."""
-    cut: dict[str, int] = {}
-    keys = list(dict.fromkeys((row.layer, row.direction) for run in difference.before for row in run.signals))
-    keys += [
-        key for key in dict.fromkeys((row.layer, row.direction) for run in difference.after for row in run.signals)
-        if key not in keys
-    ]  # fmt: skip
-    keys.sort(key=lambda key: difference.layers.index(key[0]))
+def differences_page(difference: Difference) -> PageDocument:
+    """Return the page of a comparison."""
     names = difference.names
-    pairs = [
-        {"layer": layer, "direction": direction, "number": number, **pair._asdict()}
+    runs = (*difference.before, *difference.after)
+    keys = list(dict.fromkeys((row.layer, row.direction) for run in runs for row in run.signals))
+    keys.sort(key=lambda key: difference.layers.index(key[0]))
+    phases = [
+        (f"{layer} {direction} {number}", pair)
         for layer, direction in keys
         for number, pair in enumerate(difference.phases(layer, direction), 1)
     ]
-    lists: dict[str, tuple[list[Any], int]] = {
-        "changes": ([change.to_dict() for change in (*difference.mattering, *difference.smaller)], _MOST_CHANGES),
-        "curves": ([_curves(difference, names, *key) for key in keys], _MOST_CURVES),
-        "phases": (pairs, _MOST_PHASES),
-    }
-    shown = {}
-    for name, (entries, most) in lists.items():
-        shown[name] = entries[:most]
-        if len(entries) > most:
-            cut[name] = len(entries)
-    contents = {
-        "verdict": difference.verdict,
-        "before": [_run(run, names) for run in islice(difference.before, _MOST_RUNS)],
-        "after": [_run(run, names) for run in islice(difference.after, _MOST_RUNS)],
-        "unusable": [
-            {"name": names[run.job.job], "reason": run.job.reason} for run in difference.unusable[:_MOST_RUNS]
-        ],
-        "cautions": difference.cautions,
-        **shown,
-        "cut": cut,
-        "definitions": {},
-    }
-    return {"schema_version": 1, **without_long_text(plain(contents), _CHARACTERS)}
+    changes = (*difference.mattering, *difference.smaller)
+    lists = {"changes": (changes, _MOST_CHANGES), "curves": (keys, _MOST_CURVES), "phases": (phases, _MOST_PHASES)}
+    sections = (
+        Section("changes", "Changes", "What matters", _mattering(difference.mattering)),
+        Section("curves", "Bandwidth", "Bandwidth of both sides", _curves(difference, names, keys)),
+        Section("all", "All", "All differences", _all(changes[:_MOST_CHANGES])),
+        Section("phases", "Phases", "Phase by phase", _phases(phases)),
+    )
+    facts = [
+        _fact(letter, run, names)
+        for letter, side in (("A", difference.before), ("B", difference.after))
+        for run in islice(side, _MOST_RUNS)
+    ]
+    left_out = [f"{names[run.job.job]} ({run.job.reason})" for run in difference.unusable[:_MOST_RUNS]]
+    warnings = [f"Left out: {'; '.join(left_out)}"] if left_out else []
+    cut = {name: len(found) for name, (found, most) in lists.items() if len(found) > most}
+    title = VERDICTS[difference.verdict].rstrip(".")
+    return PageDocument(title, sections, facts, [*warnings, *difference.cautions], cut=cut)
 
 
-def _run(run: Run, names: Mapping[str, str]) -> dict[str, Any]:
+def _fact(letter: str, run: Run, names: Mapping[str, str]) -> dict[str, Any]:
     job = run.job
-    return {"name": names[job.job], "job": job.job, "duration_s": job.duration_s, "ranks": job.ranks}
+    length = f"{seconds_text(job.duration_s or 0)}, {counted(job.ranks or 0, 'rank')}"
+    tone = f"side-{letter.lower()}"
+    return {"name": letter, "value": names[job.job], "more": length, "about": job.job, "tone": tone}
 
 
-def _curves(difference: Difference, names: Mapping[str, str], layer: str, direction: str) -> dict[str, Any]:
+def _mattering(changes: Sequence[Change]) -> list[PageBlock]:
+    if not changes:
+        return [Paragraph("Nothing that is sure and large enough to care about.")]
+    notices = []
+    for change in changes:
+        tone, sign, about = _SIGNS[change.good]
+        notices.append(Notice(tone, change.text, sign, about))
+    return [*notices]
+
+
+def _all(changes: Sequence[Change]) -> list[PageBlock]:
+    text = (
+        "Geometric means over the runs of a side. The interval is one of 95 %; p is corrected for the number of tests. "
+        "Times of single runs vary, so only a large factor tells there."
+    )
+    return [Paragraph(text), Table(_CHANGES, changes)] if changes else []
+
+
+def _phases(phases: Sequence[Any]) -> list[PageBlock]:
+    text = "The first run of each side; phases belong together by their place in the program."
+    if len(phases) > _MOST_PHASES:
+        text += f" {_MOST_PHASES} of {len(phases):,} are shown."
+    return [Paragraph(text), Table(_PHASES, phases[:_MOST_PHASES])] if phases else []
+
+
+def _curves(difference: Difference, names: Mapping[str, str], keys: Sequence[tuple[str, str]]) -> list[PageBlock]:
+    if not keys:
+        return []
+    shown = keys[:_MOST_CURVES]
+    blocks: list[PageBlock] = [
+        Paragraph(
+            "Bytes per second in 512 bins. By phase, rates stay what they were and only time is stretched, so areas of "
+            "B are not bytes."
+        ),
+        Legend([("side-a", "A, before"), ("side-b", "B, after")]),
+    ]
+    clock = Fold("by the clock: both from their start", [_chart(difference, names, *key, False) for key in shown])
+    if any(_row(difference.before[0], *key) is not None for key in shown):
+        charts = [_chart(difference, names, *key, True) for key in shown]
+        blocks.append(
+            Choice("Axis:", [Fold("by phase: B stretched so that its phases lie on those of A", charts), clock])
+        )
+    else:
+        blocks += clock.blocks
+    if len(keys) > len(shown):
+        blocks.append(Paragraph(f"{counted(len(shown), 'curve')} of {len(keys):,} are shown.", muted=True))
+    return blocks
+
+
+def _chart(difference: Difference, names: Mapping[str, str], layer: str, direction: str, by_phase: bool) -> Chart:
+    """Return the bandwidths of both sides, by the clock or with the phases of all runs where those of the first are."""
     reference = _row(difference.before[0], layer, direction)
-    sides = {
-        name: [
-            _curve(names[run.job.job], signal, reference, _row(run, layer, direction))
-            for run in runs[:_MOST_RUNS]
-            for signal in run.signals
-            if (signal.layer, signal.direction) == (layer, direction)
-        ]
-        for name, runs in (("before", difference.before), ("after", difference.after))
-    }
-    return {"layer": layer, "direction": direction, **sides, "aligned": reference is not None}
+    series = []
+    for letter, runs in (("A", difference.before), ("B", difference.after)):
+        for run in runs[:_MOST_RUNS]:
+            for signal in run.signals:
+                if (signal.layer, signal.direction) != (layer, direction):
+                    continue
+                one = Series("steps", f"side-{letter.lower()}", y=signal.values, name=f"{letter} {names[run.job.job]}")
+                every = (signal.start_s, signal.bin_s)
+                edges = signal.start_s + signal.bin_s * np.arange(len(signal.values) + 1, dtype=np.float64)
+                inside = _aligned(edges, reference, _row(run, layer, direction)) if by_phase else edges
+                series.append(replace(one, every=every) if inside is edges else replace(one, x=inside))
+    title = f"{layer} {direction}"
+    x = Axis("seconds", "A’s clock" if by_phase else "clock")
+    return Chart(title, x, Axis("rate"), series, height=120, read=True, heading=True)
 
 
 def _row(run: Run, layer: str, direction: str) -> LayerRow | None:
     return next((row for row in run.layers if (row.layer, row.direction) == (layer, direction)), None)
-
-
-def _curve(name: str, signal: SignalRow, reference: LayerRow | None, row: LayerRow | None) -> dict[str, Any]:
-    edges: Edges = signal.start_s + signal.bin_s * np.arange(len(signal.values) + 1, dtype=np.float64)
-    return {
-        "name": name,
-        "edges": packed(edges, "f4"),
-        "aligned": packed(_aligned(edges, reference, row), "f4"),
-        "values": packed(np.array(signal.values), "f4"),
-    }
 
 
 def _aligned(edges: Edges, reference: LayerRow | None, row: LayerRow | None) -> Edges:

@@ -14,7 +14,7 @@ from ...runs.differences.difference import Difference
 from ..terminal.console import print_paragraph, written_lines
 from ..written import Written
 
-_VERDICTS: Final = {
+VERDICTS: Final = {
     "same": "No change that matters.",
     "better": "B is better than A.",
     "worse": "B is worse than A.",
@@ -35,7 +35,7 @@ def print_difference(
     for run in difference.unusable:
         print_paragraph(f"left out: {run.job.job}: {run.job.reason}", out, "yellow", indent=0)
     out.print()
-    out.print(Text(_VERDICTS[difference.verdict], style="bold"))
+    out.print(Text(VERDICTS[difference.verdict], style="bold"))
     for change in difference.mattering:
         _print_change(change, out)
     rest = difference.smaller

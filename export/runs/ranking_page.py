@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -11,15 +12,29 @@ import numpy as np
 import numpy.typing as npt
 
 from ...analysis.findings.rule import SEVERITIES
-from ...model.document import checked_document, plain
+from ...model.document import checked_document
 from ...model.errors import TraceError
-from ...model.quantities import bytes_text, counted, percent_text, seconds_text
+from ...model.metrics import metrics_of
+from ...model.quantities import bytes_text, count_text, counted, level_text, percent_text, rate_text, seconds_text
 from ...runs.collection.names import distinct_names
 from ...runs.collection.rows import FindingRow, JobRow, Run, SignalRow
 from ...runs.collection.tables import Collection
-from ..atomic import atomic_file
-from ..encoding import packed, without_long_text
-from ..report.page import BASE, page
+from ..encoding import packed
+from ..page.document import (
+    Axis,
+    Beside,
+    Cell,
+    Chart,
+    Legend,
+    PageBlock,
+    PageDocument,
+    Paragraph,
+    Section,
+    Series,
+    Table,
+    TableColumn,
+)
+from ..page.html import write_page
 from ..written import Written
 
 MOST_ROWS: Final = 1500
@@ -29,21 +44,67 @@ _MOST_BYTES: Final = 5_000_000
 _SPARK_BINS: Final = 64
 _LOWEST_BAR: Final = 32
 _BINS: Final = 24
-_CHARACTERS: Final = 240
 _MOST_SCORES: Final = 2**28
 """Bytes of a file of scores that are read."""
 
-_DISTRIBUTIONS: Final = (
-    ("Length of the run", "s", lambda job: job.duration_s),
-    ("I/O time", "s", lambda job: job.io_s),
-    ("Share of the run in I/O", "share", lambda job: _share(job)),
-    ("Bytes written", "B", lambda job: job.bytes_written),
-    ("Bytes read", "B", lambda job: job.bytes_read),
-    ("Operations", "", lambda job: job.operations),
-    ("Metadata operations", "", lambda job: job.metadata_operations),
-)
-
 Scores = Mapping[str, Mapping[str, Any]]
+
+
+def job_cost(job: JobRow) -> float:
+    """Return the time in the program's own operations, summed over all ranks, in s."""
+    return (job.rank_io_s or 0.0) * (job.ranks or 0)
+
+
+def io_share(job: JobRow) -> float | None:
+    """Return the share of a run in which at least one operation was under way."""
+    return job.io_s / job.duration_s if job.io_s is not None and job.duration_s else None
+
+
+def _columns(*names: str) -> dict[str, TableColumn]:
+    """Return columns for metrics of jobs by their names."""
+    metrics = {one.name: one for one in metrics_of(JobRow)}
+    return {name: TableColumn.of_metric(metrics[name]) for name in names}
+
+
+_JOB: Final = _columns(
+    "io_s", "duration_s", "ranks", "bytes_read", "bytes_written", "operations", "metadata_operations"
+)
+_SHARE: Final = TableColumn("Share of the run", io_share, "share", "I/O time over the length of the run.")
+_DISTRIBUTIONS: Final = (
+    *(
+        _JOB[name]
+        for name in ("duration_s", "io_s", "bytes_written", "bytes_read", "operations", "metadata_operations")
+    ),
+    _SHARE,
+)
+_TEXTS: Final[dict[str, Callable[[float], str]]] = {
+    "seconds": seconds_text,
+    "share": percent_text,
+    "bytes": bytes_text,
+}
+
+
+def _named(run: Run, name: str, report: str | None) -> Cell:
+    """Return what a run is called, with a link to its report and its worst finding."""
+    worst = min(run.findings, key=lambda one: SEVERITIES.index(one.severity), default=None)
+    notes = [] if worst is None or worst.severity == "info" else [(worst.severity, f"{worst.severity}: {worst.text}")]
+    shown = f"{name} (damaged)" if run.job.damaged else name
+    href = None if report is None else quote(report)
+    return {"value": shown, "title": run.job.job, "notes": notes, "order": name, "href": href}
+
+
+def _by_severity(job: JobRow) -> Cell:
+    order = 1e6 * (job.critical or 0) + 1e3 * (job.warnings or 0) + (job.findings or 0)
+    return {"value": job.findings, "order": order}
+
+
+def _over_time(run: Run) -> Cell:
+    found = spark_curves(run.signals)
+    if found is None:
+        return None
+    layer, top, curves = found
+    about = f"{layer} over {seconds_text(run.job.duration_s or 0.0)}, up to {rate_text(top)}"
+    return {"value": {"about": about, "curves": curves}}
 
 
 def write_ranking(
@@ -72,16 +133,9 @@ def write_ranking(
     OutputError
         If the page cannot be written.
     """
-    most = MOST_ROWS
-    with atomic_file(path) as temporary:
-        while True:
-            contents = ranking_contents(collection, scores or {}, reports or {}, most)
-            text = page(contents, f"iostrata: {contents['total']:,} runs", (*BASE, "ranking.js")).encode()
-            if len(text) <= _MOST_BYTES or most < 16:
-                break
-            most //= 2
-        temporary.write_bytes(text)
-    return Written(Path(path), len(text), rows=contents["total"], cut=contents["cut"])
+    pages = (ranking_page(collection, scores or {}, reports or {}, MOST_ROWS >> halved) for halved in range(8))
+    written = write_page(pages, path, f"iostrata: {len(collection.jobs):,} runs", most_bytes=_MOST_BYTES)
+    return replace(written, rows=len(collection.jobs))
 
 
 def read_scores(path: str | os.PathLike[str]) -> Scores:
@@ -101,112 +155,108 @@ def read_scores(path: str | os.PathLike[str]) -> Scores:
         ) from None
 
 
-def ranking_contents(
+def ranking_page(
     collection: Collection, scores: Scores, reports: Mapping[str, str], most: int = MOST_ROWS
-) -> dict[str, Any]:
-    """Return the document that the page holds."""
+) -> PageDocument:
+    """Return the page with the first `most` runs."""
     jobs = collection.jobs
     names = distinct_names({job.job: job.name for job in jobs})
     usable = [job for job in jobs if job.usable]
     failed = [job for job in jobs if not job.usable]
     # The order of assess, which puts short jobs after longer ones, is not that of the bare scores.
     place_of = {job: place for place, job in enumerate(scores) if scores[job].get("problem_score", 0.0) > 0}
-    usable.sort(key=lambda job: (place_of.get(job.job, len(scores)), -_cost(job), job.job))
-    listed = usable[:most]
-    cut = {}
-    if len(usable) > len(listed):
-        cut["runs"] = len(usable)
-    if len(failed) > _MOST_FAILED:
-        cut["failed"] = len(failed)
-    runs = {run.job.job: run for run in collection.runs(("finding", "signal"), [job.job for job in listed])}
-    contents = {
-        "total": len(jobs),
-        "facts": _facts(usable, failed),
-        "headline": _headline(usable, names, scores),
-        "runs": [
-            {"place": place, **_row(runs[job.job], names[job.job], scores.get(job.job, {}), reports.get(job.job))}
-            for place, job in enumerate(listed)
-        ],
-        "distributions": [
-            found for title, unit, value in _DISTRIBUTIONS
-            if (found := _distribution(title, unit, [value(job) for job in usable])) is not None
-        ],
-        "findings": _findings(collection, names),
-        "failed": [{"name": names[job.job], "job": job.job, "reason": job.reason} for job in failed[:_MOST_FAILED]],
-        "cut": cut,
-        "definitions": {},
-    }  # fmt: skip
-    return {"schema_version": 1, **without_long_text(plain(contents), _CHARACTERS)}
+    usable.sort(key=lambda job: (place_of.get(job.job, len(scores)), -job_cost(job), job.job))
+    runs = {run.job.job: run for run in collection.runs(("finding", "signal"), [job.job for job in usable[:most]])}
+    lists = {"runs": (usable, most), "failed": (failed, _MOST_FAILED)}
+    sections = (
+        Section(
+            "ranking", "Ranking", "Runs, what deserves a look first", _ranking(usable, runs, names, scores, reports)
+        ),
+        Section("distributions", "Distributions", "How the runs are distributed", _distributions(usable)),
+        Section("findings", "Findings", "Findings over all runs", _findings(collection, names)),
+        Section("failed", "Not read", "Traces that could not be read", _failed(failed, names)),
+    )
+    title = f"I/O of {counted(len(jobs), 'run')}"
+    cut = {name: len(found) for name, (found, kept) in lists.items() if len(found) > kept}
+    return PageDocument(title, sections, _facts(usable, failed), headline=_headline(usable, names, scores), cut=cut)
 
 
-def _cost(job: JobRow) -> float:
-    """Return the time in the program's own operations, summed over all ranks, in s."""
-    return (job.rank_io_s or 0.0) * (job.ranks or 0)
-
-
-def _share(job: JobRow) -> float | None:
-    return job.io_s / job.duration_s if job.io_s is not None and job.duration_s else None
-
-
-def _score(job: JobRow, scores: Scores) -> float:
-    return float(scores.get(job.job, {}).get("problem_score", 0.0))
-
-
-def _row(run: Run, name: str, score: Mapping[str, Any], report: str | None) -> dict[str, Any]:
-    job = run.job
-    worst = min(run.findings, key=lambda one: SEVERITIES.index(one.severity), default=None)
-    return {
-        "job": job.job,
-        "name": name,
-        "report": None if report is None else quote(report),
-        "cost_s": _cost(job),
-        "io_s": job.io_s,
-        "share": _share(job),
-        "duration_s": job.duration_s,
-        "ranks": job.ranks,
-        "bytes_read": job.bytes_read,
-        "bytes_written": job.bytes_written,
-        "operations": job.operations,
-        "metadata_operations": job.metadata_operations,
-        "findings": job.findings,
-        "critical": job.critical,
-        "warnings": job.warnings,
-        "damaged": job.damaged,
-        "top": None if worst is None or worst.severity == "info" else {"severity": worst.severity, "text": worst.text},
-        "spark": _spark(run.signals),
-        **score,
+def _ranking(
+    usable: Sequence[JobRow],
+    runs: Mapping[str, Run],
+    names: Mapping[str, str],
+    scores: Scores,
+    reports: Mapping[str, str],
+) -> list[PageBlock]:
+    """Return the table of those of the usable jobs that are in `runs`, which are the first of them."""
+    jobs = usable[: len(runs)]
+    if not jobs:
+        return []
+    # The order of assess, which puts short jobs after longer ones.
+    score_of = {
+        job.job: {"value": score, "order": -place}
+        for place, job in enumerate(jobs)
+        if (score := scores.get(job.job, {}).get("problem_score")) is not None
     }
+    problem = "Problem-Score (Betke & Kunkel, ISC’20) as iostrata assess gives it."
+    columns = [
+        TableColumn("Run", lambda job: _named(runs[job.job], names[job.job], reports.get(job.job)), "text"),
+        TableColumn("Over time", lambda job: _over_time(runs[job.job]), "spark"),
+        TableColumn("Problem", lambda job: score_of.get(job.job), "ratio", problem),
+        TableColumn("I/O cost", job_cost, "seconds", "Time in the program’s own operations, summed over all ranks."),
+        _JOB["io_s"],
+        _SHARE,
+        *(column for name, column in _JOB.items() if name != "io_s"),
+        TableColumn("Findings", _by_severity, "count", "Critical ones count first, then warnings."),
+    ]
+    known = [column for column in columns if any(column.of(job) is not None for job in jobs)]
+    blocks: list[PageBlock] = [Legend([("read", "reads"), ("write", "writes")]), Table(known, jobs, ranked="run")]
+    if len(jobs) < len(usable):
+        text = f"{len(jobs):,} of {len(usable):,} runs are in this page, those that cost most; the tables have all."
+        blocks.append(Paragraph(text, muted=True))
+    return blocks
 
 
-def _spark(signals: Sequence[SignalRow]) -> dict[str, Any] | None:
-    """Return both directions of the layer that moved most, in few bins between 0 and 255; None where none moved any."""
+def spark_curves(signals: Sequence[SignalRow]) -> tuple[str, float, list[dict[str, Any]]] | None:
+    """Return the layer that moved most, its highest rate, and both directions in few bins between 0 and 255.
+
+    None where nothing was moved.
+    """
     volumes: dict[str, float] = {}
     for signal in signals:
         volumes[signal.layer] = volumes.get(signal.layer, 0.0) + sum(signal.values) * signal.bin_s
     if not any(volumes.values()):
         return None
     layer = max(volumes, key=lambda name: volumes[name])
-    curves = {name: np.zeros(_SPARK_BINS) for name in ("read", "write")}
-    for signal in signals:
-        if signal.layer == layer and signal.direction in curves:
-            curves[signal.direction] = np.array(signal.values).reshape(_SPARK_BINS, -1).mean(axis=1)
-    top = max(float(curve.max()) for curve in curves.values())
-    return {
-        "layer": layer,
-        "top": top,
-        # What is there stays in sight.
-        **{
-            name: packed(np.where(curve > 0, np.maximum(np.rint(255 * curve / top), _LOWEST_BAR), 0), "u1")
-            for name, curve in curves.items()
-        },
+    curves = {
+        signal.direction: np.array(signal.values).reshape(_SPARK_BINS, -1).mean(axis=1)
+        for signal in signals
+        if signal.layer == layer and signal.direction in ("read", "write")
     }
+    top = max(float(curve.max()) for curve in curves.values())
+    # What is there stays in sight.
+    heights = {
+        name: np.where(curve > 0, np.maximum(np.rint(255 * curve / top), _LOWEST_BAR), 0)
+        for name, curve in sorted(curves.items())
+    }
+    return layer, top, [{"tone": name, "values": packed(height, "u1")} for name, height in heights.items()]
 
 
-def _distribution(title: str, unit: str, values: Sequence[float | None]) -> dict[str, Any] | None:
+def _distributions(usable: Sequence[JobRow]) -> list[PageBlock]:
+    charts = [
+        chart
+        for column in _DISTRIBUTIONS
+        if (chart := _distribution(column, [column.of(job) for job in usable])) is not None
+    ]
+    return [Paragraph("Number of runs in bins of equal ratio."), Beside(charts)] if charts else []
+
+
+def _distribution(column: TableColumn, values: Sequence[Any]) -> Chart | None:
     known = np.array([value for value in values if value is not None], np.float64)
     some = known[known > 0]
     if len(known) < 2 or not len(some):
         return None
+    text = _TEXTS.get(column.kind, level_text)
     low, high = float(some.min()), float(some.max())
     # One value has a bin of its own width.
     if high / low < 1.01:
@@ -214,19 +264,17 @@ def _distribution(title: str, unit: str, values: Sequence[float | None]) -> dict
     edges: npt.NDArray[np.float64] = np.geomspace(low, high, _BINS + 1)
     edges[0], edges[-1] = low, high
     counts, _ = np.histogram(some, edges)
-    return {
-        "title": title,
-        "unit": unit,
-        "edges": edges,
-        "counts": counts,
-        "median": float(np.median(known)),
-        "p90": float(np.quantile(known, 0.9)),
-        "zero": int((known == 0).sum()),
-        "total": len(known),
-    }
+    used = np.flatnonzero(counts)
+    texts = [f"{text(edges[bin])} to {text(edges[bin + 1])}: {counted(int(counts[bin]), 'run')}" for bin in used]
+    bars = Series("boxes", "read", edges[used], np.zeros(len(used)), edges[used + 1], counts[used], texts=texts, gap=1)
+    zeros = int((known == 0).sum())
+    rest = f"{counted(zeros, 'run')} without any" if zeros else counted(len(known), "run")
+    caption = f"median {text(np.median(known))}, nine tenths below {text(np.quantile(known, 0.9))}; {rest}"
+    x = Axis(column.kind, scale="log", ends=(low, high))
+    return Chart(column.title, x, Axis("count"), [bars], caption, height=90, heading=True)
 
 
-def _findings(collection: Collection, names: Mapping[str, str]) -> list[dict[str, Any]]:
+def _findings(collection: Collection, names: Mapping[str, str]) -> list[PageBlock]:
     """Return each finding with the number of runs that have it and one of them."""
     runs: dict[tuple[str, str], set[str]] = {}
     example: dict[tuple[str, str], FindingRow] = {}
@@ -237,28 +285,44 @@ def _findings(collection: Collection, names: Mapping[str, str]) -> list[dict[str
             runs.setdefault(key, set()).add(finding.job)
             example.setdefault(key, finding)
     order = sorted(runs, key=lambda key: (SEVERITIES.index(key[1]), -len(runs[key])))
-    return [
-        {
-            "id": key[0],
-            "severity": key[1],
-            "runs": len(runs[key]),
-            "name": names.get(example[key].job, ""),
-            "text": example[key].text,
-        }
-        for key in order
-    ]
+    total = len(collection.jobs)
+    columns = (
+        TableColumn("Finding", lambda key: key[0], "text"),
+        TableColumn("Severity", lambda key: key[1], "text"),
+        TableColumn("Runs", lambda key: len(runs[key])),
+        TableColumn("of all", lambda key: len(runs[key]) / total, "share"),
+        TableColumn("For example", lambda key: f"{names.get(example[key].job, '')}: {example[key].text}", "text"),
+    )
+    return [Table(columns, order)] if order else []
 
 
-def _facts(usable: Sequence[JobRow], failed: Sequence[JobRow]) -> list[tuple[str, str]]:
-    facts = [("Traces read", f"{len(usable):,}")]
-    if failed:
-        facts.append(("not read", f"{len(failed):,}"))
-    if usable:
-        facts.append(("Length in all", seconds_text(sum(job.duration_s or 0.0 for job in usable))))
-        facts.append(("Bytes written", bytes_text(sum(job.bytes_written or 0.0 for job in usable))))
-        facts.append(("read", bytes_text(sum(job.bytes_read or 0.0 for job in usable))))
-    damaged = sum(bool(job.damaged) for job in usable)
-    return [*facts, ("Damaged traces", f"{damaged:,}")] if damaged else facts
+def _failed(failed: Sequence[JobRow], names: Mapping[str, str]) -> list[PageBlock]:
+    if not failed:
+        return []
+    columns = (
+        TableColumn("Trace", lambda job: {"value": names[job.job], "title": job.job}, "text"),
+        TableColumn("Why", "reason", "text"),
+    )
+    blocks: list[PageBlock] = [Table(columns, failed[:_MOST_FAILED])]
+    if len(failed) > _MOST_FAILED:
+        blocks.append(Paragraph(f"{_MOST_FAILED} of {len(failed):,} are shown.", muted=True))
+    return blocks
+
+
+_SUMS: Final = ("duration_s", "bytes_written", "bytes_read", "damaged")
+
+
+def _facts(usable: Sequence[JobRow], failed: Sequence[JobRow]) -> list[dict[str, str]]:
+    sums = {name: sum(getattr(job, name) or 0 for job in usable) for name in _SUMS}
+    facts = {
+        "Traces read": count_text(len(usable)),
+        "not read": count_text(len(failed)) if failed else "",
+        "Length in all": seconds_text(sums["duration_s"]) if usable else "",
+        "Bytes written": bytes_text(sums["bytes_written"]) if usable else "",
+        "read": bytes_text(sums["bytes_read"]) if usable else "",
+        "Damaged traces": count_text(sums["damaged"]) if sums["damaged"] else "",
+    }
+    return [{"name": name, "value": value} for name, value in facts.items() if value]
 
 
 def _headline(usable: Sequence[JobRow], names: Mapping[str, str], scores: Scores) -> list[str]:
@@ -266,18 +330,18 @@ def _headline(usable: Sequence[JobRow], names: Mapping[str, str], scores: Scores
     if not usable:
         return ["None of the traces could be read."]
     said = []
-    if scores and _score(usable[0], scores) > 0:
-        score = _score(usable[0], scores)
+    score = float(scores.get(usable[0].job, {}).get("problem_score", 0.0))
+    if score > 0:
         said.append(
             f"{names[usable[0].job]} comes first in the ranking of assess, with a Problem-Score of {score:.3g}."
         )
-    by_cost = sorted(usable, key=_cost, reverse=True)
-    total = sum(map(_cost, usable))
+    by_cost = sorted(usable, key=job_cost, reverse=True)
+    total = sum(map(job_cost, usable))
     if total > 0:
         first = by_cost[0]
         said.append(
-            f"{names[first.job]} spends the most time in I/O, {seconds_text(_cost(first))} over all its ranks, "
-            f"{percent_text(_cost(first) / total)} of what all runs spend."
+            f"{names[first.job]} spends the most time in I/O, {seconds_text(job_cost(first))} over all its ranks, "
+            f"{percent_text(job_cost(first) / total)} of what all runs spend."
         )
     serious = [job for job in usable if job.critical or job.warnings]
     if serious:

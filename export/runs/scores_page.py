@@ -2,22 +2,33 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 from typing import Final, Protocol
 
 import numpy as np
 
 from ...model.arrays import Floats, Ints
-from ...model.quantities import counted, seconds_text, share_text
-from ...model.text import printable
+from ...model.quantities import counted, seconds_text
 from ...runs.scores.assessment import JobScore, block_scores, ranked
 from ...runs.scores.blocks import METRICS, MetricBlock
 from ...runs.scores.limits import MetricLimits
+from ..page.document import (
+    Axis,
+    Beside,
+    Chart,
+    Heading,
+    Legend,
+    PageBlock,
+    PageDocument,
+    Paragraph,
+    Section,
+    Series,
+    Table,
+    TableColumn,
+)
+from ..page.html import write_page
 from ..written import Written
 from .scores_text import TITLES, value_text
-from .static_page import Section, figure, paragraph, table, write_page
-from .svg import Plot, cells, histogram
 
 TOP: Final = 20
 _TIMELINES: Final = 5
@@ -25,8 +36,21 @@ _DOTS: Final = 1500
 """Training values and jobs of a picture."""
 _ROWS: Final = 16
 _COLUMNS: Final = 240
-_KEY: Final = (
-    '<p><span class="key s0"></span>low<span class="key s1"></span>high<span class="key s4"></span>critical</p>'
+_BINS: Final = 40
+_CELL: Final = 24
+"""Width of a cell in pixels, and height of a row of them."""
+_LINE: Final = 15
+_LEGEND: Final = Legend([("low", "low"), ("high", "high"), ("critical", "critical")])
+
+_RANKED: Final = (
+    TableColumn("problem time", "problem_time", "share"),
+    TableColumn("utilization", "utilization", "fixed"),
+    TableColumn("balance", "balance", "fixed"),
+    TableColumn("nodes", "nodes"),
+    TableColumn("intensive segments", "intensive_segments"),
+    TableColumn("segments", "segments"),
+    TableColumn("file systems", "filesystems"),
+    TableColumn("data there", "available_share", "share"),
 )
 
 
@@ -81,23 +105,26 @@ def write_scores_page(
     by_other = ranked(busy, other, short=short)
     wanted = list(dict.fromkeys([one.job for one in busy[:_TIMELINES]] + [one.job for one in by_other[:1]]))
     seen = _seen(tables, limits, set(wanted))
-    intro = paragraph(
+    opening = [
         f"{counted(len(jobs), 'job')} by segments of {seconds_text(limits.segment_s)}: {len(busy):,} have segments "
-        f"with intensive I/O (a sum of scores above {threshold:g}). Problem-Score = (1 − balance) · problem time · "
-        "utilization / file systems: a few nodes load file systems for long. I/O-Intensity = balance · problem time · "
-        "utilization · nodes: many do."
-        + (f" Jobs of up to {seconds_text(short)} come after the longer ones." if short else "")
-    )
-    known = {one.job: one for one in busy}
-    sections = [
-        Section(f"First by {TITLES[order]}", _ranking(busy[:TOP], order)),
-        Section(f"First by {TITLES[other]}", _ranking(by_other[:TOP], other)),
-        Section("How all jobs are distributed", _distributions(busy)),
-        Section("Both rankings", _penalties({order: busy, other: by_other})),
-        Section("Segments of the first jobs", _timelines(wanted, known, seen, limits)),
-        Section("Limits", _limits(limits, seen)),
+        f"with intensive I/O (a sum of scores above {threshold:g}).",
+        "Problem-Score = (1 − balance) · problem time · utilization / file systems: a few nodes load file systems for "
+        "long. I/O-Intensity = balance · problem time · utilization · nodes: many do.",
     ]
-    return write_page(path, f"Which of {counted(len(jobs), 'job')} deserve a look", intro, sections)
+    if short:
+        opening.append(f"Jobs of up to {seconds_text(short)} come after the longer ones.")
+    known = {one.job: one for one in busy}
+    timelines = [block for job in wanted if job in seen.scores for block in _job(known[job], seen.scores[job], limits)]
+    sections = (
+        Section(order, TITLES[order], f"First by {TITLES[order]}", _ranking(busy[:TOP], order)),
+        Section(other, TITLES[other], f"First by {TITLES[other]}", _ranking(by_other[:TOP], other)),
+        Section("distributions", "Distributions", "How all jobs are distributed", _distributions(busy)),
+        Section("both", "Both", "Both rankings", _penalties({order: busy, other: by_other})),
+        Section("segments", "Segments", "Segments of the first jobs", [_LEGEND, *timelines] if timelines else ()),
+        Section("limits", "Limits", "Limits", _limits(limits, seen)),
+    )
+    title = f"Which of {counted(len(jobs), 'job')} deserve a look"
+    return write_page([PageDocument(title, sections, opening=[Paragraph(text) for text in opening])], path)
 
 
 def _seen(tables: Sequence[Jobs], limits: MetricLimits, wanted: set[str]) -> _Seen:
@@ -129,116 +156,108 @@ def _job_scores(block: MetricBlock, number: int, scores: Floats) -> _Scores:
     return _Scores(found, nodes, tuple(METRICS[metric] for metric in block.metric[rows].tolist()))
 
 
-def _ranking(jobs: Sequence[JobScore], order: str) -> str:
+def _ranking(jobs: Sequence[JobScore], order: str) -> list[PageBlock]:
     if not jobs:
-        return paragraph("No job has a segment with intensive I/O.")
-    rows = [
-        (
-            one.job,
-            f"{getattr(one, order):.3g}",
-            share_text(one.problem_time, 1),
-            f"{one.utilization:.2f}",
-            "–" if one.balance is None else f"{one.balance:.2f}",
-            f"{one.nodes:,}",
-            f"{one.intensive_segments:,} of {one.segments:,}",
-            str(one.filesystems),
-            share_text(one.available_share, 1),
-        )
-        for one in jobs
-    ]
-    header = ("job", TITLES[order], "problem time", "utilization", "balance", "nodes", "intensive segments")
-    return table((*header, "file systems", "data there"), rows)
+        return [Paragraph("No job has a segment with intensive I/O.")]
+    return [Table((TableColumn("job", "job", "text"), TableColumn(TITLES[order], order, "ratio"), *_RANKED), jobs)]
 
 
-def _distributions(busy: Sequence[JobScore]) -> str:
+def _distributions(busy: Sequence[JobScore]) -> list[PageBlock]:
     if not busy:
-        return paragraph("There is nothing to show.")
+        return [Paragraph("There is nothing to show.")]
     highest = max(1.0, max(one.utilization for one in busy))
     parallel = [one.balance for one in busy if one.nodes > 1 and one.balance is not None]
-
-    def number(value: float) -> str:
-        return f"{value:.1f}"
-
-    pictures = [
-        figure(histogram((one.utilization for one in busy), (0.0, highest), 40, number, "utilization"), "Utilization."),
-        figure(
-            histogram(parallel, (0.0, 1.0), 40, number, "balance"),
-            f"Balance of {counted(len(parallel), 'job')} on several nodes.",
-        ),
-        figure(histogram((one.problem_time for one in busy), (0.0, 1.0), 40, number, "problem time"), "Problem-Time."),
+    on_several = f"Balance of {counted(len(parallel), 'job')} on several nodes"
+    return [
+        Beside(
+            [
+                _histogram([one.utilization for one in busy], highest, "Utilization"),
+                _histogram(parallel, 1.0, on_several),
+                _histogram([one.problem_time for one in busy], 1.0, "Problem-Time"),
+            ]
+        )
     ]
-    return f'<div class="row">{"".join(pictures)}</div>'
 
 
-def _penalties(rankings: Mapping[str, Sequence[JobScore]]) -> str:
+def _histogram(values: Sequence[float], highest: float, title: str) -> Chart:
+    counts, edges = np.histogram(np.clip(values, 0.0, highest), _BINS, (0.0, highest))
+    used = np.flatnonzero(counts)
+    low, high = edges[used], edges[used + 1]
+    texts = [
+        f"{count:,} from {start:.3g} to {end:.3g}" for count, start, end in zip(counts[used], low, high, strict=True)
+    ]
+    bars = Series("boxes", "read", low, np.zeros(len(used)), high, counts[used], texts=texts)
+    ends = (0.0, 1.05 * max(1, counts.max()))
+    return Chart(title, Axis("ratio", ends=(0.0, highest)), Axis("count", ends=ends), [bars], f"{title}.", height=150)
+
+
+def _penalties(rankings: Mapping[str, Sequence[JobScore]]) -> list[PageBlock]:
     if not any(rankings.values()):
-        return paragraph("There is nothing to show.")
-    pictures = []
+        return [Paragraph("There is nothing to show.")]
+    charts = []
     for name, busy in rankings.items():
-        step = max(1, len(busy) // _DOTS)
-        shown = [*busy[:TOP], *busy[TOP::step]]
-        highest = max(getattr(one, name) for one in shown) or 1.0
-        plot = Plot(
-            (0.0, 1.0), (0.0, highest * 1.05), lambda value: f"{value:.1f}", lambda value: f"{value:.3g}", TITLES[name],
-            x_title="balance", y_title=TITLES[name], width=520, height=260,
-        )  # fmt: skip
-        for jobs, kind in ((shown[TOP:], "dot"), (shown[:TOP], "good")):
-            plot.points(
-                [one.balance or 0.0 for one in jobs],
-                [getattr(one, name) for one in jobs],
-                kind,
-                [f"{printable(one.job)}: {getattr(one, name):.3g}, {counted(one.nodes, 'node')}" for one in jobs],
-                2 if kind == "dot" else 4,
-            )
-        pictures.append(figure(plot.svg(), f"{TITLES[name]} by balance, the first {min(TOP, len(busy))} coloured."))
-    return f'<div class="row">{"".join(pictures)}</div>'
+        shown = [*busy[:TOP], *busy[TOP :: max(1, len(busy) // _DOTS)]]
+        dots = []
+        for jobs, tone, radius in ((shown[TOP:], "muted", 2), (shown[:TOP], "read", 4)):
+            scores = [getattr(one, name) for one in jobs]
+            texts = [
+                f"{one.job}: {score:.3g}, {counted(one.nodes, 'node')}" for one, score in zip(jobs, scores, strict=True)
+            ]
+            x = [one.balance or 0.0 for one in jobs]
+            dots.append(Series("dots", tone, x, scores, texts=texts, radius=radius))
+        caption = f"{TITLES[name]} by balance, the first {min(TOP, len(busy))} coloured."
+        x_axis = Axis("ratio", "balance", ends=(0.0, 1.0))
+        charts.append(Chart(TITLES[name], x_axis, Axis("ratio", TITLES[name]), dots, caption, height=220))
+    return [Beside(charts, wide=True)]
 
 
-def _timelines(wanted: Sequence[str], known: dict[str, JobScore], seen: _Seen, limits: MetricLimits) -> str:
-    parts = [_KEY]
-    for job in wanted:
-        if job not in seen.scores:
-            continue
-        one, scores = known[job], seen.scores[job]
-        parts.append(f"<h3>{escape(printable(job))}</h3>")
-        parts.append(
-            paragraph(
-                f"Problem-Score {one.problem_score:.3g}, I/O-Intensity {one.io_intensity:.3g}, "
-                f"{counted(one.nodes, 'node')}."
-            )
-        )
-        length = scores.scores.shape[1]
-        each = max(1, -(-length // _COLUMNS))
+def _job(one: JobScore, scores: _Scores, limits: MetricLimits) -> Iterable[PageBlock]:
+    """Give the segments of a job: the scores of its nodes and metrics, and their sum."""
+    yield Heading(one.job)
+    yield Paragraph(
+        f"Problem-Score {one.problem_score:.3g}, I/O-Intensity {one.io_intensity:.3g}, {counted(one.nodes, 'node')}."
+    )
+    length = scores.scores.shape[1]
+    each = max(1, -(-length // _COLUMNS))
+    folded = _folded(scores.scores, each)
+    busiest = np.argsort(-np.nan_to_num(folded).sum(axis=1), kind="stable")[:_ROWS]
+    busiest = np.sort(busiest[np.nan_to_num(folded[busiest]).any(axis=1)])
+    pairs = [f"{scores.node[row]} {scores.metric[row]}" for row in busiest.tolist()]
+    metrics = [name for name in METRICS if name in scores.metric]
+    by_metric = _grouped(folded, scores.metric, metrics, np.fmax)
+    grids: tuple[tuple[str, Floats, Sequence[str]], ...] = (
+        (f"By node and metric, the scores where there are any; the busiest {_ROWS}.", folded[busiest], pairs),
+        ("By metric, the highest score of all nodes.", by_metric, metrics),
+        *_node_grid(folded, scores),
+    )
+    for caption, values, rows in grids:
+        yield _grid(values, rows, caption, each * limits.segment_s, limits.critical)
+    total = Series.of_values(np.nansum(scores.scores, axis=0), limits.segment_s, "read", name="score")
+    text = "The job: the sum of all scores in each segment."
+    yield Chart(text, Axis("seconds"), Axis("ratio"), [total], text, height=60, read=True)
 
-        def column(number: int, each: int = each) -> str:
-            return seconds_text(number * each * limits.segment_s)
 
-        folded = _folded(scores.scores, each)
-        name = _category(limits.critical)
-        by_metric = [place for place in METRICS if place in scores.metric]
-        busiest = np.argsort(-np.nan_to_num(folded).sum(axis=1), kind="stable")[:_ROWS]
-        busiest = np.sort(busiest[np.nan_to_num(folded[busiest]).any(axis=1)])
-        pairs = [f"{scores.node[row]} {scores.metric[row]}" for row in busiest.tolist()]
-        caption = f"By node and metric, the scores where there are any; the busiest {_ROWS}."
-        grids: tuple[tuple[str, Floats, Sequence[str]], ...] = (
-            (caption, folded[busiest], pairs),
-            (
-                "By metric, the highest score of all nodes.",
-                _grouped(folded, scores.metric, by_metric, np.fmax),
-                by_metric,
-            ),
-            *_node_grid(folded, scores),
-        )
-        for caption, values, rows in grids:
-            parts.append(figure(cells(values, [printable(row) for row in rows], column, name, caption), caption))
-        total = np.nansum(scores.scores, axis=0)
-        plot = Plot(
-            (0.0, length * limits.segment_s), (0.0, float(max(1.0, total.max()))), seconds_text,
-            lambda value: f"{value:g}", "The job's score over time", height=90,
-        )  # fmt: skip
-        plot.steps(total, limits.segment_s, "area")
-        parts.append(figure(plot.svg(), "The job: the sum of all scores in each segment."))
-    return "".join(parts)
+def _grid(values: Floats, rows: Sequence[str], caption: str, interval: float, critical: float) -> Chart:
+    """Return cells in the colour of their class, a line a row of `values`; NaN is left blank."""
+    low, high = np.nan_to_num(values, nan=-1.0), []
+    # Neighbours of one value are one box.
+    first = np.diff(low, axis=1, prepend=np.nan) != 0
+    row, start = np.nonzero(first)
+    ends = np.append(start[1:], 0)
+    ends[np.append(row[1:] != row[:-1], True)] = low.shape[1]
+    score = low[row, start]
+    for tone, chosen in (
+        ("low", (score >= 0) & (score < 1)),
+        ("high", (score >= 1) & (score < critical)),
+        ("critical", score >= critical),
+    ):
+        places = zip(row[chosen].tolist(), start[chosen].tolist(), score[chosen].tolist(), strict=True)
+        texts = [f"{rows[line]}, {seconds_text(place * interval)}: {value:g}" for line, place, value in places]
+        x, x2 = start[chosen] * interval, ends[chosen] * interval
+        high.append(Series("boxes", tone, x, row[chosen] + 0.07, x2, row[chosen] + 0.93, texts=texts))
+    x_axis = Axis("seconds", ends=(0.0, low.shape[1] * interval))
+    most = 170 + _CELL * max(8, low.shape[1])
+    return Chart(caption, x_axis, Axis(names=rows), high, caption, height=_LINE * len(rows), most=most)
 
 
 def _node_grid(folded: Floats, scores: _Scores) -> list[tuple[str, Floats, list[str]]]:
@@ -274,48 +293,51 @@ def _folded(values: Floats, each: int) -> Floats:
     return np.asarray(np.fmax.reduce(parts, axis=2), np.float64)
 
 
-def _category(critical: float) -> Callable[[float], str]:
-    return lambda value: "s4" if value >= critical else "s1" if value >= 1 else "s0"
-
-
-def _power_text(metric: str) -> Callable[[float], str]:
-    return lambda power: value_text(metric, 10**power - 1)
-
-
-def _limits(limits: MetricLimits, seen: _Seen) -> str:
+def _limits(limits: MetricLimits, seen: _Seen) -> list[PageBlock]:
     low, high = limits.quantiles
-    rows = [
-        (metric, value_text(metric, lower), value_text(metric, upper))
-        for metric, (lower, upper) in limits.limits.items()
-    ]
-    parts = [
-        paragraph(
-            f"Up to the first limit (quantile {low:g} of all metric segments) I/O is low and scores 0, up to the "
-            f"second ({high:g}) it is high and scores 1, above it is critical and scores {limits.critical:g}."
-        ),
-        table(("metric", f"q{100 * low:g}", f"q{100 * high:g}"), rows),
-    ]
-    pictures = []
-    for metric, (lower, upper) in limits.limits.items():
+    text = (
+        f"Up to the first limit (quantile {low:g} of all metric segments) I/O is low and scores 0, up to the "
+        f"second ({high:g}) it is high and scores 1, above it is critical and scores {limits.critical:g}."
+    )
+    columns = [TableColumn("metric", lambda one: one[0], "text")]
+    for place, quantile in enumerate(limits.quantiles):
+        columns.append(TableColumn(f"q{100 * quantile:g}", _limit_of(place), "ratio"))
+    charts = []
+    for metric in limits.limits:
         values = np.concatenate(seen.values.get(METRICS.index(metric), [np.zeros(0)]))
         values = values[~np.isnan(values)]
-        if not len(values):
-            continue
-        # The highest are few, and what the limits are about; of the others some.
-        generator = np.random.default_rng(0)
-        top = np.argsort(values)[-_DOTS // 5 :]
-        some = generator.choice(len(values), min(_DOTS, len(values)), replace=False)
-        chosen = np.union1d(top, some)
-        highest = max(float(values.max()), upper) or 1.0
-        plot = Plot(
-            (0.0, float(len(values))), (0.0, np.log10(1 + highest) * 1.05), lambda count: f"{count:,.0f}",
-            _power_text(metric), f"Values of {metric}",
-            x_title="segments", y_title=metric, width=520, height=200,
-        )  # fmt: skip
-        plot.points(chosen.astype(float).tolist(), np.log10(1 + values[chosen]).tolist(), "dot", None, 1.5)
-        for limit, words in ((lower, low), (upper, high)):
-            plot.level(float(np.log10(1 + limit)), "rule", f"q{100 * words:g}: {value_text(metric, limit)}")
-        pictures.append(
-            figure(plot.svg(), f"{metric}: some values of these jobs on a logarithmic axis, with both limits.")
-        )
-    return "".join(parts) + f'<div class="row">{"".join(pictures)}</div>'
+        if len(values):
+            charts.append(_limit_chart(metric, values, limits))
+    return [Paragraph(text), Table(columns, limits.limits.items()), Beside(charts, wide=True)]
+
+
+def _limit_of(place: int) -> Callable[[tuple[str, tuple[float, float]]], dict[str, float | str]]:
+    return lambda one: {"value": one[1][place], "kind": _kind(one[0])}
+
+
+def _kind(metric: str) -> str:
+    return "rate" if metric.endswith("_bytes") else "per second"
+
+
+def _limit_chart(metric: str, values: Floats, limits: MetricLimits) -> Chart:
+    """Return some values of a metric with both limits."""
+    # The highest are few, and what the limits are about; of the others some.
+    generator = np.random.default_rng(0)
+    some = generator.choice(len(values), min(_DOTS, len(values)), replace=False)
+    chosen = np.union1d(np.argsort(values)[-_DOTS // 5 :], some)
+    levels = limits.limits[metric]
+    texts = [
+        f"q{100 * quantile:g}: {value_text(metric, value)}"
+        for quantile, value in zip(limits.quantiles, levels, strict=True)
+    ]
+    return Chart(
+        f"Values of {metric}",
+        Axis("count", "segments", ends=(0.0, float(len(values)))),
+        Axis(_kind(metric), metric, "log1p", ends=(0.0, 4 * max(float(values.max(initial=0.0)), *levels))),
+        [
+            Series("dots", "muted", chosen, values[chosen], radius=1.5),
+            Series("levels", "write dashed", y=levels, texts=texts),
+        ],
+        f"{metric}: some values of these jobs on a logarithmic axis, with both limits.",
+        height=170,
+    )

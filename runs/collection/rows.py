@@ -78,7 +78,7 @@ class JobRow:
     findings_sought: tuple[str, ...] = ()
     start_utc: datetime | None = None
     duration_s: float | None = column(
-        "Length of the run, or of the window of it that was read.", unit="s", default=None
+        "Length of the run, or of the window of it that was read.", unit="s", title="length", default=None
     )
     ranks: int | None = column("Processes.", default=None)
     nodes: int | None = column("Compute nodes, where it is known of each rank on which it ran.", default=None)
@@ -91,14 +91,20 @@ class JobRow:
         needs=("operations",),
         default=None,
     )
-    bytes_read: float | None = column("Moved by own reads, of all layers.", unit="byte", default=None)
-    bytes_written: float | None = column("Moved by own writes, of all layers.", unit="byte", default=None)
+    bytes_read: float | None = column("Moved by own reads, of all layers.", unit="byte", title="read", default=None)
+    bytes_written: float | None = column(
+        "Moved by own writes, of all layers.", unit="byte", title="written", default=None
+    )
     metadata_operations: int | None = column(
-        "Handles made and destroyed, seeks, deletions, locks, of all layers.", needs=("metadata",), default=None
+        "Handles made and destroyed, seeks, deletions, locks, of all layers.",
+        needs=("metadata",),
+        title="metadata",
+        default=None,
     )
     io_s: float | None = column(
         "Time in which at least one operation, a flush too, was under way in any layer on any rank.",
         unit="s",
+        title="I/O time",
         needs=("operations",),
         default=None,
     )

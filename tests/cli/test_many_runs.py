@@ -59,8 +59,15 @@ def test_a_collection_of_another_version_or_without_a_table_is_refused(runs, tmp
         assert words in capsys.readouterr().err
 
 
+def ranked(document):
+    """Return the rows of the table of runs, what each is called first."""
+    sections = {section["id"]: section for section in document.to_dict()["sections"]}
+    (table,) = [block for block in sections["ranking"]["blocks"] if block["block"] == "table"]
+    return [row[0] for row in table["rows"]]
+
+
 def test_the_ranking_keeps_the_order_of_the_scores(runs, tmp_path):
-    from iostrata.export.runs.ranking_page import ranking_contents, read_scores
+    from iostrata.export.runs.ranking_page import ranking_page, read_scores
     from iostrata.runs.collection import Collection
 
     collection = Collection(runs)
@@ -69,21 +76,21 @@ def test_the_ranking_keeps_the_order_of_the_scores(runs, tmp_path):
         scores = tmp_path / "scores.json"
         told = [{"job": job, "problem_score": 1.0 + place} for place, job in enumerate(order)]
         scores.write_text(json.dumps({"schema_version": 1, "jobs": told}))
-        contents = ranking_contents(collection, read_scores(scores), {})
-        assert [run["job"] for run in contents["runs"]] == order
-        assert contents["headline"][0].endswith("with a Problem-Score of 1.")
+        document = ranking_page(collection, read_scores(scores), {})
+        assert [run["title"] for run in ranked(document)] == order
+        assert document.headline[0].endswith("with a Problem-Score of 1.")
 
 
 def test_scores_lead_the_ranking(runs, tmp_path):
-    from iostrata.export.runs.ranking_page import ranking_contents, read_scores
+    from iostrata.export.runs.ranking_page import ranking_page, read_scores
     from iostrata.runs.collection import Collection
 
     collection = Collection(runs)
     (job,) = (job.job for job in Collection(runs, ["serial1"]).jobs)
     scores = tmp_path / "scores.json"
     scores.write_text(json.dumps({"schema_version": 1, "jobs": [{"job": job, "rank": 1, "problem_score": 4.5}]}))
-    names = [run["name"] for run in ranking_contents(collection, read_scores(scores), {})["runs"]]
-    without = [run["name"] for run in ranking_contents(collection, {}, {})["runs"]]
+    names = [run["value"] for run in ranked(ranking_page(collection, read_scores(scores), {}))]
+    without = [run["value"] for run in ranked(ranking_page(collection, {}, {}))]
     assert (names[0], without[0]) == ("serial1", "ckpt4")
 
 

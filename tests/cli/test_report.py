@@ -38,6 +38,8 @@ def test_the_options_act_as_on_the_other_commands(document, run, fixtures, tmp_p
     assert run("report", fixtures / "ckpt4", "-o", page, *options).returncode == 0
     contents = contents_of(page)
     expected = document("layers", fixtures / "ckpt4", "--window", "1:5", "--files", "*ckpt*")
+    for name in ("cost", "overlap", "exclusive_s"):
+        del expected[name]
     # The page tells the sums of the chain, and for whom the others wait longest.
     expected["chain"] |= {"steps": [], "held_up": expected["chain"]["held_up"][:1]}
     assert contents["layers"] == expected

@@ -5,11 +5,14 @@ from typing import Any
 import numpy as np
 
 from ....layers.trace import Trace
+from ....model.arrays import Ints, Mask
 from ...encoding import Names, packed
+from .heat_map import volume_grid
 from .limits import Limits
 
 _LEVELS = 15
 
+_TEXTS = ("file", "name", "scope", "flags", "set_aside")
 _NUMBERS = (
     "ranks",
     "operations",
@@ -30,17 +33,14 @@ def handle_tree(trace: Trace, names: Names, limits: Limits) -> dict[str, Any]:
     """
     forest = trace.handles
     parent = forest.parent.astype(np.int64)
-    shown = trace.scope.selection.selected.copy()
-    for row in np.flatnonzero(shown).tolist():
-        while (row := int(parent[row])) >= 0 and not shown[row]:
-            shown[row] = True
+    shown = _with_those_above(trace.scope.selection.selected, parent)
     rows = np.flatnonzero(shown)
     volume = forest.subtree_bytes_read.astype(np.float64) + forest.subtree_bytes_written.astype(np.float64)
     order = np.lexsort((rows, forest.depth[rows], -forest.subtree_operations[rows], -volume[rows]))
     rows = rows[order[: limits.handles]]
     place = np.full(len(forest) + 1, -1, np.int64)
     place[rows] = np.arange(len(rows))
-    layers = forest.layer
+    texts = {name: getattr(forest, name) for name in _TEXTS}
     return {
         "total": len(forest),
         "shown_total": int(shown.sum()),
@@ -48,28 +48,24 @@ def handle_tree(trace: Trace, names: Names, limits: Limits) -> dict[str, Any]:
         "handles": {
             "id": forest.id[rows].tolist(),
             "parent": place[parent[rows]].tolist(),
-            "layer": [names.number(layers[row] or "?") for row in rows.tolist()],
-            "file": [-1 if forest.file[row] is None else names.number(str(forest.file[row])) for row in rows.tolist()],
-            "name": [names.number(forest.name[row]) for row in rows.tolist()],
-            "scope": [
-                -1 if forest.scope[row] is None else names.number(str(forest.scope[row])) for row in rows.tolist()
-            ],
-            "flags": [
-                -1 if forest.flags[row] is None else names.number(str(forest.flags[row])) for row in rows.tolist()
-            ],
+            "layer": names.numbers(forest.layer[row] or "?" for row in rows.tolist()),
+            **{name: names.numbers(column[row] for row in rows.tolist()) for name, column in texts.items()},
             **{name: getattr(forest, name)[rows].tolist() for name in _NUMBERS},
-            "set_aside": [
-                -1 if forest.set_aside[row] is None else names.number(str(forest.set_aside[row]))
-                for row in rows.tolist()
-            ],
         },
         "curves": packed(_sparklines(trace, place[:-1], len(rows), limits.sparkline).ravel(), "u1"),
     }
 
 
-def _sparklines(trace: Trace, place: "np.ndarray[Any, np.dtype[np.int64]]", rows: int, bins: int) -> Any:
-    from .heat_map import volume_grid
+def _with_those_above(selected: Mask, parent: Ints) -> Mask:
+    """Return which handles are selected or above one that is."""
+    shown = selected.copy()
+    for row in np.flatnonzero(shown).tolist():
+        while (row := int(parent[row])) >= 0 and not shown[row]:
+            shown[row] = True
+    return shown
 
+
+def _sparklines(trace: Trace, place: Ints, rows: int, bins: int) -> Any:
     row = np.append(place, -1)
     grid = volume_grid(trace, lambda operations: row[operations.handle], max(rows, 1), bins)[:rows]
     top = grid.max(axis=1, keepdims=True)

@@ -1,5 +1,6 @@
 """How much of a trace the report holds, so that its size does not follow that of the trace."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 
@@ -70,6 +71,15 @@ class Limits:
     stack_bars: int = 12_000
     calls: int = 2000
     pairs: int = 200
+
+    def smaller(self) -> "Iterator[Limits]":
+        """Give these limits, and ever smaller ones."""
+        limits = self
+        while True:
+            yield limits
+            if limits == limits.halved():
+                return
+            limits = limits.halved()
 
     def halved(self) -> "Limits":
         """Return limits half as large, none below 8."""

@@ -126,7 +126,7 @@ def test_the_headline_and_the_panels_say_so(trace_of):
     sentence = headline(layers_document(trace, layers), [found], None)[1]
     text = verdict_text(found.result, found.signal.window)
     assert sentence == f"Writes of POSIX come {text}."
-    assert report_contents(trace, layers, [found])["curves"][0]["verdict"] == text
+    assert report_contents(trace, layers, [found]).more["curves"][0]["verdict"] == text
 
 
 @pytest.mark.parametrize("alike", [True, False])

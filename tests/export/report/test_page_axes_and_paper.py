@@ -149,7 +149,8 @@ def test_a_jump_from_a_finding_shows_its_rows(opened):
     page = opened("ior384")
     settle(page)
     page.run("""
-    const slow = [...document.querySelectorAll('.finding')].find((e) => e.textContent.includes('ranks 96, 97'));
+    const found = [...document.querySelectorAll('#findings .notice')];
+    const slow = found.find((e) => e.textContent.includes('ranks 96, 97'));
     slow.querySelector('a').click();
     """)
     settle(page)
@@ -271,13 +272,14 @@ def test_an_axis_stays_with_its_picture_on_paper(opened):
 
 def test_a_stretch_too_short_to_tell_its_ends_apart_is_told_as_one_time(opened):
     page = opened("ckpt16")
-    assert "15.5 s" in page.run("return [...document.querySelectorAll('.story a')].map((e) => e.textContent)")
+    assert "15.5 s" in page.run("return [...document.querySelectorAll('header details a')].map((e) => e.textContent)")
 
 
 def test_a_jump_to_metadata_goes_to_the_rank_that_is_longest(opened):
     page = opened("ckpt4")
     link, evidence = page.run("""
-    const one = [...document.querySelectorAll('.finding')].find((e) => e.textContent.includes('metadata-time'));
+    const found = [...document.querySelectorAll('#findings .notice')];
+    const one = found.find((e) => e.textContent.includes('metadata-time'));
     return [one.querySelector('a').hash, one.querySelector('dl').textContent];
     """)
     rank = re.search(r"busiest rank(\d+)", evidence)[1]
@@ -288,6 +290,8 @@ def test_a_jump_to_metadata_goes_to_the_rank_that_is_longest(opened):
 def test_a_single_size_of_requests_is_no_bar_as_wide_as_the_picture(opened, many_small_files):
     page = opened("ncckpt4")
     page.browser.get(many_small_files.as_uri())
+    page.run("document.getElementById('sizes').scrollIntoView({behavior: 'instant'})")
+    settle(page)
     bars = "return [...document.querySelectorAll('#sizes rect.write')].map((e) => Number(e.getAttribute('width')))"
     widths = page.run(bars)
     assert len(widths) == 1
@@ -305,6 +309,8 @@ def test_labels_of_request_sizes_stand_apart(opened, tmp_path):
 
     page = opened("ncckpt4")
     page.browser.get(report_of_a_thread(tmp_path, record).as_uri())
+    page.run("document.getElementById('sizes').scrollIntoView({behavior: 'instant'})")
+    settle(page)
     apart = page.run("""
     const boxes = [...document.querySelectorAll('#sizes svg text')].map((e) => e.getBoundingClientRect());
     return boxes.slice(1).map((box, place) => box.left - boxes[place].right);

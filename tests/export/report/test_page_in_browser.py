@@ -7,7 +7,8 @@ from typing import Any
 import otf2
 import pytest
 from iostrata import open_trace, write_report
-from iostrata.export.report.page import page as written_page
+from iostrata.export.page.html import page as written_page
+from iostrata.export.report.contents import PICTURES
 from otf2.enums import IoAccessMode, IoHandleFlag, IoParadigmClass, IoParadigmFlag, LocationGroupType
 
 PAGES = ("ncckpt4", "hostile", "broken_race_corruption", "ior384")
@@ -194,7 +195,10 @@ def test_definitions_are_reached_by_keyboard(opened, trace_of):
 
     page = opened("ncckpt4")
     cells = page.browser.find_elements(By.CSS_SELECTOR, "#layers td[title]")
-    stops = page.run("return [...document.querySelectorAll('#layers td')].filter((e) => e.tabIndex === 0).length")
+    stops = page.run(
+        "const table = document.querySelector('#layers table');"
+        "return [...table.querySelectorAll('td')].filter((e) => e.tabIndex === 0).length"
+    )
     assert stops == 1
     page.run("arguments[0].focus()", cells[0])
     assert "netCDF read: 4." in hint(page)
@@ -255,7 +259,7 @@ def test_stretches_of_a_pair_are_told_with_links_to_them(opened, tmp_path):
         {"start_s": 4.0, "end_s": 8.0, "upper_period_s": 0.4, "lower_period_s": None, "relation": "absent-below"},
     ]
     path = tmp_path / "stretches.html"
-    path.write_text(written_page(contents, "stretches"))
+    path.write_text(written_page(contents, "stretches", PICTURES))
     page.browser.get(path.as_uri())
     rows = page.run(
         "return [...document.querySelectorAll('#periods tr')].map((r) => [...r.children].map((c) => c.textContent"
@@ -269,7 +273,7 @@ def test_the_heading_of_a_panel_is_the_verdict_with_its_stretches(opened, tmp_pa
     contents = page.run(CONTENTS)
     contents["curves"][0]["verdict"] = "every 0.200 s from 0.100 s to 4.10 s, then every 0.450 s to 9.07 s"
     path = tmp_path / "regimes.html"
-    path.write_text(written_page(contents, "regimes"))
+    path.write_text(written_page(contents, "regimes", PICTURES))
     page.browser.get(path.as_uri())
     headings = page.run(
         "return [...document.querySelectorAll('#bandwidth .panel-head .muted')].map((e) => e.textContent)"
@@ -358,7 +362,7 @@ def test_hints_do_not_show_what_rounding_left(opened, tmp_path):
         for regime in entry["regimes"]:
             regime["period_s"] = 0.1 + 0.2
     path = tmp_path / "rounding.html"
-    path.write_text(written_page(contents, "rounding"))
+    path.write_text(written_page(contents, "rounding", PICTURES))
     page.browser.get(path.as_uri())
     hints = page.run("return [...document.querySelectorAll('[title]')].map((e) => e.title)")
     assert sum(": 0.45 s. " in hint for hint in hints) == len(contents["periods"]["layers"])

@@ -4,7 +4,7 @@ from base64 import b64decode
 
 import numpy as np
 import pytest
-from iostrata.export.runs.ranking_page import _spark
+from iostrata.export.runs.ranking_page import spark_curves
 from iostrata.runs.collection.rows import SignalRow
 
 
@@ -16,8 +16,10 @@ def test_every_bar_stays_in_sight_and_the_largest_is_full(seed):
     values = np.repeat(np.where(random.random(64) < 0.3, top * random.choice([1.0, 1e-6, 0.4], 64), 0.0), 8)
     values[:8] = top
     row = SignalRow(job="a", layer="POSIX", direction="write", start_s=0.0, bin_s=0.1, values=tuple(values))
-    found = _spark([row])
+    found = spark_curves([row])
     assert found is not None
-    bars = np.frombuffer(b64decode(found["write"]["data"]), np.uint8)
+    ((tone, heights),) = [(curve["tone"], curve["values"]["data"]) for curve in found[2]]
+    assert tone == "write"
+    bars = np.frombuffer(b64decode(heights), np.uint8)
     assert bars[0] == 255
     assert np.array_equal(bars > 0, values[::8] > 0)

@@ -1,6 +1,6 @@
 // Ranks × time: who moved bytes when, a map for each layer and direction.
 
-const heatSection = () => {
+drawn.heat = () => {
   const { first_rank: firstRank, bins, maps, ranks } = contents.heat;
   const rows = firstRank.length;
   if (!maps.length) return null;
@@ -9,7 +9,7 @@ const heatSection = () => {
   const [before, after] = [4, 8];
   const height = Math.ceil(before + rows * ROW_HEIGHT + after);
   const binLength = (RUN_END - RUN_START) / bins;
-  return section('heat', 'Ranks', 'Ranks over time',
+  return [
     h('p', {}, `Bytes of each rank in each of ${countText(bins)} stretches of ${secondsText(binLength)}; the stronger the colour the more, on a logarithmic scale over four powers of ten. `,
       together > 1 ? `Each line is ${counted(together, 'rank')}. ` : '', 'Where a lower layer has fewer lines than the one above it, few ranks do the work of many.'),
     maps.map((map) => {
@@ -60,5 +60,5 @@ const heatSection = () => {
         h('div', { class: 'panel-head' }, h('h3', {}, label), h('span', { class: 'muted' },
           `${countText(active.size)} of ${counted(rows, together > 1 ? 'group' : 'rank')} active; at most ${bytesText(map.largest)} a cell`)),
         timePlot(`Bytes by rank and time of ${label}`, height, draw, describe));
-    }), timeAxis());
+    }), timeAxis()];
 };

@@ -65,7 +65,7 @@ const timelineMarks = (count) => {
   return { ...columns, first };
 };
 
-const timelineSection = () => {
+drawn.timeline = () => {
   if (!contents.timeline) return null;
   const rows = timelineRows();
   if (!rows.length) return null;
@@ -167,7 +167,7 @@ const timelineSection = () => {
     box.scrollIntoView();
   };
   const { by_file: byFile, ranks_a_row: together } = contents.timeline;
-  return section('timeline', 'Timeline', 'I/O timeline',
+  return [
     h('p', {}, byFile ? 'Each row is a rank’s use of a file in a layer.' : together > 1
       ? `Each row is the use of a layer by ${counted(together, 'rank')} that follow each other, over all files.`
       : 'Each row is a rank’s use of a layer, over all files.',
@@ -177,5 +177,5 @@ const timelineSection = () => {
     h('div', { class: 'legend tools' },
       h('label', {}, 'Layer ', select),
       h('label', {}, 'File or rank ', h('input', { type: 'search', oninput: (event) => { chosen.text = event.target.value; filter(); } }))),
-    box, timeAxis());
+    box, timeAxis()];
 };

@@ -4,13 +4,12 @@
 const shown = (text) => String(text).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu,
   (character) => `\\u{${character.codePointAt(0).toString(16)}}`);
 
-// Numbers read as those of Python's model/quantities.py, whose texts stand beside them.
+// Numbers read as those of Python's model/quantities.py, whose texts stand beside them and whose units the page holds.
+const { prefixes: PREFIXES, times: TIMES } = contents.quantities;
 const threeDigits = (value) => {
   const rounded = Number(value.toPrecision(3));
   return String(Math.abs(rounded) >= 1000 ? Math.round(value) : rounded);
 };
-
-const PREFIXES = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
 
 const scaled = (value, unit) => {
   let magnitude = value;
@@ -35,8 +34,7 @@ const exactNumber = (value) => (typeof value === 'number' ? String(Number(value.
 const exactBytes = (value) => (known(value) ? `${value.toLocaleString('en-US', { maximumFractionDigits: 1 })} B` : DASH);
 const counted = (count, noun, plural) => `${countText(count)} ${count === 1 ? noun : plural || `${noun}s`}`;
 
-const timeUnit = (seconds) => [['h', 3600, 36e3], ['min', 60, 7200], ['s', 1, 1], ['ms', 1e-3, 1e-3]]
-  .find(([, , least]) => Math.abs(seconds) >= least) || (seconds ? ['µs', 1e-6] : ['s', 1]);
+const timeUnit = (seconds) => (seconds ? TIMES.find(([, , least]) => Math.abs(seconds) >= least) : ['s', 1]);
 const secondsText = (seconds) => {
   if (!known(seconds)) return DASH;
   if (seconds < 0) return `−${secondsText(-seconds)}`;
@@ -71,6 +69,26 @@ const shareText = (part, whole) => {
   if (!(whole > 0) || !known(part)) return DASH;
   return part / whole > 0.99 && part < whole ? '>99 %' : percentText(part / whole);
 };
+
+const binaryText = (size) => {
+  const step = Math.min(6, Math.floor(Math.log2(size) / 10));
+  return `${size / 1024 ** step} ${['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'][step]}B`;
+};
+
+// How a value is written, by what it is measured in: as people read it, and exactly.
+const exactly = (unit) => (value) => `${exactNumber(value)}${unit}`;
+const KINDS = {
+  bytes: [bytesText, exactBytes], rate: [rateText, (rate) => `${Math.round(rate).toLocaleString('en-US')} B/s`],
+  seconds: [secondsText, exactly(' s')], frequency: [frequencyText, (value) => `${frequencyText(value)}, a period of ${secondsText(1 / value)}`],
+  share: [(share) => shareText(share, 1), exactNumber], count: [countText, countText], ratio: [threeDigits, exactNumber], number: [threeDigits, exactNumber],
+  times: [(factor) => `× ${factor >= 100 ? threeDigits(factor) : factor.toFixed(2)}`, exactNumber],
+  fixed: [(value) => value.toFixed(2), exactNumber], 'per second': [(value) => `${threeDigits(value)}/s`, exactly('/s')],
+  interval: [([value, interval]) => intervalText(value, interval), ([value]) => `${exactNumber(value)} s`],
+  range: [([start, end]) => rangeText(start, end), ([start, end]) => rangeText(start, end)],
+  binary: [binaryText, exactBytes], text: [String, String], word: [String, String], phrase: [String, String],
+};
+const written = (kind, value) => (known(value) ? KINDS[kind][0](value) : DASH);
+const writtenExactly = (kind, value) => (known(value) ? KINDS[kind][1](value) : 'not known');
 
 const shortened = (text, characters) => {
   if (text.length <= characters) return text;

@@ -129,11 +129,11 @@ const describeBandwidth = (curve, verdict) => (start, end) => {
   return lines;
 };
 
-const peakText = ({ peak }, label) => (peak ? h('span', { title: `${label}: the highest rate of all, ${exactNumber(peak.rate)} B/s from ${exactNumber(peak.start_s)} s on for ${secondsText(peak.length_s)}. ${definitions.bandwidth}` },
+const peakText = ({ peak }, label) => (peak ? h('span', { title: `${label}: the highest rate of all, ${exactNumber(peak.rate)} B/s from ${exactNumber(peak.start_s)} s on for ${secondsText(peak.length_s)}. ${definitionOf('bandwidth')}` },
   `peak ${rateText(peak.rate)} for ${secondsText(peak.length_s)}`) : null);
 
-const bandwidthSection = () => {
-  if (!curves.length) return section('bandwidth', 'Bandwidth', 'Bandwidth of the layers', h('p', {}, 'No bytes were moved by these layers on the selected files.'));
+drawn.bandwidth = () => {
+  if (!curves.length) return h('p', {}, 'No bytes were moved by these layers on the selected files.');
   const redrawAll = () => redraw(panels.filter((panel) => panel.timed));
   const columnNote = h('b', {});
   const showColumn = () => { columnNote.textContent = secondsText(columnLength()); };
@@ -142,12 +142,12 @@ const bandwidthSection = () => {
   const choice = (name, text, definition) => h('label', { title: definition }, h('input', {
     type: 'checkbox', checked: scale[name], onchange: (event) => { scale[name] = event.target.checked; redrawAll(); },
   }), ` ${text}`);
-  return section('bandwidth', 'Bandwidth', 'Bandwidth of the layers',
+  return [
     h('p', {}, 'One panel a layer and direction, the highest layer first, each on its own scale: bars are means over columns of ', columnNote, ', and their areas are bytes. The highest rate of all, which lasts much shorter, stands beside the name. Drag to zoom, double-click for the whole run; all panels move together.'),
     h('details', { class: 'tools' }, h('summary', {}, 'Moving about by wheel, touch and keys'),
       h('p', {}, 'Shift and the wheel zoom at the pointer. On a touch screen one finger moves in time and two zoom; tap twice for the whole run. With the focus on a panel, the left and right arrow keys move, + and − zoom, 0 shows the whole run; shift and the arrow keys read values off the picture. Every number has a hint with its layer, unit and definition: point at it, tap it, or go to its table with the Tab key and on with the arrow keys.')),
-    legend(['write', 'write: mean of each column', definitions.bandwidth], ['read', 'read', definitions.bandwidth], ['phase', 'phases', definitions.phases],
-      ['period', 'every period', definitions.period_s]),
+    legend(['write', 'write: mean of each column', definitionOf('bandwidth')], ['read', 'read', definitionOf('bandwidth')], ['phase', 'phases', definitionOf('phases')],
+      ['period', 'every period', definitionOf('period')]),
     h('div', { class: 'legend tools' }, choice('common', 'one scale for all', 'Draw all panels up to the same bandwidth.'),
       choice('range', 'with the range in each column', 'Draw in pale colour from the smallest to the largest rate of each column, and scale the panels to it.'),
       choice('logarithmic', 'logarithmic', `Draw ${DECADES} powers of ten, so that low rates show beside high ones; areas are no bytes then.`)),
@@ -156,11 +156,11 @@ const bandwidthSection = () => {
       const label = `${curve.layer} ${curve.direction}`;
       return h('div', { class: 'panel' },
         h('div', { class: 'panel-head' }, h('h3', {}, label),
-          h('span', { title: `${label}: ${exactBytes(verdict.bytes)}. ${definitions.bytes}` }, bytesText(verdict.bytes)),
+          h('span', { title: `${label}: ${exactBytes(verdict.bytes)}. ${definitionOf('bytes')}` }, bytesText(verdict.bytes)),
           peakText(curve, label),
           h('span', { class: 'muted', title: `${label}: ${verdict.reason}` }, curve.verdict)),
         timePlot(`Bandwidth of ${label}: ${bytesText(verdict.bytes)}, ${curve.verdict}`, PANEL,
           (canvas) => drawBandwidth(canvas, curve, verdict), describeBandwidth(curve, verdict)));
     }),
-    curves.length ? timeAxis() : null);
+    curves.length ? timeAxis() : null];
 };

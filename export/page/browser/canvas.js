@@ -1,4 +1,4 @@
-// Canvases that are sharp on every screen and follow the colours of the page.
+// Pictures that are drawn when they are seen, sharp on every screen, in the colours of the page.
 
 const FONT = '12px system-ui, "Segoe UI", Roboto, sans-serif';
 let palette = {};
@@ -11,11 +11,44 @@ const readPalette = () => {
 const PAPER = 700;
 const MOST_PIXELS = 16000;
 const paper = { printing: false };
-const widthOf = (canvas) => (paper.printing ? PAPER / (canvas.closest('.grid') ? 2 : 1) : canvas.parentElement.clientWidth);
+const widthOf = (place) => (paper.printing ? PAPER / (place.closest('.grid') ? 2 : 1) : place.clientWidth);
+
+const panels = [];
+const stale = new Set();
+let waiting = false;
+const redraw = (some) => {
+  for (const panel of some) stale.add(panel);
+  if (waiting) return;
+  waiting = true;
+  requestAnimationFrame(() => {
+    waiting = false;
+    for (const panel of [...stale]) if (panel.visible) { stale.delete(panel); panel.draw(); }
+  });
+};
+
+const drawNow = (elements) => {
+  for (const panel of panels) if (!elements || elements.includes(panel.element)) { stale.delete(panel); panel.draw(); }
+};
+
+const watcher = new IntersectionObserver((entries) => {
+  for (const entry of entries) {
+    const panel = panels.find((candidate) => candidate.element === entry.target);
+    if (panel) panel.visible = entry.isIntersecting;
+  }
+  redraw([]);
+}, { rootMargin: '300px' });
+
+const register = (element, draw, timed) => {
+  const panel = { element, draw, timed, visible: false };
+  panels.push(panel);
+  stale.add(panel);
+  watcher.observe(element);
+  return panel;
+};
 
 // Fit a canvas to its place; gives the context in units of CSS pixels.
 const prepared = (canvas, height) => {
-  const width = widthOf(canvas);
+  const width = widthOf(canvas.parentElement);
   const sharp = paper.printing ? 2 : Math.min(3, Math.max(1, devicePixelRatio || 1));
   const ratio = Math.min(sharp, MOST_PIXELS / height);
   const [columns, rows] = [Math.round(width * ratio), Math.round(height * ratio)];

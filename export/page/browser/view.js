@@ -1,9 +1,8 @@
 // The stretch of time that all panels show. Zooming one zooms all.
 
-const [RUN_START, RUN_END] = contents.layers.trace.window_s;
+const [RUN_START, RUN_END] = contents.window_s;
 const SHORTEST = Math.max((RUN_END - RUN_START) * 1e-7, 2e-9);
 const view = { start: RUN_START, end: RUN_END };
-const panels = [];
 const timeOutput = h('output', { 'aria-live': 'polite', title: 'The stretch of time that all panels show, in s from the start of the trace.' });
 
 const gutter = (width) => (width < 640 ? 70 : 96);
@@ -23,38 +22,6 @@ const spanOf = (start, end, width, least = 0) => {
   // What is at the very end is seen too.
   const x = Math.min(Math.max(left, from), width - least);
   return [x, Math.max(least, Math.min(width, to) - x)];
-};
-
-const stale = new Set();
-let waiting = false;
-const redraw = (some) => {
-  for (const panel of some) stale.add(panel);
-  if (waiting) return;
-  waiting = true;
-  requestAnimationFrame(() => {
-    waiting = false;
-    for (const panel of [...stale]) if (panel.visible) { stale.delete(panel); panel.draw(); }
-  });
-};
-
-const drawNow = (elements) => {
-  for (const panel of panels) if (!elements || elements.includes(panel.element)) { stale.delete(panel); panel.draw(); }
-};
-
-const watcher = new IntersectionObserver((entries) => {
-  for (const entry of entries) {
-    const panel = panels.find((candidate) => candidate.element === entry.target);
-    if (panel) panel.visible = entry.isIntersecting;
-  }
-  redraw([]);
-}, { rootMargin: '300px' });
-
-const register = (element, draw, timed) => {
-  const panel = { element, draw, timed, visible: false };
-  panels.push(panel);
-  stale.add(panel);
-  watcher.observe(element);
-  return panel;
 };
 
 const showTimes = () => {
@@ -115,12 +82,11 @@ const timeTools = () => h('div', { class: 'time-tools', role: 'group', 'aria-lab
   h('button', { type: 'button', onclick: showAll }, 'whole run'));
 
 // A place in time that a person can follow: `#t=START:END&in=SECTION`, in s.
-const timeLink = (start, end, place, ...text) => timeLinkTo(start, end, place, {}, ...text);
-const timeLinkTo = (start, end, place, rows, ...text) => {
+const timeLink = (start, end, place, rows, text) => {
   const margin = (end - start) * 0.5 || SHORTEST * 100;
   const [from, to] = [Math.max(RUN_START, start - margin), Math.min(RUN_END, end + margin)];
   const which = Object.entries(rows).filter(([, value]) => known(value)).map(([key, value]) => `&${key}=${encodeURIComponent(value)}`).join('');
-  return h('a', { href: `#t=${noted(from)}:${noted(to)}&in=${place}${which}`, title: `Show ${rangeText(start, end)}` }, ...text);
+  return h('a', { href: `#t=${noted(from)}:${noted(to)}&in=${place}${which}`, title: `Show ${rangeText(start, end)}` }, text);
 };
 // Going back from such a place returns to what was shown before it; a link to a section leaves the time as it is.
 const rowsOf = {};

@@ -2,7 +2,7 @@
 
 const AT_ONCE = 60;
 
-const handlesSection = () => {
+drawn.handles = () => {
   if (!contents.handles) return null;
   const { handles, bins } = contents.handles;
   const count = handles.id.length;
@@ -40,10 +40,10 @@ const handlesSection = () => {
         handles.flags[row] >= 0 ? h('span', { class: 'muted' }, ` (${nameOf(handles.flags[row])})`) : null,
         handles.set_aside[row] >= 0 ? h('span', { class: 'muted' }, ` (set aside: ${nameOf(handles.set_aside[row])})`) : null),
       h('span', { class: 'numbers' },
-        handles.operations[row] || !handles.metadata_events[row] ? number(countText(handles.operations[row]), handles.operations[row] === 1 ? 'operation' : 'operations', `Handle ${handles.id[row]}, ${nameOf(handles.layer[row])}: operations of the handle itself, flushes among them. With all below it: ${countText(handles.subtree_operations[row])}. ${definitions.subtree}`)
-          : number(countText(handles.metadata_events[row]), handles.metadata_events[row] === 1 ? 'metadata event' : 'metadata events', `Handle ${handles.id[row]}, ${nameOf(handles.layer[row])}. ${definitions.metadata_events}`),
-        handles.bytes_read[row] ? number(bytesText(handles.bytes_read[row]), 'read', `${exactBytes(handles.bytes_read[row])} read. ${definitions.bytes}`) : null,
-        handles.bytes_written[row] ? number(bytesText(handles.bytes_written[row]), 'written', `${exactBytes(handles.bytes_written[row])} written. ${definitions.bytes}`) : null,
+        handles.operations[row] || !handles.metadata_events[row] ? number(countText(handles.operations[row]), handles.operations[row] === 1 ? 'operation' : 'operations', `Handle ${handles.id[row]}, ${nameOf(handles.layer[row])}: operations of the handle itself, flushes among them. With all below it: ${countText(handles.subtree_operations[row])}. ${definitionOf('subtree')}`)
+          : number(countText(handles.metadata_events[row]), handles.metadata_events[row] === 1 ? 'metadata event' : 'metadata events', `Handle ${handles.id[row]}, ${nameOf(handles.layer[row])}. ${definitionOf('metadata events')}`),
+        handles.bytes_read[row] ? number(bytesText(handles.bytes_read[row]), 'read', `${exactBytes(handles.bytes_read[row])} read. ${definitionOf('bytes')}`) : null,
+        handles.bytes_written[row] ? number(bytesText(handles.bytes_written[row]), 'written', `${exactBytes(handles.bytes_written[row])} written. ${definitionOf('bytes')}`) : null,
         number(countText(handles.ranks[row]), handles.ranks[row] === 1 ? 'rank' : 'ranks', 'Processes that made or used the handle.'),
         sparkline(row))), list);
     const show = (state) => {
@@ -107,12 +107,12 @@ const handlesSection = () => {
   openSome();
   build();
   const missing = contents.handles.shown_total - count;
-  return section('handles', 'Handles', 'Handles',
+  return [
     h('p', {}, 'A handle of a lower layer hangs below the handle that it serves. ',
       `${countText(contents.handles.shown_total)} of the trace’s ${counted(contents.handles.total, 'handle')} are on selected files or above such handles. `,
       missing > 0 ? `The ${countText(count)} with the most bytes are listed, ${countText(missing)} are left out.` : ''),
     h('div', { class: 'legend tools' }, h('label', {}, 'Search ', h('input', { type: 'search', oninput: search })), found,
       h('button', { type: 'button', onclick: () => { open.clear(); build(); } }, 'fold all'),
       h('button', { type: 'button', onclick: () => { children.forEach((below, row) => { if (below.length) open.add(row); }); build(); } }, 'unfold all')),
-    tree);
+    tree];
 };

@@ -38,28 +38,20 @@ const collectivePanel = (content) => {
     return lines.length > 1 ? lines : [...lines, 'no call'];
   };
   return h('div', { class: 'panel' },
-    h('div', { class: 'panel-head' }, h('h3', {}, label), h('span', { class: 'muted', title: definitions.movers }, `${counted(content.calls, 'call')}, through ${content.lower} by ${distributionText(content.movers)} of ${distributionText(content.participants)} ranks`)),
+    h('div', { class: 'panel-head' }, h('h3', {}, label), h('span', { class: 'muted', title: definitionOf('movers') }, `${counted(content.calls, 'call')}, through ${content.lower} by ${distributionText(content.movers)} of ${distributionText(content.participants)} ranks`)),
     timePlot(`Ranks in collective ${label} calls and ranks that move their bytes`, RANKS + 2, draw, describe));
 };
 
-const collectivesSection = () => {
+const COLLECTIVES = [['Calls of', (content) => `${content.upper} ${content.direction}`, 'text'], ['Below', 'lower', 'word', 'The layer whose operations are counted.'],
+  ['Calls', 'calls', 'count', 'collective calls'], ['Ranks a call', spreadOf('participants'), 'word', 'participants'], ['Ranks moving bytes', spreadOf('movers'), 'word', 'movers'],
+  ['By one rank', (content) => ({ value: share(content.alone_calls, content.calls), said: `${countText(content.alone_calls)} of ${counted(content.calls, 'call')}` }), 'share', 'by one rank'], ['Bytes', 'bytes', 'bytes', 'bytes']];
+
+drawn.collectives = () => {
   const classes = contents.collectives;
   if (!classes.length) return null;
-  const head = ['Calls of', 'Below', 'Calls', 'Ranks a call', 'Ranks moving bytes', 'By one rank', 'Bytes'];
-  return section('collectives', 'Collectives', 'Who does the work of collective calls',
-    h('p', {}, 'Each call from its first begin to its last end, on a logarithmic scale of ranks: in pale colour, how many ranks make it; in full colour, how many of them move its bytes in the layer below. ',
-      classes.some((content) => content.together > 1) ? 'Neighbouring calls are drawn as one, with the most ranks of any. ' : ''),
-    legend(...['write', 'read'].filter((way) => classes.some((content) => content.direction === way)).flatMap((way) => [
-      [`${way}-light`, `ranks that call to ${way}`, definitions.participants], [way, `ranks that ${way} below`, definitions.movers]])),
-    classes.map(collectivePanel), timeAxis(),
-    tableOf(head, classes.map((content) => {
-      const who = `${content.upper} ${content.direction}`;
-      const say = saying(who);
-      return h('tr', {}, h('th', { scope: 'row', class: 'name' }, who), cell('Below', content.lower, 'The layer whose operations are counted.'),
-        cell('Calls', countText(content.calls), say(counted(content.calls, 'call'), 'collective_calls')),
-        cell('Ranks a call', distributionText(content.participants), say(`mean ${threeDigits(content.participants.mean)}, from ${content.participants.min} to ${content.participants.max} ranks`, 'participants')),
-        cell('Ranks moving bytes', distributionText(content.movers), say(`mean ${threeDigits(content.movers.mean)}, median ${content.movers.p50}, from ${content.movers.min} to ${content.movers.max} ranks`, 'movers')),
-        cell('By one rank', shareText(content.alone_calls, content.calls), say(`${countText(content.alone_calls)} of ${counted(content.calls, 'call')}`, 'alone_calls')),
-        cell('Bytes', bytesText(content.bytes), say(`${exactBytes(content.bytes)} in ${content.lower} beneath these calls`, 'bytes')));
-    })));
+  return [h('p', {}, 'Each call from its first begin to its last end, on a logarithmic scale of ranks: in pale colour, how many ranks make it; in full colour, how many of them move its bytes in the layer below. ',
+    classes.some((content) => content.together > 1) ? 'Neighbouring calls are drawn as one, with the most ranks of any. ' : ''),
+  legend(...['write', 'read'].filter((way) => classes.some((content) => content.direction === way)).flatMap((way) => [
+    [`${way}-light`, `ranks that call to ${way}`, definitionOf('participants')], [way, `ranks that ${way} below`, definitionOf('movers')]])),
+  classes.map(collectivePanel), timeAxis(), tableFrom(COLLECTIVES, classes)];
 };

@@ -7,7 +7,7 @@ const MOST_HANDLES = 16;
 const MOST_LEVELS = 40;
 const OTHER_IO = KIND_COLOURS.indexOf('io');
 
-const stacksSection = () => {
+drawn.stacks = () => {
   const { stacks } = contents;
   if (!stacks) return null;
   const bars = Object.fromEntries(Object.entries(stacks.bars).map(([name, column]) => [name, unpacked(column)]));
@@ -123,10 +123,10 @@ const stacksSection = () => {
 
   const last = threads.name.length - 1;
   const states = [{ label: 'Thread', thread: 0 }, { label: 'Beside it', thread: last }].slice(0, last > 0 ? 2 : 1);
-  return section('stacks', 'Threads', last > 0 ? 'Two threads side by side' : 'What the thread did',
+  return [
     h('p', {}, 'Above, the calls on each handle, those of a lower layer below the handle that they serve; below, the calls in calls. Bars reach from entering a function to leaving it, opens and closes too. ',
       last > 0 ? `At first the thread with the most time in I/O and the one with the least of ${stacks.total_threads > threads.name.length ? `the ${threads.name.length} that are here, out of ${countText(stacks.total_threads)} with I/O` : 'those with I/O'}. ` : '',
       stacks.gap_s > 0 ? `Calls of one function closer than ${secondsText(stacks.gap_s)} are drawn as one.` : ''),
     legend(['read', 'read'], ['write', 'write'], ['flush', 'flush'], ['open', 'open'], ['close', 'close'], ['other', 'seek, lock, other'], ['io', 'other I/O call'], ['mpi', 'MPI'], ['use', 'all other functions']),
-    states.map(chart), timeAxis());
+    states.map(chart), timeAxis()];
 };

@@ -59,7 +59,11 @@ const activityPlot = ({ activity, ranks }) => {
     activity.under_way_s > 0 ? h('p', {}, `Non-blocking operations are under way for ${secondsText(activity.under_way_s)}, summed over ranks: ${shareText(activity.computing_s, activity.under_way_s)} of it beside computing, outside of I/O and MPI.`) : null];
 };
 
-const callsSection = () => {
+const METADATA = [['Layer', 'layer', 'text'],
+  ['Calls that move no data', (entry) => (entry.functions ? entry.functions.slice(0, 4).map((one) => one.function).join(', ') : entry.kind.replaceAll('_', ' ')), 'phrase', 'From Enter to Leave of each call.'],
+  ['How many', 'calls', 'count', 'Calls of these kinds.'], ['Time, summed', 'summed_s', 'seconds', 'The sum over all calls.'], ['Busy', 'busy_s', 'seconds', 'Time in which any of them was under way.']];
+
+drawn.calls = () => {
   const { calls } = contents;
   const timed = contents.layers.metadata_calls || [];
   if (!calls) return null;
@@ -124,18 +128,13 @@ const callsSection = () => {
     return h('li', {}, item);
   };
 
-  return section('calls', 'Calls', 'Who calls, and what it costs',
+  return [
     h('p', {}, costText(calls)),
     chainText(contents.layers.chain),
     activityPlot(calls),
-    timed.length ? tableOf(['Layer', 'Calls that move no data', 'How many', 'Time, summed', 'Busy'], timed.map((entry) => h('tr', {},
-      h('th', { scope: 'row', class: 'name' }, entry.layer),
-      cell('Calls that move no data', entry.functions ? entry.functions.slice(0, 4).map((one) => one.function).join(', ') : entry.kind.replaceAll('_', ' '), 'From Enter to Leave of each call.', true),
-      cell('How many', countText(entry.calls), counted(entry.calls, 'call')),
-      cell('Time, summed', secondsText(entry.summed_s), `${exactNumber(entry.summed_s)} s, the sum over all calls`),
-      cell('Busy', secondsText(entry.busy_s), `${exactNumber(entry.busy_s)} s in which any of them was under way`)))) : null,
+    tableFrom(METADATA, timed),
     flame(),
     h('h3', {}, 'Call paths'),
     calls.total > count ? h('p', { class: 'muted' }, `The ${countText(count)} with the most time in I/O of ${counted(calls.total, 'call path')} are listed.`) : null,
-    h('ul', { class: 'calls' }, roots.map((row) => node(row, 0))));
+    h('ul', { class: 'calls' }, roots.map((row) => node(row, 0)))];
 };

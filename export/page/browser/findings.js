@@ -1,0 +1,53 @@
+// What deserves a look, with the numbers behind it and a link to its time.
+
+const isEmpty = (value) => !known(value) || value === '' || (typeof value === 'object' && !Object.keys(value).length);
+// Numbers that follow each other as one range.
+const rangesText = (numbers) => {
+  const ranges = [];
+  for (const number of numbers) {
+    const last = ranges[ranges.length - 1];
+    if (last && number === last[1] + 1) last[1] = number; else ranges.push([number, number]);
+  }
+  return ranges.map(([first, last]) => (last > first ? `${first}${last > first + 1 ? '–' : ', '}${last}` : `${first}`)).join(', ');
+};
+// The kinds of the units of evidence; bytes are exact there.
+const EVIDENCE_KINDS = { byte: ['bytes', 1], s: ['seconds', 0], share: ['share', 0], times: ['times', 0], ratio: ['ratio', 0], '1/s': ['per second', 0] };
+const evidenceText = (key, value) => {
+  const unit = contents.evidence_units[key];
+  const inUnit = (number) => {
+    if (typeof number !== 'number') return String(number);
+    if (unit === 'count') return Number.isInteger(number) ? countText(number) : threeDigits(number);
+    const [kind, exact] = EVIDENCE_KINDS[unit] || ['text', 0];
+    return KINDS[kind][exact](number);
+  };
+  if (key === 'steps') return value.map((step) => `${step.upper} → ${step.lower}: ${inUnit(step.amplification)}`).join('; ');
+  if (key === 'time_range_s') return rangeText(...value);
+  if (unit === 'rank' && Array.isArray(value)) return `${rangesText(value)}${value.length < contents.ranks_shown ? '' : ', …'}`;
+  if (Array.isArray(value)) return value.map(inUnit).join(', ');
+  if (typeof value === 'object') return Object.entries(value).map(([name, item]) => `${name}: ${inUnit(item)}`).join('; ');
+  return inUnit(value);
+};
+const evidenceName = (key) => key.replaceAll('_', ' ').replace(/^(metadata|transfer|write|flush|exclusive) s$/, '$1 time').replace(/ s$/, '');
+
+// Which rows of the timeline a finding is about: of its layer, and of the first file and rank that it names.
+const rowsNamed = ({ layer, evidence }) => ({ layer, file: (evidence.files || [])[0], rank: known(evidence.busiest_rank) ? evidence.busiest_rank : (evidence.slow_ranks || evidence.ranks || [])[0] });
+
+const findingNotice = (found) => {
+  const range = found.evidence.time_range_s;
+  const told = Object.entries(found.evidence).filter(([, value]) => !isEmpty(value)).map(([key, value]) => [evidenceName(key), evidenceText(key, value)]);
+  return drawn.notice({
+    tone: found.severity,
+    text: [{ text: found.severity }, ` ${found.id} · ${found.layer} · ${found.text}`],
+    blocks: [{ block: 'paragraph', text: found.advice, muted: true },
+      ...(range ? [{ block: 'paragraph', text: [{ time: range, place: 'timeline', rows: rowsNamed(found), text: `Show ${rangeText(...range)} in the timeline` }] }] : []),
+      { block: 'fold', title: 'Evidence', blocks: [{ block: 'definitions', entries: told }] }],
+  });
+};
+
+drawn.findings = () => {
+  if (!contents.compare) return null;
+  if (!contents.single_operations) return h('p', {}, 'Findings need single operations, which are not recorded.');
+  const { findings } = contents.compare;
+  return [findings.length ? h('div', { class: 'two' }, findings.map(findingNotice)) : h('p', {}, 'No rule found anything.'),
+    contents.cut.findings ? muted(`${countText(findings.length)} of ${countText(contents.cut.findings)} findings are shown.`) : null];
+};
