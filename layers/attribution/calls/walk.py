@@ -178,7 +178,11 @@ class CallWalker:
         aside = self._aside_handles[handle]
         deletes = np.flatnonzero(events.kind == IoRecord.DELETE_FILE)
         aside[deletes] = self._aside_files[file[deletes]]
-        return kernel.Notes(did, handle, file, self._scope.layer_rows(paradigm), aside.astype(np.uint8))
+        layer = self._scope.layer_rows(paradigm)
+        if self._every:
+            # A call that closes a file and deletes it is on the handle that it closes.
+            layer[deletes] = -1
+        return kernel.Notes(did, handle, file, layer, aside.astype(np.uint8))
 
     def _make_room(self, more: int) -> None:
         from .kernel import DEEPEST
