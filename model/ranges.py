@@ -49,7 +49,7 @@ class Coverage(NamedTuple):
             return np.zeros(len(times))
         covered = np.cumsum(end - begin)
         edges, sums = np.stack((begin, end), 1).ravel(), np.stack((covered - (end - begin), covered), 1).ravel()
-        return np.interp(times, edges, sums)
+        return np.asarray(np.interp(times, edges, sums), np.float64)
 
     def taken(self, rows: Mask) -> Self:
         """Return some stretches."""

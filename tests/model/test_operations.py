@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from iostrata import open_trace
 from iostrata.inputs.source import RowSource
+from iostrata.layers.trace import trace_of
 from iostrata.model.errors import TraceError
 from iostrata.model.operations import Operations, OperationsView, check_rows, view
 
@@ -81,8 +82,9 @@ def test_rows_beyond_the_definitions_are_refused_wherever_operations_come_in(col
     values = getattr(OPERATIONS, column).copy()
     values[len(values) // 2] = row
     broken = replace(OPERATIONS, **{column: values})
+    stream = replace(TRACE.stream, in_memory=TRACE.stream.kept._replace(operations=broken), known_reading=None)
     with pytest.raises(TraceError, match=f"column {column} names row {row} of "):
-        replace(TRACE, kept=TRACE.kept._replace(operations=broken), reading=None)
+        trace_of(stream, TRACE.tally)
     with pytest.raises(TraceError, match=f"column {column} names row {row} of "):
         RowSource(TRACE.path, TRACE.definitions, broken, TRACE.stream.kept.other_events)
 

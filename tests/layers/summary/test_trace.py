@@ -279,7 +279,7 @@ def test_nothing_left_to_read(tmp_path: Path) -> None:
 
 def test_numba_is_only_loaded_for_reading() -> None:
     code = (
-        "import sys, json, iostrata.layers.trace, iostrata.layers.summary.reading, iostrata.export.hdf5.writer;"
+        "import sys, json, iostrata.layers.trace, iostrata.layers.attribution.stream, iostrata.export.hdf5.writer;"
         "print(json.dumps([name for name in ('numba', 'llvmlite') if name in sys.modules]))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
