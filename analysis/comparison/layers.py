@@ -170,7 +170,7 @@ def compare_layers(
     def is_wanted(pair: Flow | SideBySide) -> bool:
         return not wanted or {pair.upper, pair.lower} <= wanted or (len(wanted) == 1 and pair.upper in wanted)
 
-    single = trace.definitions.recording.rows == "operations"
+    single = not trace.definitions.recording.reason("operations")
     flows = tuple(filter(is_wanted, trace.relations.flows_of(directions))) if single else ()
     sides = () if single else tuple(filter(is_wanted, side_by_side(trace, directions)))
     compared: Mapping[int, PeriodComparison] = {}

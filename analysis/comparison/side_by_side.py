@@ -65,7 +65,7 @@ def side_by_side(trace: Trace, directions: tuple[str, ...]) -> Iterator[SideBySi
     ISO C stands beside no other layer: no library writes through it, and what it hands down itself stays within the C
     library, where recorders of calls do not see it.
     """
-    ranks = trace.definitions.recording.ranks
+    ranks = not trace.definitions.recording.reason("ranks")
     layers = [layer for layer in trace.layers.values() if layer.name != "ISOC"]
     for (place, upper), (other, lower) in combinations(enumerate(layers), 2):
         for direction in directions:

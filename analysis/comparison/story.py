@@ -384,7 +384,7 @@ def _metadata(trace: Trace, gap: Segment, method: str, fs: float | Literal["auto
 def _ranks(trace: Trace, one: _Own, start: float, end: float) -> int | None:
     """Return how many processes used handles of a layer between two times."""
     recording = trace.definitions.recording
-    if recording.rows != "operations" or not recording.ranks:
+    if recording.reason("operations", "ranks"):
         return None
     cells = trace.relations.cells
     second = cells.window.ticks_per_second
@@ -396,7 +396,7 @@ def _ranks(trace: Trace, one: _Own, start: float, end: float) -> int | None:
 
 def _below(trace: Trace, layer: str, direction: str) -> tuple[str, ...]:
     """Return the layers below one through which its bytes go."""
-    if trace.definitions.recording.rows != "operations":
+    if trace.definitions.recording.reason("operations"):
         return ()
     flows = trace.relations.flows_of((direction,))
     return tuple(flow.lower for flow in flows if flow.upper == layer and flow.lower_operations)

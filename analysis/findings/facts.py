@@ -137,7 +137,7 @@ class Facts:
         None where it is about no operation with a time, or where nobody knows which rank spends it: the sum over all
         would be many times as much.
         """
-        if not self.definitions.recording.ranks:
+        if self.definitions.recording.reason("ranks"):
             return None
         if match.cost_s is not None or match.cells is None:
             return match.cost_s

@@ -162,7 +162,7 @@ class _Arrivals:
 def _arrivals(trace: Trace, phases: Mapping[SignalOf, tuple[Phase, ...]]) -> Iterator[tuple[SignalOf, _Arrivals]]:
     recording = trace.definitions.recording
     wanted = {key: found for key, found in phases.items() if found and key[1] in _MODES}
-    if not wanted or not recording.ranks or recording.rows != "operations":
+    if not wanted or recording.reason("ranks", "operations"):
         return
     ranks = np.append(trace.definitions.groups.rank, -1)
     most = max(_MOST // (len(wanted) * len(ranks)), 1)

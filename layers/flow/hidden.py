@@ -87,7 +87,7 @@ def hidden_traffic(cells: Cells, calls: KeyedSums, children: KeyedSums) -> Itera
     children : KeyedSums
         How many operations of a lower layer ran inside each call, by sequence and place, of those with any.
     """
-    if cells.definitions.recording.handles == "absent":
+    if cells.definitions.recording.reason("handles"):
         # Whatever hangs below, the recorder would not tell.
         return
     above = cells.at_handles(cells.stack.higher)

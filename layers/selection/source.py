@@ -25,7 +25,7 @@ class NoTimesError(TraceError):
 def open_timed_source(path: str | os.PathLike[str], engine: str = "auto") -> Source:
     """Open as `open_source`; NoTimesError where the recording has no times."""
     source = open_source(path, engine)
-    if source.definitions.recording.rows == "none":
+    if source.definitions.recording.reason("times"):
         raise NoTimesError(source)
     return source
 

@@ -151,9 +151,9 @@ def _recorded(trace: Trace) -> dict[str, Any]:
     watched = recording.layers
     if watched is None:
         watched = tuple(one.identification for one in definitions.paradigms)
-    rest = {"flush": recording.flushes, "metadata": recording.metadata}
+    rest = {"flush": not recording.reason("flushes"), "metadata": not recording.reason("metadata")}
     # Of some processes it may not be known where they ran.
-    nodes_known = recording.nodes and (groups.node[groups.kind == PROCESS] >= 0).all()
+    nodes_known = not recording.reason("nodes") and (groups.node[groups.kind == PROCESS] >= 0).all()
     return {
         "engine": trace.stream.engine,
         "recorder": recording.recorder,
@@ -185,7 +185,7 @@ def _moved(trace: Trace, segments: SegmentSums, signals: Iterable[tuple[str, str
         "rank_io_s": sum(one.summed_s for one in own) / max(1, trace.ranks),
     }
     unknown = {one.name for one in metrics_of(JobRow) if recording.reason(*one.needs)}
-    if recording.handles == "absent" and len(trace.layers) > 1:
+    if recording.reason("handles") and len(trace.layers) > 1:
         # What of several layers is the program's own is known by the handles alone.
         unknown |= {"operations", "bytes_read", "bytes_written", "rank_io_s"}
     return {name: value for name, value in found.items() if name not in unknown}

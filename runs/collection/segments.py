@@ -41,8 +41,8 @@ def told_metrics(recording: Recording) -> tuple[str, ...]:
     return tuple(
         name
         for name in METRICS
-        if (recording.metadata or not name.startswith("md_"))
-        and (recording.rows == "operations" or not name.endswith("_calls"))
+        if (not name.startswith("md_") or not recording.reason("metadata"))
+        and (not name.endswith("_calls") or not recording.reason("operations"))
     )
 
 
