@@ -262,29 +262,32 @@ def _story(story: Sequence[Segment], most: int) -> list[PageBlock]:
     return [Fold(title, blocks, open=min(len(story), most) <= _SEGMENTS_UNFOLDED)]
 
 
+def _first(entries: Sequence[Any], most: int, name: str, cut: dict[str, int]) -> Sequence[Any]:
+    """Return the first `most` entries; where there are more, `cut` says how many."""
+    if len(entries) > most:
+        cut[name] = len(entries)
+    return entries[:most]
+
+
 def _shorter_lists(document: Document, limits: Limits, cut: dict[str, int]) -> Document:
     """Return the document of layers with what the page shows of its lists."""
     shorter = {name: value for name, value in document.items() if name not in ("cost", "overlap", "exclusive_s")}
+    damage = document["damage"]
+    locations = _first(damage["locations"], limits.locations, "damaged_locations", cut)
+    shorter["damage"] = {**damage, "locations": locations}
+    shorter["layers"] = _first(document["layers"], 2 * limits.curves, "layers", cut)
     if document.get("chain"):
         shorter["chain"] = {**document["chain"], "steps": [], "held_up": document["chain"]["held_up"][:1]}
-    locations = document["damage"]["locations"]
-    if len(locations) > limits.locations:
-        cut["damaged_locations"] = len(locations)
-        shorter["damage"] = {**document["damage"], "locations": locations[: limits.locations]}
-    if len(document["layers"]) > 2 * limits.curves:
-        cut["layers"] = len(document["layers"])
-        shorter["layers"] = document["layers"][: 2 * limits.curves]
     return shorter
 
 
 def _shorter_periods(document: Document, limits: Limits, cut: dict[str, int]) -> Document:
+    """Return the entries of the document of periods with what the page shows of their lists."""
     entries = []
     for entry in document["layers"]:
-        for name in _LISTS_OF_PERIODS:
-            if len(entry[name]) > limits.phases:
-                cut[f"{entry['layer']} {entry['direction']} {name}"] = len(entry[name])
-                entry = {**entry, name: entry[name][: limits.phases]}
-        entries.append(entry)
+        who = f"{entry['layer']} {entry['direction']}"
+        lists = {name: _first(entry[name], limits.phases, f"{who} {name}", cut) for name in _LISTS_OF_PERIODS}
+        entries.append({**entry, **lists})
     return {"layers": entries}
 
 
@@ -299,13 +302,10 @@ def _comparison_document(comparison: Comparison) -> Document:
 
 def _shorter_comparison(document: Document, limits: Limits, cut: dict[str, int]) -> Document:
     """Return what the page shows of a comparison: pairs, hidden traffic and findings, their lists not too long."""
-    shorter: Document = {}
-    for name in ("pairs", "hidden", "findings"):
-        entries = document[name]
-        if len(entries) > limits.pairs:
-            cut[name] = len(entries)
-        shorter[name] = [_short(entry, limits.pairs) for entry in entries[: limits.pairs]]
-    return shorter
+    return {
+        name: [_short(entry, limits.pairs) for entry in _first(entries, limits.pairs, name, cut)]
+        for name, entries in document.items()
+    }
 
 
 def _short(value: Any, most: int) -> Any:

@@ -11,7 +11,7 @@ from ...model.text import printable, shortened
 from ...runs.scheduling.comparison import PolicyComparison, PolicyOutcome
 from ...runs.scheduling.jobs import PeriodicJob
 from ...runs.scheduling.policies import Set
-from ..terminal.console import folded_column, name_column, plain_table, print_paragraph
+from ..terminal.console import print_paragraph, table_of_numbers
 
 TITLES: Final = {
     "fair": "fair share",
@@ -72,7 +72,7 @@ def _change(before: float, after: float) -> str:
 
 
 def _policies(found: PolicyComparison, error: float) -> Table:
-    table = plain_table(name_column("policy"), "stretch", "worst job", "I/O slowdown", "utilization")
+    table = table_of_numbers(("policy", "stretch", "worst job", "I/O slowdown", "utilization"), names=(0,))
     for one in found.outcomes:
         wrong = f", periods ±{percent_text(error)}" if one.policy == "set-10" and error > 0 else ""
         table.add_row(TITLES[one.policy] + wrong, *_cells(one, found.runs))
@@ -95,7 +95,7 @@ def _percent(share: float) -> str:
 
 
 def _sets(sets: Sequence[Set], load: dict[str, float]) -> Table:
-    table = plain_table("set", "periods", "priority", "jobs", "bandwidth", folded_column())
+    table = table_of_numbers(("set", "periods", "priority", "jobs", "bandwidth", ""), names=(5,))
     for one in sets:
         names = ", ".join(shortened(printable(name), 24) for name in one.jobs[:_NAMES_SHOWN])
         table.add_row(
@@ -110,10 +110,10 @@ def _sets(sets: Sequence[Set], load: dict[str, float]) -> Table:
 
 
 def _jobs(found: PolicyComparison, jobs: Sequence[PeriodicJob], sets: dict[str, Set], width: int) -> Table:
-    policies = ({"set-10": "Set-10"}.get(policy, policy) for policy in found.metrics)
     recorded = any(job.signal for job in jobs)
-    origin = [folded_column("phases of")] if recorded else []
-    table = plain_table(folded_column("job", 8), "period", "set", "I/O", *policies, *origin)
+    policies = [{"set-10": "Set-10"}.get(policy, policy) for policy in found.metrics]
+    titles = ("job", "period", "set", "I/O", *policies, *(["phases of"] if recorded else []))
+    table = table_of_numbers(titles, names=(0, 4 + len(policies)))
     for row, job in enumerate(jobs[:_JOBS_SHOWN]):
         number = sets[job.name].set
         cells = [

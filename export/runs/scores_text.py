@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from rich.console import Console
-from rich.table import Column, Table
+from rich.table import Table
 from rich.text import Text
 
 from ...model.quantities import count_text, counted, rate_text, seconds_text, share_text
 from ...model.text import printable, shortened
 from ...runs.scores.assessment import JobScore
 from ...runs.scores.limits import MetricLimits
-from ..terminal.console import folded_column, plain_table, print_paragraph
+from ..terminal.console import print_paragraph, table_of_numbers
 
 TITLES: Final = {"problem_score": "Problem-Score", "io_intensity": "I/O-Intensity"}
 
@@ -54,35 +54,15 @@ def print_scores(
     shown : int
     """
     busy = [one for one in jobs if one.intensive_segments]
-    always = sum(one.problem_time == 1 for one in busy)
     facts = f"{counted(len(jobs), 'job')}, {count_text(len(busy))} with intensive I/O"
     console.print(Text(f"{facts}, ranked by {TITLES[order]}", style="bold"))
     if busy:
-        names = Column("", justify="right"), folded_column("job", 8)
-        table = plain_table(*names, "score", "time", "util.", "balance", "nodes", "segments", "data")
-        for number, one in enumerate(busy[:shown], start=1):
-            table.add_row(
-                str(number),
-                shortened(printable(one.job), max(16, console.width - 62)),
-                f"{getattr(one, order):.3g}",
-                share_text(one.problem_time, 1),
-                f"{one.utilization:.2f}",
-                "–" if one.balance is None else f"{one.balance:.2f}",
-                str(one.nodes),
-                f"{one.intensive_segments}/{one.segments}",
-                share_text(one.available_share, 1),
-            )
-        console.print(table)
+        console.print(_ranking_table(busy[:shown], order, console.width))
         if len(busy) > shown:
             console.print(f"and {counted(len(busy) - shown, 'further job')}; --json has them all")
     else:
         print_paragraph("No job has a segment with intensive I/O.", console, indent=0)
-    parts = [f"{share_text(len(jobs) - len(busy), len(jobs))} of the jobs have no intensive segment"]
-    if busy:
-        parts.append(f"in {share_text(always, len(busy))} of the others every segment is intensive")
-    if left_out:
-        parts.append(f"{counted(left_out, 'job')} too short to be ranked")
-    print_paragraph("; ".join(parts) + ".", console, indent=0)
+    print_paragraph(_shares_text(jobs, busy, left_out), console, indent=0)
     late = sum(one.duration_s <= short for one in busy)
     if 0 < late < len(busy):
         verb = "comes" if late == 1 else "come"
@@ -102,10 +82,45 @@ def print_scores(
     print_paragraph(text, console, "dim", indent=0)
 
 
+def _ranking_table(busy: Sequence[JobScore], order: str, width: int) -> Table:
+    rows = (
+        (
+            str(number),
+            shortened(printable(one.job), max(16, width - 62)),
+            f"{getattr(one, order):.3g}",
+            share_text(one.problem_time, 1),
+            f"{one.utilization:.2f}",
+            "–" if one.balance is None else f"{one.balance:.2f}",
+            str(one.nodes),
+            f"{one.intensive_segments}/{one.segments}",
+            share_text(one.available_share, 1),
+        )
+        for number, one in enumerate(busy, start=1)
+    )
+    titles = ("", "job", "score", "time", "util.", "balance", "nodes", "segments", "data")
+    return table_of_numbers(titles, rows, names=(1,))
+
+
+def _shares_text(jobs: Sequence[JobScore], busy: Sequence[JobScore], left_out: int) -> str:
+    """Return which share of the jobs has no intensive segment, or nothing else, and how many are left out."""
+    parts = [f"{share_text(len(jobs) - len(busy), len(jobs))} of the jobs have no intensive segment"]
+    if busy:
+        always = sum(one.problem_time == 1 for one in busy)
+        parts.append(f"in {share_text(always, len(busy))} of the others every segment is intensive")
+    if left_out:
+        parts.append(f"{counted(left_out, 'job')} too short to be ranked")
+    return "; ".join(parts) + "."
+
+
 def _limits_table(limits: MetricLimits) -> Table:
     low, high = limits.quantiles
-    table = plain_table(Column("metric"), f"q{100 * low:g}", f"q{100 * high:g}", "segments")
-    for metric, (lower, upper) in limits.limits.items():
-        known = "–" if limits.values is None else count_text(limits.values.get(metric, 0))
-        table.add_row(metric, value_text(metric, lower), value_text(metric, upper), known)
-    return table
+    rows = (
+        (
+            metric,
+            value_text(metric, lower),
+            value_text(metric, upper),
+            "–" if limits.values is None else count_text(limits.values.get(metric, 0)),
+        )
+        for metric, (lower, upper) in limits.limits.items()
+    )
+    return table_of_numbers(("metric", f"q{100 * low:g}", f"q{100 * high:g}", "segments"), rows, names=(0,))

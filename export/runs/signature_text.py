@@ -11,7 +11,7 @@ from ...model.arrays import Floats
 from ...model.quantities import bytes_text, counted, rate_text, seconds_text
 from ...model.text import printable, shortened
 from ...runs.signatures.signature import CommonBurst, SampleUse, Signature
-from ..terminal.console import bounded, curve_width, folded_column, plain_table, print_paragraph
+from ..terminal.console import bounded, curve_width, print_paragraph, table_of_numbers
 from ..terminal.periods import GUTTER, interval_row, labelled_curve, points_per_column
 
 _HEIGHT: Final = 5
@@ -68,7 +68,7 @@ def _curve(signature: Signature, console: Console) -> list[Text]:
 
 
 def _bursts(bursts: tuple[CommonBurst, ...], runs: int) -> Table:
-    table = plain_table("burst", "from", "centre", "to", "volume", "runs", "apart by")
+    table = table_of_numbers(("burst", "from", "centre", "to", "volume", "runs", "apart by"))
     for number, burst in enumerate(bursts, start=1):
         spread = max(burst.peaks_s) - min(burst.peaks_s) if burst.peaks_s else 0.0
         table.add_row(
@@ -84,7 +84,7 @@ def _bursts(bursts: tuple[CommonBurst, ...], runs: int) -> Table:
 
 
 def _samples(samples: tuple[SampleUse, ...], width: int) -> Table:
-    table = plain_table(folded_column("run", 8), "length", "volume", "bursts", folded_column())
+    table = table_of_numbers(("run", "length", "volume", "bursts", ""), names=(0, 4))
     for sample in samples[:_NAMES_SHOWN]:
         table.add_row(
             shortened(printable(sample.name), max(12, width // 3)),

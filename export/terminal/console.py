@@ -3,7 +3,7 @@
 import re
 import sys
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from io import StringIO, TextIOBase
 from typing import Final, TextIO, cast
 
@@ -134,6 +134,21 @@ def paragraph_lines(text: Text | str, console: Console, style: str = "", indent:
 _LOCATIONS_SHOWN = 8
 _LONG = 100.0
 """Seconds of a run from which on one more or less is no matter."""
+
+
+def table_of_numbers(
+    titles: Sequence[str], rows: Iterable[Sequence[str]] = (), *, names: Collection[int] = ()
+) -> Table:
+    """Return a table: numbers on the right, never broken; in the columns `names`, text on the left that may fold."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for place, title in enumerate(titles):
+        if place in names:
+            table.add_column(title, overflow="fold", min_width=8 if title else None)
+        else:
+            table.add_column(title, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def print_heading(trace: Trace, console: Console) -> None:
