@@ -4,7 +4,7 @@ import functools
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from ..analysis.registry import DEFAULT_METHOD
-from ..model.errors import OutputError
+from ..model.errors import IostrataError, OutputError, TraceError
 from ..model.quantities import bytes_text, counted
 from ..model.text import printable
 from .options import JSON_HELP, READING, TRACE, Frequency, Option, OutputPath, Seconds
@@ -123,8 +123,13 @@ def _same_file(first: Path, second: Path) -> bool:
         return False
 
 
-def prepare_picture(path: Path) -> None:
-    """Import what draws pictures, before any work is done; raises MissingLibraryError where it is not installed."""
+def prepare_picture(path: Path | None) -> None:
+    """Import what draws a picture, if there is to be one, before any work is done.
+
+    Raises MissingLibraryError where it is not installed.
+    """
+    if path is None:
+        return
     import logging
 
     from ..export.figure import check_figure_library
@@ -210,6 +215,51 @@ def _request(trace: Path, given: dict[str, Any], names: Iterable[str]) -> Reques
     return Request(trace, **{name: given.pop(name) for name in names if name in given})
 
 
+def refuse(wrong: Mapping[str, bool]) -> None:
+    """Raise click.UsageError with the first sentence that holds."""
+    for sentence, holds in wrong.items():
+        if holds:
+            raise click.UsageError(sentence)
+
+
+@contextmanager
+def as_wrong_usage(kind: type[IostrataError]) -> Iterator[None]:
+    """Let errors of a `kind` be wrong usage: they are about the value of an option."""
+    try:
+        yield
+    except kind as error:
+        raise click.UsageError(str(error)) from None
+
+
+def warn(text: str, kind: str = "warning") -> None:
+    """Say on stderr what a user should know; names in `text` may be of any characters."""
+    click.echo(f"iostrata: {kind}: {printable(text)}", err=True)
+
+
+def warn_of_left_out(reasons: Sequence[str], used: Sequence[object]) -> None:
+    """Warn of inputs that cannot be used; TraceError where there is none that can."""
+    if reasons and not used:
+        raise TraceError(reasons[0])
+    for reason in reasons:
+        warn(f"left out: {reason}")
+
+
+def write_all(*outputs: "tuple[Path | None, Callable[[Path], Written]]") -> "list[Written]":
+    """Write the files that have a name, which appear all together or not at all."""
+    from ..export.atomic import written_together
+
+    with written_together():
+        return [write(path) for path, write in outputs if path is not None]
+
+
+def print_files(written: "Iterable[Written]") -> None:
+    """Print what was written where, a line a file."""
+    from ..export.terminal.console import written_lines
+
+    for one in written:
+        console().print(written_lines(one))
+
+
 def refuse_for_tables(path: Path, *names: str) -> None:
     """Refuse options of reading where `path` are tables, which were read already, with others maybe.
 
@@ -239,9 +289,7 @@ def print_written(trace: "Trace", written: "Written", as_json: bool) -> None:
 
         print_json(document(trace, output=written.to_dict()))
     else:
-        from ..export.terminal.console import written_lines
-
-        console().print(written_lines(written))
+        print_files([written])
 
 
 def print_counters(source: "Source", request: Request) -> None:
@@ -286,10 +334,7 @@ def _tell_what_is_read_whole(trace: "Trace") -> None:
     if reading is not None and engine not in ENGINES:
         whose = "a table" if engine == "Table" else f"{engine}'s file"
         held = bytes_text(reading.source.held)
-        click.echo(
-            f"iostrata: note: {whose} is read whole: {held} of operations, and --memory bounds what is made of them",
-            err=True,
-        )
+        warn(f"{whose} is read whole: {held} of operations, and --memory bounds what is made of them", "note")
 
 
 def _warn(trace: "Trace", name: str = "") -> None:
@@ -317,4 +362,4 @@ def _warn(trace: "Trace", name: str = "") -> None:
         remedy = "--files all counts them" if trace.files == "application" else "choose other files"
         texts.append(f"nothing to show: all {what} are on files set aside; {remedy}")
     for text in texts:
-        click.echo(f"iostrata: warning: {printable(name + text)}", err=True)
+        warn(name + text)

@@ -8,7 +8,7 @@ import click
 
 from ..options import output
 from ..progress import Progress
-from ..request import Request, console, print_json, refuse_for_tables, runs_command
+from ..request import Request, console, print_files, print_json, refuse, refuse_for_tables, runs_command, warn
 
 if TYPE_CHECKING:
     from ...runs.collection.tables import Collection
@@ -121,10 +121,12 @@ def command(
     (summed over file systems), Balance how evenly nodes share it (1: all alike). Problem-Score is high for jobs
     that load file systems for long with few of their nodes, I/O-Intensity for those that do so with many.
     """
-    if train and (known is not None or out is None or not out.name.lower().endswith(".json")):
-        raise click.UsageError("--train needs -o FILE.json for the limits, and no --limits")
-    if not train and out is not None and out.name.lower().endswith(".json"):
-        raise click.UsageError("-o FILE.json is for --train; a page ends in .html, and --json prints the scores")
+    writes_json = out is not None and out.name.lower().endswith(".json")
+    wrong = {
+        "--train needs -o FILE.json for the limits, and no --limits": train and not (known is None and writes_json),
+        "-o FILE.json is for --train; a page ends in .html, and --json prints the scores": writes_json and not train,
+    }
+    refuse(wrong)
     from ...runs.scores.blocks import DEFAULT_SEGMENT_S
     from ...runs.scores.limits import read_limits
 
@@ -194,10 +196,9 @@ def _finish_training(limits: "MetricLimits", out: Path, as_json: bool) -> None:
         print_json({**limits.to_dict(), "schema_version": SCHEMA_VERSION, "output": written.to_dict()})
     else:
         from ...export.runs.scores_text import print_limits
-        from ...export.terminal.console import written_lines
 
         print_limits(limits, console())
-        console().print(written_lines(written))
+        print_files([written])
 
 
 def _assess(
@@ -234,31 +235,25 @@ def _assess(
         print_json(assess_document(jobs, limits, order, threshold, short, left_out, written))
     else:
         from ...export.runs.scores_text import print_scores
-        from ...export.terminal.console import written_lines
 
         print_scores(jobs, limits, order, short, left_out, SHOWN, console())
-        if written is not None:
-            console().print(written_lines(written))
+        print_files([] if written is None else [written])
 
 
 def _warn(tables: "list[Jobs]", short: int, jobs: int, segment: float) -> None:
     """Say on stderr what of the tables is left out, and where most jobs are shorter than a segment."""
     from ...model.quantities import counted
-    from ...model.text import printable
 
     if 2 * short > jobs:
         text = f"{short:,} of {counted(jobs, 'job')} {'is' if short == 1 else 'are'} shorter than a segment"
         remedy = f"limits of {segment:g} s are not for them; train and assess with a shorter --segment"
-        click.echo(f"iostrata: warning: {text}: {remedy}", err=True)
-
+        warn(f"{text}: {remedy}")
     for table in tables:
         for name, rows in list(table.ignored.items())[:8]:
-            text = f"{table.path}: {counted(rows, 'row')} of the unknown metric {name[:80]!r} ignored"
-            click.echo(f"iostrata: warning: {printable(text)}", err=True)
+            warn(f"{table.path}: {counted(rows, 'row')} of the unknown metric {name[:80]!r} ignored")
         for reason in list(table.failed.values())[:8]:
-            click.echo(f"iostrata: warning: left out: {printable(reason)}", err=True)
+            warn(f"left out: {reason}")
         if len(table.failed) > 8:
-            click.echo(f"iostrata: warning: {counted(len(table.failed), 'trace')} left out in all", err=True)
+            warn(f"{counted(len(table.failed), 'trace')} left out in all")
         if table.missing:
-            text = f"{table.path}: {counted(table.missing, 'value')} negative or no number: taken as missing"
-            click.echo(f"iostrata: warning: {printable(text)}", err=True)
+            warn(f"{table.path}: {counted(table.missing, 'value')} negative or no number: taken as missing")

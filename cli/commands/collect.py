@@ -7,7 +7,7 @@ import click
 
 from ..options import SETTINGS
 from ..progress import Progress
-from ..request import command_of, console, print_json
+from ..request import command_of, console, print_json, warn
 
 UNUSABLE = 1
 """Exit code where no trace can be used."""
@@ -75,6 +75,6 @@ def command(
         whole = counted(len(chosen.traces), "trace")
         text = f"none of {whole} can be used" if all_failed else f"{len(written.failed):,} of {whole} cannot be used"
         kind = "error" if all_failed else "warning"
-        click.echo(f"iostrata: {kind}: {text}; the table job says why", err=True)
+        warn(f"{text}; the table job says why", kind)
         if all_failed:
             raise click.exceptions.Exit(UNUSABLE)

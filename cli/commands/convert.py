@@ -9,7 +9,7 @@ from click.core import ParameterSource
 from ...export.exporters import EXPORTERS, OPTIONS, OptionError, known_suffixes, suffix_of
 from ...model.text import printable
 from ..options import DIRECTION, FILTER, FREQUENCY, LAYERS, MEMORY, METHOD, READING, TRAFFIC, output
-from ..request import Command, Request, print_written, trace_command
+from ..request import Command, Request, as_wrong_usage, print_written, trace_command, warn
 
 OUT = output(known=known_suffixes())
 
@@ -63,12 +63,10 @@ def command(request: Request, out: Path, rewrite: bool) -> None:
     values: dict[str, Any] = {**vars(request), "rewrite": rewrite}
     _refuse_what_means_nothing(suffix, exporter.options)
     trace = request.open(relations=exporter.relations)
-    try:
+    with as_wrong_usage(OptionError):
         written = exporter.write(trace, out, **{name: values[name] for name in exporter.options})
-    except OptionError as error:
-        raise click.UsageError(str(error)) from None
     if written.note:
-        click.echo(f"iostrata: note: {printable(written.note)}", err=True)
+        warn(written.note, "note")
     print_written(trace, written, request.as_json)
 
 

@@ -7,7 +7,7 @@ import click
 
 from ..options import SETTINGS, output
 from ..progress import Progress
-from ..request import command_of, console, print_json, refuse_for_tables
+from ..request import as_wrong_usage, command_of, console, print_json, refuse_for_tables, warn
 
 BROKEN = 3
 """Exit code where a rule of ``--fail-on`` is broken."""
@@ -53,17 +53,14 @@ def command(
     from 5 % on. Times in s, bandwidth in B/s.
     """
     from ...model.errors import SelectionError
-    from ...model.text import printable
     from ...runs.collection.chosen import folder_and_pattern, read_chosen
     from ...runs.collection.read import Settings
     from ...runs.collection.tables import is_collection
     from ...runs.differences.difference import diff_runs
     from ...runs.differences.rules import FailRule
 
-    try:
+    with as_wrong_usage(SelectionError):
         checked = [FailRule(text) for text in rules]
-    except SelectionError as error:
-        raise click.UsageError(str(error)) from None
     chosen = Settings(**settings)
     sides = []
     for side in (before, after):
@@ -75,12 +72,10 @@ def command(
             sides.append(read_chosen(side, chosen, workers=workers, client=dask, progress=progress))
     difference = diff_runs(*sides)
     for rule in checked:
-        try:
+        with as_wrong_usage(SelectionError):
             idle = rule.check(difference)
-        except SelectionError as error:
-            raise click.UsageError(str(error)) from None
         if idle:
-            click.echo(f"iostrata: warning: --fail-on: {printable(idle)}", err=True)
+            warn(f"--fail-on: {idle}")
     written = None
     if out is not None:
         from ...export.runs.differences_page import write_differences

@@ -1,6 +1,6 @@
 """Show each layer's bandwidth over time and its period."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -22,12 +22,16 @@ from ..options import (
     output,
 )
 from ..progress import Progress
-from ..request import Request, console, prepare_picture, print_json, trace_command
+from ..request import Request, console, prepare_picture, print_json, refuse, trace_command
 
 if TYPE_CHECKING:
-    from ...analysis.comparison.layer_periods import PartsLeftOut
+    from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
+    from ...analysis.findings.last_ranks import LastRank, SignalOf
     from ...analysis.timefrequency.filters import Butterworth
+    from ...export.written import Written
+    from ...layers.trace import Trace
 
+_NEEDS_OPERATIONS: Final = "--memory keeps bytes in bins of time, and --signal needs single operations: leave out one"
 PARTS_SHOWN: Final = 8
 PARTS_IN_JSON: Final = 1000
 
@@ -107,41 +111,20 @@ def command(
     time: bytes, or for the other signals volume, a number of operations or events, or the summed time in operations in
     s.
     """
-    if parts is not None and by is None:
-        raise click.UsageError("--parts says how many parts are analysed, so it needs --by")
-    if quantity == "metadata" and (request.direction is not None or request.traffic != "all"):
-        raise click.UsageError("--signal metadata has neither --direction nor --traffic: leave them out")
-    if request.memory is not None and quantity != "bandwidth":
-        raise click.UsageError(
-            "--memory keeps bytes in bins of time, and --signal needs single operations: leave out one"
-        )
-    if brief and phases and not request.as_json:
-        raise click.UsageError("--phases lists what --brief leaves out: leave out one")
-    if order is not None and request.filter is None:
-        raise click.UsageError("--order is that of a filter, so it needs --filter")
-    options = _options(request.method, tuning)
-    from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods, part_periods, with_fit
-    from ...layers.selection.directions import NEEDS_OF_QUANTITIES
-    from ...layers.statistics.grouping import NEEDS_OF_KEYS
+    directed, kept = request.direction is not None or request.traffic != "all", request.memory is not None
+    wrong = {
+        "--parts says how many parts are analysed, so it needs --by": parts is not None and by is None,
+        "--signal metadata has neither --direction nor --traffic: leave them out": quantity == "metadata" and directed,
+        _NEEDS_OPERATIONS: kept and quantity != "bandwidth",
+        "--phases lists what --brief leaves out: leave out one": brief and phases and not request.as_json,
+        "--order is that of a filter, so it needs --filter": order is not None and request.filter is None,
+    }
+    refuse(wrong)
+    options, filter = _options(request.method, tuning), _filter(request.filter, order)
+    prepare_picture(picture)
+    from ...analysis.comparison.layer_periods import LayerPeriod, with_fit
 
-    filter = _filter(request.filter, order)
-
-    if picture is not None:
-        prepare_picture(picture)
-    looked_at = (request.directions, request.traffic, request.method, request.fs, quantity, filter, options)
-    found: Iterator[LayerPeriod | PartsLeftOut]
-    if by is None:
-        trace = request.open()
-        found = layer_periods(chosen_layers(trace, request.layers), *looked_at)
-    else:
-        most = parts or (PARTS_IN_JSON if request.as_json else PARTS_SHOWN)
-        trace = request.open(parts=(by, most))
-        binned = None if trace.resolution is None else trace.sums.parts(by)
-        found = part_periods(chosen_layers(trace, request.layers), by, most, *looked_at, binned)
-    require = trace.definitions.recording.require
-    require(trace.path, f"--signal {quantity}", *NEEDS_OF_QUANTITIES[quantity])
-    if by is not None:
-        require(trace.path, f"--by {by}", *NEEDS_OF_KEYS[by])
+    trace, found = _search(request, by, parts, quantity, filter, options)
     periods: list[LayerPeriod | PartsLeftOut] = []
     with Progress("detecting periods") as progress:
         progress(0, 0)
@@ -150,18 +133,8 @@ def command(
                 period = with_fit(period, components, request.fs, filter)
             periods.append(period)
             progress(len(periods), 0)
-        written = None
-        if picture is not None:
-            from ...export.figure import write_period_figure
-
-            shown = [period for period in periods if isinstance(period, LayerPeriod)]
-            written = write_period_figure(shown, picture, request.fs, request.filter)
-    last = {}
-    if phases and by is None and quantity == "bandwidth":
-        from ...analysis.findings.last_ranks import last_ranks
-
-        of = [one for one in periods if isinstance(one, LayerPeriod)]
-        last = last_ranks(trace, {(one.layer, one.direction or "", one.traffic): one.result.phases for one in of})
+        written = _draw(request, periods, picture)
+    last = _last_ranks(trace, periods) if phases and by is None and quantity == "bandwidth" else {}
     if request.as_json:
         from ...export.json.documents import periods_document
 
@@ -170,6 +143,58 @@ def command(
         from ...export.terminal.periods import print_periods
 
         print_periods(trace, periods, console(), request.traffic, quantity, written, brief, phases, last)
+
+
+def _search(
+    request: Request,
+    by: str | None,
+    parts: int | None,
+    quantity: str,
+    filter: "Butterworth | None",
+    options: dict[str, Any],
+) -> "tuple[Trace, Iterator[LayerPeriod | PartsLeftOut]]":
+    """Open the trace and return it with the periods of its layers, or of their parts, which are found one by one."""
+    from ...analysis.comparison.layer_periods import chosen_layers, layer_periods, part_periods
+    from ...layers.selection.directions import NEEDS_OF_QUANTITIES
+    from ...layers.statistics.grouping import NEEDS_OF_KEYS
+
+    most = parts or (PARTS_IN_JSON if request.as_json else PARTS_SHOWN)
+    trace = request.open(parts=None if by is None else (by, most))
+    found: Iterator[LayerPeriod | PartsLeftOut]
+    layers = chosen_layers(trace, request.layers)
+    looked_at = (request.directions, request.traffic, request.method, request.fs, quantity, filter, options)
+    if by is None:
+        found = layer_periods(layers, *looked_at)
+    else:
+        binned = None if trace.resolution is None else trace.sums.parts(by)
+        found = part_periods(layers, by, most, *looked_at, binned)
+    require = trace.definitions.recording.require
+    require(trace.path, f"--signal {quantity}", *NEEDS_OF_QUANTITIES[quantity])
+    if by is not None:
+        require(trace.path, f"--by {by}", *NEEDS_OF_KEYS[by])
+    return trace, found
+
+
+def _draw(request: Request, periods: "Iterable[LayerPeriod | PartsLeftOut]", picture: Path | None) -> "Written | None":
+    """Write the picture if there is to be one."""
+    if picture is None:
+        return None
+    from ...analysis.comparison.layer_periods import LayerPeriod
+    from ...export.figure import write_period_figure
+
+    shown = [period for period in periods if isinstance(period, LayerPeriod)]
+    return write_period_figure(shown, picture, request.fs, request.filter)
+
+
+def _last_ranks(
+    trace: "Trace", periods: "Iterable[LayerPeriod | PartsLeftOut]"
+) -> "dict[SignalOf, tuple[LastRank | None, ...]]":
+    """Return who was last in each phase of each signal."""
+    from ...analysis.comparison.layer_periods import LayerPeriod
+    from ...analysis.findings.last_ranks import last_ranks
+
+    of = [one for one in periods if isinstance(one, LayerPeriod)]
+    return last_ranks(trace, {(one.layer, one.direction or "", one.traffic): one.result.phases for one in of})
 
 
 def _options(method: str, tuning: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from ...model.document import SCHEMA_VERSION
 from ...model.text import printable
 from ..options import FREQUENCY, LAYERS, MEMORY, METHOD, READING, TRAFFIC, output
 from ..progress import Progress
-from ..request import Request, console, print_json, print_written, refuse_for_tables, trace_command
+from ..request import Request, console, print_json, print_written, refuse_for_tables, trace_command, warn
 
 _COLLECT = (
     "name one, or make a page of all by 'iostrata collect {folder} -o runs' and 'iostrata report runs -o runs.html'"
@@ -114,7 +114,7 @@ def _report_runs(request: Request, out: Path, scores: Path | None, each: bool) -
         with Progress("writing reports") as progress:
             failed = write_reports(collection, out, engine=request.engine, workers=request.workers, progress=progress)
     for text in failed:
-        click.echo(f"iostrata: warning: no report: {printable(text)}", err=True)
+        warn(f"no report: {text}")
     written = write_ranking(collection, out, scores=known, reports=known_reports(collection, out))
     if request.as_json:
         print_json({"schema_version": SCHEMA_VERSION, "output": written.to_dict()})

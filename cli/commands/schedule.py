@@ -8,7 +8,16 @@ import click
 
 from ..options import DASK, ENGINE, FILES, WORKERS, Seconds, output, parse_window
 from ..progress import Progress
-from ..request import Request, command_of, console, prepare_picture, print_json
+from ..request import (
+    Request,
+    command_of,
+    console,
+    prepare_picture,
+    print_files,
+    print_json,
+    warn_of_left_out,
+    write_all,
+)
 
 if TYPE_CHECKING:
     from ...runs.scheduling.jobs import PeriodicJob
@@ -104,9 +113,9 @@ def command(
     served), Set-10 (jobs of like periods one at a time, sets share by priority) and clairvoyant: Set-10 with the
     period that each job really has. Stretch, I/O slowdown and utilization are as FTIO (IPDPS'24) defines them.
     """
-    if picture is not None:
-        prepare_picture(picture)
+    prepare_picture(picture)
     jobs = _jobs(traces, Request(traces[0], **reading), layer, direction)
+    from ...export.runs.schedule_files import write_schedule_figure, write_sets
     from ...runs.scheduling.comparison import compare_policies
     from ...runs.scheduling.policies import sets_of
 
@@ -122,35 +131,23 @@ def command(
             progress=progress,
         )
     sets = sets_of(found.workload.names, found.workload.period)
-    from ...export.atomic import written_together
-
-    written = []
-    with written_together():
-        if out is not None:
-            from ...export.runs.schedule_files import write_sets
-
-            written.append(write_sets(sets, out))
-        if picture is not None:
-            from ...export.runs.schedule_files import write_schedule_figure
-
-            written.append(write_schedule_figure(found, picture, window))
+    written = write_all(
+        (out, lambda path: write_sets(sets, path)), (picture, lambda path: write_schedule_figure(found, path, window))
+    )
     if as_json:
         from ...export.json.runs import schedule_document
 
         print_json(schedule_document(found, jobs, sets, error, written))
     else:
         from ...export.runs.schedule_text import print_schedule
-        from ...export.terminal.console import written_lines
 
         print_schedule(found, jobs, sets, error, console())
-        for one in written:
-            console().print(written_lines(one))
+        print_files(written)
 
 
 def _jobs(paths: tuple[Path, ...], request: Request, layer: str | None, direction: str | None) -> "list[PeriodicJob]":
     """Return all jobs; recordings that cannot be used are left out with a warning."""
     from ...model.errors import MissingLibraryError, SelectionError, TraceError
-    from ...model.text import printable
     from ...runs.collection.chosen import chosen_runs
     from ...runs.collection.content import trace_name
     from ...runs.scheduling.recordings import is_periods_document, named_apart, read_periods, recorded_job
@@ -175,10 +172,7 @@ def _jobs(paths: tuple[Path, ...], request: Request, layer: str | None, directio
                     found.append(recorded_job(trace_name(trace), document, layer, direction))
             except (TraceError, SelectionError, MissingLibraryError, OSError) as error:
                 failed.append(str(error))
-    if failed and not found:
-        raise TraceError(failed[0])
-    for reason in failed:
-        click.echo(f"iostrata: warning: left out: {printable(reason)}", err=True)
+    warn_of_left_out(failed, found)
     return named_apart(found)
 
 

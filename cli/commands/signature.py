@@ -8,11 +8,24 @@ import click
 
 from ..options import output
 from ..progress import Progress
-from ..request import Request, console, prepare_picture, print_json, refuse_for_tables, runs_command
+from ..request import (
+    Request,
+    console,
+    prepare_picture,
+    print_files,
+    print_json,
+    refuse,
+    refuse_for_tables,
+    runs_command,
+    warn,
+    warn_of_left_out,
+    write_all,
+)
 
 if TYPE_CHECKING:
+    from ...export.written import Written
     from ...runs.signatures.sample import Sample
-    from ...runs.signatures.signature import SampleUse
+    from ...runs.signatures.signature import SampleUse, Signature
     from ...runs.signatures.traces import RunSignals
 
 RUNS = click.argument("traces", metavar="[RUNS]...", nargs=-1, type=click.Path(path_type=Path))
@@ -120,15 +133,13 @@ def command(
     these are. Values are in B/s with decimal prefixes (1 MB/s = 1,000,000 B/s). Runs whose length and volume stand
     out are dropped, which is told.
     """
-    if (log is None) != (jobs is None):
-        raise click.UsageError("--log and --jobs belong together: what was counted, and when the application ran")
-    if bool(traces) == (log is not None):
-        raise click.UsageError("name the traces of several runs, or a log with --log and --jobs")
-    if gamma > kappa:
-        raise click.UsageError(f"--gamma {gamma:g} is larger than --kappa {kappa:g}: it is to be the smaller of them")
-    if picture is not None:
-        prepare_picture(picture)
-    from ...export.atomic import written_together
+    wrong = {
+        "--log and --jobs belong together: what was counted, and when the application ran": bool(log) != bool(jobs),
+        "name the traces of several runs, or a log with --log and --jobs": bool(traces) == bool(log),
+        f"--gamma {gamma:g} is larger than --kappa {kappa:g}: it is to be the smaller of them": gamma > kappa,
+    }
+    refuse(wrong)
+    prepare_picture(picture)
     from ...runs.signatures.signature import extract_signature
 
     samples: list[Sample]
@@ -136,10 +147,9 @@ def command(
     chosen = None
     if log is not None and jobs is not None:
         samples, left_out = _from_log(log, jobs, direction, interval)
-        what = f"{log} {direction}"
     else:
         samples, chosen = _from_runs(traces, request, layer, direction, interval)
-        what = f"{chosen} {direction}"
+    what = f"{log or chosen} {direction}"
     with Progress("looking for common bursts") as progress:
         progress(0, 0)
         signature = extract_signature(
@@ -150,27 +160,28 @@ def command(
             gamma=gamma,
             kappa=kappa,
         )
-    written = []
-    with written_together():
-        if out is not None:
-            from ...export.runs.signature_files import write_signature
-
-            written.append(write_signature(signature, out, what))
-        if picture is not None:
-            from ...export.runs.signature_files import write_signature_figure
-
-            written.append(write_signature_figure(signature, picture, what))
+    written = _write(signature, what, out, picture)
     if request.as_json:
         from ...export.json.runs import signature_document
 
         print_json(signature_document(signature, chosen, direction, left_out, written))
     else:
         from ...export.runs.signature_text import print_signature
-        from ...export.terminal.console import written_lines
 
         print_signature(signature, what, left_out, console())
-        for one in written:
-            console().print(written_lines(one))
+        print_files(written)
+
+
+def _write(signature: "Signature", what: str, out: Path | None, picture: Path | None) -> "list[Written]":
+    """Write the files that were asked for."""
+    if out is None and picture is None:
+        return []
+    from ...export.runs.signature_files import write_signature, write_signature_figure
+
+    return write_all(
+        (out, lambda path: write_signature(signature, path, what)),
+        (picture, lambda path: write_signature_figure(signature, path, what)),
+    )
 
 
 def _from_runs(
@@ -178,7 +189,6 @@ def _from_runs(
 ) -> tuple[list["Sample"], str]:
     """Return a sample of each trace or run of a collection, and the layer that they are of."""
     from ...model.errors import MissingLibraryError, TraceError
-    from ...model.text import printable
     from ...runs.collection.chosen import chosen_runs
     from ...runs.collection.content import trace_name
     from ...runs.collection.read import job_key
@@ -199,16 +209,13 @@ def _from_runs(
             failed.append(str(error))
             continue
         found.append(run_signals(opened, job_key(trace), trace_name(trace), direction))
-    if failed and not found:
-        raise TraceError(failed[0])
     found = named_apart(found)
     busy = [run for run in found if run.signals]
     if busy:
         what = "" if direction == "total" else f" {direction}"
         failed += [f"{run.name}: no{what} bytes moved" for run in found if not run.signals]
         found = busy
-    for reason in failed:
-        click.echo(f"iostrata: warning: left out: {printable(reason)}", err=True)
+    warn_of_left_out(failed, found)
     chosen = common_layer(found, layer)
     return trace_samples(found, chosen, interval), chosen
 
@@ -223,7 +230,6 @@ def _from_log(
 
     known = read_log(log, direction)
     if known.missing:
-        text = f"iostrata: warning: {counted(known.missing, 'value')} of {len(known.values):,} missing, interpolated"
-        click.echo(text, err=True)
+        warn(f"{counted(known.missing, 'value')} of {len(known.values):,} missing, interpolated")
     samples, rest = job_samples(known, read_jobs(jobs), interval)
     return samples, tuple(SampleUse(job.name, False, reason, job.end - job.start, 0.0, None, 0) for job, reason in rest)

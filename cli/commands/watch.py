@@ -7,7 +7,7 @@ import click
 from click.core import ParameterSource
 
 from ..options import DIRECTION, ENGINE, FILES, LAYERS, WORKERS
-from ..request import Request, command_of, console
+from ..request import Request, command_of, console, refuse, warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,14 +73,15 @@ def command(
     object a line. The periods are those that "iostrata periods" finds. There is no --window and no --fs, as the stretch
     and the bins that are looked at follow from the job.
     """
-    if bool(sources) == (replay is not None):
-        raise click.UsageError("name what to follow, or a trace with --replay")
-    if speed is not None and replay is None:
-        raise click.UsageError("--speed is of --replay: a job that runs has its own")
+    wrong = {
+        "name what to follow, or a trace with --replay": bool(sources) == (replay is not None),
+        "--speed is of --replay: a job that runs has its own": speed is not None and replay is None,
+    }
     context = click.get_current_context()
     for name in reading:
-        if replay is None and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"--{name} is of --replay: the lines of a source tell nothing of that")
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        wrong[f"--{name} is of --replay: the lines of a source tell nothing of that"] = given and replay is None
+    refuse(wrong)
     from ...live.job import LiveJob
 
     job = LiveJob(frozenset(layers), BUDGET, method, direction)
@@ -101,12 +102,17 @@ def command(
 
         show_updates(updates, screen, job.intake.program or ", ".join(map(str, sources or (replay,))))
     if replay is None:
-        job.check()
-        told = job.intake.counts.sentence()
-        if not told and not job.moved:
-            told = "Nothing that is followed moved a byte." if job.intake.keys else "Nothing was told."
-        if told and not screen.is_terminal:
-            click.echo(f"iostrata: warning: {told[0].lower()}{told[1:].rstrip('.')}", err=True)
+        _finish(job, screen.is_terminal)
+
+
+def _finish(job: "LiveJob", shown: bool) -> None:
+    """Check what came of the sources, and warn of what was wrong with it where that is not `shown`."""
+    job.check()
+    told = job.intake.counts.sentence()
+    if not told and not job.moved:
+        told = "Nothing that is followed moved a byte." if job.intake.keys else "Nothing was told."
+    if told and not shown:
+        warn(f"{told[0].lower()}{told[1:].rstrip('.')}")
 
 
 def _followed(job: "LiveJob", names: tuple[str, ...], interval: float, once: bool) -> "Iterator[Update]":

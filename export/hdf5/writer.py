@@ -93,7 +93,6 @@ def write_hdf5(
         If the file cannot be written; nothing is left behind then.
     """
     check_traffic(traffic)
-    recording = trace.definitions.recording
     names = tuple(layer.name for layer in chosen_layers(trace, layers) if layer.directions)
     start, end = trace.window
     signals = _bandwidths(trace, names, traffic)
@@ -103,8 +102,7 @@ def write_hdf5(
         signals = _released(made)
     else:
         rate = fs
-    if isinstance(components, bool) or not isinstance(components, int) or not 1 <= components <= MOST_COMPONENTS:
-        raise SelectionError(f"{components!r} components: give a whole number from 1 to {MOST_COMPONENTS}")
+    _check_components(components)
     bins = bin_count(end - start, rate)
     rate = float(rate)
     check_frequency(trace, rate)
@@ -126,21 +124,38 @@ def write_hdf5(
                 )
                 _write_axes(root, names, start, rate, bins)
                 results, fits = _write_bandwidth(root, signals, len(names), rate, search, components)
-                if recording.handles != "absent":
+                if not trace.definitions.recording.reason("handles"):
                     write_handles(root.subgroup("handles"), trace, names)
                 write_statistics(root.subgroup("statistics"), trace, names)
                 write_damage(root.subgroup("damage"), trace.damage)
                 if search:
-                    write_periods(root.subgroup("periods"), results, names)
-                    write_regimes(root.subgroup("regimes"), results)
-                    if traffic == "all" and search.filter is None:
-                        named = {(names[row], DIRECTIONS[way]): one for (row, way), one in sorted(results.items())}
-                        write_story(root.subgroup("story"), story_of(trace, named, search.method, search.fs))
+                    _write_search(root, trace, names, search, results, traffic)
                     write_components(root.subgroup("components"), fits)
                 if compared is not None:
                     write_comparison(root.subgroup("comparison"), compared)
             size = storage.size
     return Written(Path(path), size, names, bins=bins, fs=rate)
+
+
+def _check_components(components: object) -> None:
+    if isinstance(components, bool) or not isinstance(components, int) or not 1 <= components <= MOST_COMPONENTS:
+        raise SelectionError(f"{components!r} components: give a whole number from 1 to {MOST_COMPONENTS}")
+
+
+def _write_search(
+    root: GroupWriter,
+    trace: Trace,
+    names: tuple[str, ...],
+    search: PeriodSearch,
+    results: dict[tuple[int, int], PeriodResult],
+    traffic: str,
+) -> None:
+    """Write what was found by looking for periods, and where that is all of the I/O its story."""
+    write_periods(root.subgroup("periods"), results, names)
+    write_regimes(root.subgroup("regimes"), results)
+    if traffic == "all" and search.filter is None:
+        named = {(names[row], DIRECTIONS[way]): one for (row, way), one in sorted(results.items())}
+        write_story(root.subgroup("story"), story_of(trace, named, search.method, search.fs))
 
 
 def _bandwidths(trace: Trace, names: tuple[str, ...], traffic: str) -> PlacedSignals:

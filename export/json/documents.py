@@ -16,6 +16,7 @@ from ...layers.document import document
 from ...layers.layer import Layer
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
+from ...model.definitions import Definitions
 from ...model.document import SCHEMA_VERSION, Document, Plain, plain
 from ...model.recording import Recording
 from ...model.stream.damage import damage_entry
@@ -28,19 +29,21 @@ def info_document(summary: TraceSummary) -> Document:
     """Return the document of ``iostrata info``: definitions only."""
     definitions = summary.definitions
     recording = definitions.recording
-    clock, files, handles = definitions.clock, definitions.files, definitions.handles
-    nodes = definitions.system_tree
+    clock, nodes = definitions.clock, definitions.system_tree
     # In the place of what is not recorded stands one for each layer.
-    known = recording.handles != "absent"
+    known = not recording.reason("handles")
+    handles = {
+        "total": len(definitions.handles.id),
+        "roots": summary.handle_roots,
+        "precreated": summary.handles_precreated,
+        "without_file": summary.handles_without_file,
+    }
     return {
         "schema_version": SCHEMA_VERSION,
         "trace": {
             "path": str(summary.path),
             "duration_s": clock.duration,
-            "locations": summary.locations,
-            "ranks": summary.ranks,
-            "nodes": summary.nodes,
-            "events": summary.events,
+            **{name: getattr(summary, name) for name in ("locations", "ranks", "nodes", "events")},
         },
         "format": dict(recording.facts),
         "recording": recording.to_dict(),
@@ -58,47 +61,34 @@ def info_document(summary: TraceSummary) -> Document:
                 "class": "parallel" if counts.paradigm.parallel else "serial",
                 "os": counts.paradigm.os,
                 "properties": dict(counts.paradigm.properties),
-                "handles": counts.handles if known else None,
-                "roots": counts.roots if known else None,
-                "files": counts.files if known else None,
+                **{name: getattr(counts, name) if known else None for name in ("handles", "roots", "files")},
             }
             for counts in summary.paradigms
         ],
-        "files": [
-            {
-                "id": identity,
-                "name": name,
-                "directory": directory,
-                "scope": nodes.name[scope] if scope >= 0 else None,
-                "properties": properties,
-            }
-            for identity, name, directory, scope, properties in zip(
-                files.id.tolist(),
-                files.name,
-                files.directory.tolist(),
-                files.scope.tolist(),
-                files.properties,
-                strict=True,
-            )
-            if known
-        ],
-        "handles": {
-            "total": len(handles.id) if known else None,
-            "roots": summary.handle_roots if known else None,
-            "precreated": summary.handles_precreated if known else None,
-            "without_file": summary.handles_without_file if known else None,
-        },
+        "files": _file_entries(definitions) if known else [],
+        "handles": {name: count if known else None for name, count in handles.items()},
         "system_tree": [
             {"name": name, "class": kind, "parent": parent if parent >= 0 else None, "ranks": ranks}
             for name, kind, parent, ranks in zip(
                 nodes.name, nodes.class_name, nodes.parent.tolist(), summary.ranks_of_nodes, strict=True
             )
         ],
-        "communicators": [
-            {"id": communicator.id, "name": communicator.name, "size": communicator.size}
-            for communicator in summary.communicators
-        ],
+        "communicators": [dict(vars(one)) for one in summary.communicators],
     }
+
+
+def _file_entries(definitions: Definitions) -> list[Document]:
+    """Return an entry for each file."""
+    files, nodes = definitions.files, definitions.system_tree
+    scopes = (nodes.name[scope] if scope >= 0 else None for scope in files.scope.tolist())
+    columns = {
+        "id": files.id.tolist(),
+        "name": files.name,
+        "directory": files.directory.tolist(),
+        "scope": scopes,
+        "properties": files.properties,
+    }
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def counters_entry(

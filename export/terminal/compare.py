@@ -47,7 +47,7 @@ def print_comparison(comparison: Comparison, console: Console, brief: bool = Fal
     With `brief` only the first two, which a terminal of 24 lines holds.
     """
     print_heading(comparison.trace, console)
-    if comparison.trace.definitions.recording.rows != "operations":
+    if comparison.trace.definitions.recording.reason("operations"):
         _print_sides(comparison, console, brief)
         print_damage(comparison.trace.damage, console)
         return

@@ -92,7 +92,7 @@ def _system_tree(summary: TraceSummary) -> list[tuple[str, str]]:
 def _files_and_handles(summary: TraceSummary) -> list[tuple[str, str]]:
     """Return how many there are; nothing where nobody knows: what stands in their place is one for each layer."""
     definitions = summary.definitions
-    if definitions.recording.handles == "absent":
+    if definitions.recording.reason("handles"):
         return []
     directories = int(definitions.files.directory.sum())
     kinds = f", {count_text(directories)} of them directories" if directories else ""
@@ -105,7 +105,7 @@ def _files_and_handles(summary: TraceSummary) -> list[tuple[str, str]]:
 
 
 def _paradigms(summary: TraceSummary, gap: int) -> Table:
-    known = summary.definitions.recording.handles != "absent"
+    known = not summary.definitions.recording.reason("handles")
     names = folded_column("paradigm", 8), folded_column("name"), name_column("class")
     numbers = ("handles", "roots", "files") if known else ()
     table = plain_table(*names, *numbers, folded_column("properties", 10), gap=gap)

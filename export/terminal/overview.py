@@ -49,8 +49,8 @@ def print_overview(overview: Overview, console: Console) -> None:
     room = screen - top.get().count("\n") - bottom.get().count("\n")
     console.file.write(top.get())
     found = first_findings(overview.findings, _FINDINGS, room, console)
-    single = overview.trace.definitions.recording.rows == "operations"
-    none = "No findings." if single else "No findings: they need single operations, which are not recorded."
+    unknown = overview.trace.definitions.recording.reason("operations")
+    none = "No findings: they need single operations, which are not recorded." if unknown else "No findings."
     for finding in found or [Text(none)]:
         console.print(finding, no_wrap=True, overflow="ignore", crop=False)
     console.file.write(bottom.get())

@@ -324,24 +324,32 @@ def print_periods(
                 _print_phases(period, last.get((period.layer, period.direction or "", period.traffic), ()), console)
             told += [] if same else [period]
             console.print()
-    rates = [period.false_alarm_rate for period in found if period.false_alarm_rate is not None]
     if not periods:
-        what, where = words(quantity).nothing, "by these layers on the selected files"
-        if quantity != "metadata":
-            where = "by these layers and directions on the selected files"
-        hint = ""
-        if traffic != "all":
-            what, hint = f"{what} as {traffic} traffic", "; --traffic all looks at all of it"
-        console.print(Text(f"{what} {where}{hint}."))
-    if rates:
-        total, each = sum(rates), percent_text(rates[0])
-        text = f"False alarms: {percent_text(total)} over {counted(len(rates), 'part')}, {each} for each."
-        console.print(Text(text, style="dim"))
+        console.print(_nothing(traffic, quantity))
+    _print_false_alarms(found, console)
     if figure is not None:
         console.print(written_lines(figure))
     if not brief:
         print_set_aside(trace, console)
     print_damage(trace.damage, console)
+
+
+def _print_false_alarms(periods: Iterable[LayerPeriod], console: Console) -> None:
+    rates = [period.false_alarm_rate for period in periods if period.false_alarm_rate is not None]
+    if rates:
+        total, each = sum(rates), percent_text(rates[0])
+        text = f"False alarms: {percent_text(total)} over {counted(len(rates), 'part')}, {each} for each."
+        console.print(Text(text, style="dim"))
+
+
+def _nothing(traffic: str, quantity: str) -> Text:
+    """Return what to say where no layer has a signal."""
+    what = words(quantity).nothing
+    where = "by these layers" if quantity == "metadata" else "by these layers and directions"
+    hint = ""
+    if traffic != "all":
+        what, hint = f"{what} as {traffic} traffic", "; --traffic all looks at all of it"
+    return Text(f"{what} {where} on the selected files{hint}.")
 
 
 def _print_head(periods: list[LayerPeriod], brief: bool, console: Console) -> None:
@@ -483,10 +491,8 @@ def _details(period: LayerPeriod) -> Iterator[str]:
     if result.periodic:
         yield printable(result.reason)
     if result.phases:
-        within = sum(phase.volume for phase in result.phases)
-        text = (
-            f"{counted(len(result.phases), 'phase')} with {share_text(within, period.signal.volume)} of the {of.noun}"
-        )
+        within = share_text(sum(phase.volume for phase in result.phases), period.signal.volume)
+        text = f"{counted(len(result.phases), 'phase')} with {within} of the {of.noun}"
         # A single train of phases has been told with its distance and jitter.
         if result.recurrence is not None and not (result.periodic and len(result.periods) == len(result.regimes) == 1):
             text += f", one every {seconds_text(result.recurrence)} on average"
@@ -496,6 +502,14 @@ def _details(period: LayerPeriod) -> Iterator[str]:
     for other in result.periods[1:]:
         value = interval_text(other.period, other.period_interval)
         yield f"also {value}, confidence {other.confidence:.2f}, {of.volume(other.volume)}"
+    yield from _regimes(result)
+    yield from _metrics(result, of)
+    yield from _fit(period)
+    yield from _method(result, of)
+
+
+def _regimes(result: PeriodResult) -> Iterator[str]:
+    """Yield when which period holds, and of a single one for how much of its stretch."""
     if len(result.regimes) == 1 and result.regimes[0].valid_share is not None:
         (regime,) = result.regimes
         stretch = f"{seconds_text(regime.start)} to {seconds_text(regime.end)}"
@@ -514,8 +528,10 @@ def _details(period: LayerPeriod) -> Iterator[str]:
             yield text
         if len(result.regimes) > _REGIMES_SHOWN:
             yield f"and {counted(len(result.regimes) - _REGIMES_SHOWN, 'further stretch', 'further stretches')}"
-    yield from _metrics(result, of)
-    yield from _fit(period)
+
+
+def _method(result: PeriodResult, of: QuantityWords) -> Iterator[str]:
+    """Yield how the period was looked for."""
     sampling, method = result.sampling, f"method {result.method}"
     if result.evidence.filter is not None:
         yield _FILTERED
