@@ -21,6 +21,8 @@ MOST_PROCESSES: Final = 1 << 24
 """More processes than any machine runs: a file that claims more is damaged."""
 UNRECORDED: Final = np.full(1, -1, np.int64)
 """Bytes of rows of which nobody knows any."""
+_LEAST: Final = np.iinfo(np.int64).min
+_NOWHERE: Final = np.zeros(1, np.bool_)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,8 +56,8 @@ class Transfers(Columns):
     def __post_init__(self) -> None:
         rows = len(self.begin)
         for name, kind in zip(vars(self), column_types(cast(Hashable, type(self))), strict=True):
-            column = np.asarray(getattr(self, name)).astype(kind, copy=False)
-            object.__setattr__(self, name, np.broadcast_to(column, rows))
+            column = getattr(self, name).astype(kind, copy=False)
+            object.__setattr__(self, name, column if len(column) == rows else np.broadcast_to(column, rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +110,7 @@ def checked(
     place = np.where(unknown, locations, rows.location)
     left_out, by_reason = np.zeros(len(rows), np.bool_), list[tuple[str, Ints]]()
     for reason, wrong in {**(faults or {}), **_impossible(rows, early), "an unknown rank": unknown}.items():
-        fresh = wrong & ~left_out
-        if fresh.any():
+        if wrong.any() and (fresh := wrong & ~left_out).any():
             left_out |= fresh
             by_reason.append((reason, np.bincount(place[fresh], minlength=locations + 1)))
     promised = np.bincount(place, minlength=locations + 1)
@@ -131,14 +132,15 @@ def _impossible(rows: Transfers, early: bool) -> dict[str, Mask]:
         | (ended & _outside(rows.end, -LONGEST, LONGEST)),
         "begin before the run's start": _outside(rows.begin, -LONGEST if early else 0, LONGEST),
         "end before their begin": ended & (rows.end < rows.begin),
-        f"more than {MOST_BYTES} bytes": (rows.moved > MOST_BYTES) | (rows.requested > MOST_BYTES),
+        f"more than {MOST_BYTES} bytes": _outside(rows.moved, _LEAST, MOST_BYTES)
+        | _outside(rows.requested, _LEAST, MOST_BYTES),
     }
 
 
 def _outside(values: npt.NDArray[np.signedinteger], least: int, most: int) -> Mask:
     # Smallest and largest are soon found, and mostly there is nothing to look for.
     if not len(values) or (least <= values.min() and values.max() <= most):
-        return np.zeros(len(values), np.bool_)
+        return _NOWHERE
     return (values < least) | (values > most)
 
 
@@ -177,7 +179,8 @@ def _operations(rows: Transfers, order: Rows, location_process: Links) -> Operat
         return np.maximum(values[order], -1).view(np.uint64)
 
     location, status, end = rows.location[order].astype(np.int32, copy=False), rows.status[order], rows.end[order]
-    moved, requested, end_location = amounts(rows.moved), amounts(rows.requested), location.copy()
+    moved, end_location = amounts(rows.moved), location.copy()
+    requested = moved.copy() if rows.requested is rows.moved else amounts(rows.requested)
     if (status != Status.COMPLETE).any():
         never = status == Status.NEVER_COMPLETED
         end_location[never], end[never] = -1, UNDEFINED_TIME

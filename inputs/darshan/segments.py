@@ -2,7 +2,7 @@
 
 import struct
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,8 @@ TRACED: Final = {"DXT_POSIX": "POSIX", "DXT_MPIIO": "MPI-IO"}
 _RECORD: Final = struct.Struct("<Qq8x64sqq")
 """Id of the file, rank, host, and how many writes and reads follow."""
 _HEAD: Final = np.dtype([("record", "<u8"), ("rank", "<i8"), ("writes", "<i8"), ("reads", "<i8")])
-_HEATMAP: Final = np.dtype([("record", "<u8"), ("rank", "<i8"), ("width", "<f8"), ("bins", "<i8"), ("_", "<u8", 2)])
+_HEATMAP: Final = struct.Struct("<Qqdq16x")
+"""Id of the layer's name, rank, width of a bin in s, and how many bins follow, of writes and of reads."""
 _HEATMAP_LAYERS: Final = {"POSIX": "POSIX", "MPIIO": "MPI-IO", "STDIO": "ISOC", "DFS": "DFS", "DAOS": "DAOS"}
 _MODES: Final = np.array([IoMode.WRITE, IoMode.READ], np.uint8)
 """The order in which a record has them."""
@@ -178,27 +179,36 @@ def read_heatmap(log: Log) -> Traced:
     if version != 1:
         return Traced.joined([], [f"HEATMAP in version {version} is not known here: it is left out"], True)
     data, fault = log.content("HEATMAP")
-    parts, place, unknown = [], 0, 0
-    while place + _HEATMAP.itemsize <= len(data):
-        head = np.frombuffer(data, _HEATMAP, 1, place)
-        bins, width = int(head["bins"][0]), float(head["width"][0])
-        place += _HEATMAP.itemsize
+    found: dict[str, list[tuple[Any, ...]]] = {}
+    place, unknown = 0, 0
+    while place + _HEATMAP.size <= len(data):
+        record, rank, width, bins = _HEATMAP.unpack_from(data, place)
+        place += _HEATMAP.size
         if not 0 <= bins <= (len(data) - place) // 16:
             fault = fault or "the last record is cut"
             break
         values = np.frombuffer(data, "<i8", 2 * bins, place).reshape(2, bins)
         place += 16 * bins
-        layer = _HEATMAP_LAYERS.get(log.names.get(int(head["record"][0]), "").removeprefix("heatmap:"))
+        layer = _HEATMAP_LAYERS.get(log.names.get(record, "").removeprefix("heatmap:"))
         if layer is None or not 0 < width < float("inf"):
             unknown += 1
             continue
         mode, active = np.nonzero(values > 0)
-        no_file, no_offset, no_thread = np.zeros(1, np.uint64), np.full(len(mode), -1), np.zeros(len(mode), np.uint64)
-        edges = np.arange(bins + 1).astype(np.float64) * width
-        moved = values[mode, active]
-        segments = Segments(_MODES[mode], no_offset, moved, edges[active], edges[active + 1], no_thread)
-        parts.append((layer, Records(no_file, head["rank"], np.array([len(mode)])), segments))
+        found.setdefault(layer, []).append((rank, len(mode), width, mode, active, values[mode, active]))
     faults = [f"HEATMAP: {fault}"] if fault else []
     if unknown:
         faults.append(f"HEATMAP: {unknown} records of no known layer are left out")
-    return Traced.joined(parts, faults, True)
+    return Traced.joined([(layer, *_bins(records)) for layer, records in found.items()], faults, True)
+
+
+def _bins(records: list[tuple[Any, ...]]) -> tuple[Records, Segments]:
+    """Return bins of a layer: of each record its rank, number of bins and their width, then mode, place and bytes."""
+    ranks, counts, widths, *columns = zip(*records, strict=True)
+    mode, active, moved = map(np.concatenate, columns)
+    count = np.array(counts, np.int64)
+    width = np.repeat(np.array(widths, np.float64), count)
+    unknown, nothing = np.full(len(mode), -1, np.int64), np.zeros(len(mode), np.uint64)
+    return (
+        Records(np.zeros(len(count), np.uint64), np.array(ranks, np.int64), count),
+        Segments(_MODES[mode], unknown, moved, active * width, (active + 1) * width, nothing),
+    )

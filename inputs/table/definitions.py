@@ -119,6 +119,8 @@ def _typed(value: Any, hint: Any) -> Any:
         return {str(key): str(one) for key, one in value.items()}
     if not isinstance(value, list):
         raise TypeError("a column that is no list")
+    if hint == tuple[str, ...]:
+        return tuple(map(str, value))
     if get_origin(hint) is tuple:
         kinds = inner[:1] * len(value) if inner[-1] is ... else inner
         return tuple(_typed(one, kind) for one, kind in zip(value, kinds, strict=True))
