@@ -140,12 +140,10 @@ def table_of_numbers(
     titles: Sequence[str], rows: Iterable[Sequence[str]] = (), *, names: Collection[int] = ()
 ) -> Table:
     """Return a table: numbers on the right, never broken; in the columns `names`, text on the left that may fold."""
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for place, title in enumerate(titles):
-        if place in names:
-            table.add_column(title, overflow="fold", min_width=8 if title else None)
-        else:
-            table.add_column(title, justify="right", no_wrap=True)
+    columns = (
+        folded_column(title, 8 if title else None) if place in names else title for place, title in enumerate(titles)
+    )
+    table = plain_table(*columns)
     for row in rows:
         table.add_row(*row)
     return table
