@@ -134,4 +134,4 @@ def test_help_of_layers_tells_how_much_of_a_chain_is_told():
 
     text = " ".join(CliRunner().invoke(group, ["layers", "--help"]).output.split())
     assert f"at most 2^{chain._MOST_CALLS.bit_length() - 1} calls" in text
-    assert f"--json gives the {chain._STEPS_TOLD} at whose end" in text
+    assert f"--json gives the {chain._STEPS_SHOWN} at whose end" in text

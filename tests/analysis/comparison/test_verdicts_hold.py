@@ -206,7 +206,7 @@ def test_stretches_shorter_than_a_period_decide_nothing():
 def test_a_period_that_does_not_show_cycle_by_cycle_says_nothing():
     signal = made(3 + 10.0 * np.arange(38), 2.0)
     result = detect_period(signal)
-    lobe = replace(result, phases=(), regimes=(), period=0.13, periods=(replace(result.periods[0], period=0.13),))
+    lobe = replace(result, phases=(), regimes=(), periods=(replace(result.periods[0], period=0.13),))
     assert compare_periods((signal, result), (signal, lobe)).verdict == "same"
     assert follows(signal, result, signal, 10.0, 0.0, END)
     assert not follows(signal, lobe, signal, 0.13, 0.0, END)
@@ -225,7 +225,6 @@ def test_two_concurrent_periods_are_the_same_whichever_is_the_stronger():
     results = [detect_period(signal) for signal in (upper, lower)]
     both = tuple(replace(results[0].periods[0], period=period) for period in (10.0, 2.37))
     first, second = (
-        replace(result, periods=order, period=order[0].period, regimes=())
-        for result, order in zip(results, (both, both[::-1]), strict=True)
+        replace(result, periods=order, regimes=()) for result, order in zip(results, (both, both[::-1]), strict=True)
     )
     assert compare_periods((upper, first), (lower, second)).verdict == "same"

@@ -15,7 +15,7 @@ from iostrata.analysis.findings import Rule, find, rules
 from iostrata.analysis.findings.find import applicable
 from iostrata.analysis.findings.rule import SEVERITIES
 from iostrata.cli.run import run
-from iostrata.export.report.panels.limits import SizeLimits
+from iostrata.export.report.panels.limits import Limits
 from iostrata.model.plugins import PluginWarning
 from iostrata.model.recording import Recording
 
@@ -38,7 +38,7 @@ def test_a_finding_says_what_it_is_and_gives_a_reason_for_each_threshold(rule):
         assert len(reason) > 10, f"{rule.id}: reason of {name}"
     assert rule.severity in SEVERITIES
     # No advice is cut on a page.
-    assert len(rule.advice) <= SizeLimits().characters
+    assert len(rule.advice) <= Limits().characters
     known = {one.id for one in rules()}
     assert {*rule.explained_by, *rule.follows} <= known
     assert not rule.reason_missing(Recording())

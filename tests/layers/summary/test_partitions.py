@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from iostrata.analysis.comparison.layer_periods import layer_periods, part_periods
 from iostrata.analysis.findings import find
 from iostrata.export.report.panels.heat_map import heat_maps
-from iostrata.export.report.panels.limits import SizeLimits
+from iostrata.export.report.panels.limits import Limits
 from iostrata.export.timeline import marks
 from iostrata.inputs.source import RowSource
 from iostrata.layers import opening
@@ -217,7 +217,7 @@ def told(
     With `apart` partitions share no sums, as on a cluster. With `few` so little is kept that times are rounded. With
     `full` all operations are kept. With a `start` in s only what is behind it counts.
     """
-    limits = SizeLimits(heat_rows=3, heat_bins=5)
+    limits = Limits(heat_rows=3, heat_bins=5)
     window = (start, None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(opening, "open_timed_source", lambda *_: source)
