@@ -1,7 +1,8 @@
 """What lines of a running job hold, as columns by layer and direction, and what was wrong with them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -57,6 +58,8 @@ class Counts(Record):
     restarts: int = 0
     truncations: int = 0
     refused: int = 0
+    # A count here, no time.
+    KEYS: ClassVar[Mapping[str, str]] = {"late": "late"}
 
     def sentence(self) -> str:
         """Return what was wrong, in a sentence; empty where nothing was.

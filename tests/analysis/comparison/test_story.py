@@ -369,7 +369,8 @@ def test_page_and_hdf5_tell_it_too(fixtures, tmp_path):
     story = told(trace)
     page = write_report(trace, tmp_path / "a.html").path.read_text()
     contents = json.loads(re.search(r'<script type="application/json" id="contents">(.*?)</script>', page)[1])
-    assert contents["story"] == [one.to_dict() for one in story]
+    fold = next(one for one in contents["opening"] if one["title"] == f"The run in {len(story)} stretches")
+    assert fold["blocks"][0]["texts"] == [[{"time": [one.start, one.end]}, f" {one.text}"] for one in story]
     with h5py.File(write_hdf5(trace, tmp_path / "a.h5", fs=10).path) as file:
         group = file["story"]
         assert [one.decode() for one in group["text"][:]] == [one.text for one in story]

@@ -7,7 +7,7 @@ import pytest
 import pywt
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iostrata import SelectionError
+from iostrata import MissingLibraryError, SelectionError
 from iostrata.analysis.timefrequency.wavelets import approximation, decomposition_level, largest_level
 
 WAVELETS = ["db1", "db4", "sym5", "coif2", "bior2.2"]
@@ -69,5 +69,5 @@ def test_what_does_not_exist_is_refused_in_one_line(level: int, wavelet: str) ->
 
 def test_without_pywavelets_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pywt", None)
-    with pytest.raises(SelectionError, match=r"iostrata\[wavelet\]"):
+    with pytest.raises(MissingLibraryError, match=r"iostrata\[wavelet\]"):
         approximation(np.zeros(64), 1)
