@@ -18,9 +18,8 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV ?= .venv
 BIN := $(VENV)/bin
-# Of other packages what is never imported need not be compiled; the rest is when it is first imported.
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-INSTALL := $(PIP_INSTALL) --no-compile
+# All is compiled to bytecode here: where PYTHONDONTWRITEBYTECODE is set each process would do that again, for seconds.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Processes that run tests at once: as many as there are processors.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PACKAGES := model otf2io inputs signals layers analysis runs live export cli
@@ -115,7 +114,7 @@ $(VENV)/installed: $(VENV)/dependencies $(SOURCES)
 	@rm -rf $(COPY) && mkdir -p $(COPY)
 	@tar -cf - --exclude=__pycache__ pyproject.toml README.md LICENSE __init__.py py.typed $(PACKAGES) | tar -xf - -C $(COPY)
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir $(COPY)/dist ./$(COPY)
-	@$(PIP_INSTALL) --no-deps --force-reinstall $(COPY)/dist/*.whl
+	@$(INSTALL) --no-deps --force-reinstall $(COPY)/dist/*.whl
 	@touch $@
 
 clean:
