@@ -1,5 +1,6 @@
 # make demo   set everything up and analyse a real trace
 # make test   set everything up and run the tests
+# make recordings RECORDINGS=FOLDER   the tests of recordings that are not in the repository
 # make lint   formatting, lint and types
 # make docs   the user guide, in build/guide
 # make bench  measurements against named peers (half an hour; 4 GB in build/traces)
@@ -29,7 +30,7 @@ DEMO := demo
 # The wheel is built from a copy: an old build folder would leak deleted modules into it.
 COPY := build/copy
 
-.PHONY: demo test lint docs bench accuracy prediction watching signatures differences scheduling scores scorep-plugin setup install clean
+.PHONY: demo test recordings lint docs bench accuracy prediction watching signatures differences scheduling scores scorep-plugin setup install clean
 
 demo: install
 	@mkdir -p $(DEMO)
@@ -44,6 +45,9 @@ test: install $(VENV)/test-extras
 	@$(BIN)/iostrata report fixtures/ncckpt4 -o build/ncckpt4.html >build/report.txt
 	@$(BIN)/iostrata layers fixtures/ncckpt4 --memory 500M >build/layers.txt
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile tests
+
+recordings: install $(VENV)/test-extras
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --recordings $(RECORDINGS) tests
 
 lint: install $(VENV)/test-extras
 	$(BIN)/ruff check .

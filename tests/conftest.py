@@ -60,6 +60,26 @@ def fixtures() -> Path:
     return Path(__file__).parents[1] / "fixtures"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that runs the tests of recordings that are not in the repository, and no others."""
+    parser.addoption("--recordings", type=Path, metavar="FOLDER", help="run the tests of the recordings in a folder")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out either the tests of recordings or all others."""
+    wanted = config.getoption("recordings") is not None
+    left_out = [one for one in items if (one.get_closest_marker("recordings") is not None) != wanted]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [one for one in items if (one.get_closest_marker("recordings") is not None) == wanted]
+
+
+@pytest.fixture(scope="session")
+def recordings(pytestconfig: pytest.Config) -> Path:
+    """Return the folder of recordings that are not in the repository, for tests marked ``recordings``."""
+    folder: Path = pytestconfig.getoption("recordings")
+    return folder.resolve()
+
+
 KNOWN = {
     "netCDF": (True, False),
     "HDF5": (True, False),

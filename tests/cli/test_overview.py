@@ -10,7 +10,6 @@ from iostrata import open_trace
 
 SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 ARCHIVES = ["ckpt4", "ncckpt4", "ior384", "mixed4", "aperiodic4", "ckpt4_jitter"]
-SHARED = Path(__file__).resolve().parents[3] / "shared"
 
 
 def one_screen(text):
@@ -32,13 +31,12 @@ def test_a_trace_alone_is_told_on_one_screen(run_on_terminal, document, fixtures
     assert not findings or "No findings" not in text
 
 
+@pytest.mark.recordings
 @pytest.mark.parametrize(
     "name", ["benchmarks/mdtest8", "benchmarks/benchio8", "recorders/darshan", "traces/broken_race"]
 )
-def test_other_recordings_fit_too(run_on_terminal, name):
-    found = [path for path in sorted((SHARED / name).parent.glob(f"{Path(name).name}*")) if path.is_dir()]
-    if not found:
-        pytest.skip("the recordings are not beside the repository")
+def test_other_recordings_fit_too(run_on_terminal, name, recordings):
+    found = [path for path in sorted((recordings / name).parent.glob(f"{Path(name).name}*")) if path.is_dir()]
     logs = sorted(found[0].rglob("*.darshan"))[:1] or found[:1]
     assert any(
         "findings" in line or line.startswith("warning") for line in one_screen(run_on_terminal(80, *logs, LINES="24"))

@@ -2,7 +2,6 @@
 
 import csv
 import importlib.util
-import os
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -30,7 +29,6 @@ _SPEC.loader.exec_module(recorders)
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 ARCHIVES = sorted(anchor.parent.name for anchor in FIXTURES.glob("*/traces.otf2"))
-RECORDERS = Path(os.environ.get("IOSTRATA_RECORDERS", Path(__file__).resolve().parents[3] / "shared" / "recorders"))
 FEW = 50_000
 """Operations of a real log that are soon compared."""
 MEMORY = ((), ("--memory", "400M"))
@@ -347,24 +345,29 @@ def test_darshan_to_otf2(tmp_path, options, rows, counts, partial, log_version):
         )
 
 
-def real(*patterns):
-    return [str(path.relative_to(RECORDERS)) for pattern in patterns for path in sorted(RECORDERS.glob(pattern))]
-
-
+@pytest.mark.recordings
 @pytest.mark.parametrize("options", MEMORY, ids=IDS)
-@pytest.mark.parametrize("name", real("darshan/*", "dftracer/*.gz", "tmio/384.msgpack", "tmio/*.json*"))
-def test_real_logs_to_otf2_and_parquet(tmp_path, capsys, name, options):
-    definitions = open_source(RECORDERS / name).definitions
+@pytest.mark.parametrize("pattern", ["darshan/*.darshan", "dftracer/*.gz", "tmio/384.msgpack", "tmio/*.json*"])
+def test_real_logs_to_otf2_and_parquet(tmp_path, capsys, recordings, pattern, options):
+    for path in sorted((recordings / "recorders").glob(pattern)):
+        folder = tmp_path / path.name
+        folder.mkdir()
+        _there_and_back(path, folder, capsys, options)
+
+
+def _there_and_back(path, tmp_path, capsys, options):
+    capsys.readouterr()
+    definitions = open_source(path).definitions
     if definitions.recording.rows == "none":
-        assert main(["convert", str(RECORDERS / name), str(tmp_path / "x.otf2"), *options]) == 1
+        assert main(["convert", str(path), str(tmp_path / "x.otf2"), *options]) == 1
         assert capsys.readouterr().err.count("\n") == 1
         assert list(tmp_path.iterdir()) == []
         return
-    expected = rows_of(iostrata.open_trace(RECORDERS / name, files="all"))
-    archive = silent(convert(RECORDERS / name, tmp_path / "x.otf2", *options))
+    expected = rows_of(iostrata.open_trace(path, files="all"))
+    archive = silent(convert(path, tmp_path / "x.otf2", *options))
     assert rows_of(iostrata.open_trace(archive, files="all")) == expected
     if not options and sum(expected.values()) < FEW:
-        assert answers(archive) == answers(RECORDERS / name)
+        assert answers(archive) == answers(path)
     table = convert(archive, tmp_path / "x.parquet", *options)
     again = silent(convert(table, tmp_path / "y.otf2", *options))
     assert rows_of(iostrata.open_trace(again, files="all")) == expected

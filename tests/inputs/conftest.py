@@ -1,8 +1,7 @@
-"""Small inputs of other recorders, and the real ones where this machine has them."""
+"""Small inputs of other recorders, and the real ones for tests that are marked for them."""
 
 import gzip
 import importlib.util
-import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -17,15 +16,11 @@ _SPEC.loader.exec_module(made)
 dxt, posix, DarshanLog = made.dxt, made.posix, made.DarshanLog
 dftracer_event, dftracer_metadata, tmio_packed = made.dftracer_event, made.dftracer_metadata, made.tmio_packed
 
-RECORDERS = Path(os.environ.get("IOSTRATA_RECORDERS", Path(__file__).resolve().parents[3] / "shared" / "recorders"))
-
 
 @pytest.fixture(scope="session")
-def recorders() -> Path:
-    """Return the folder of the real inputs; tests without it are skipped."""
-    if not RECORDERS.is_dir():
-        pytest.skip(f"no real inputs of other recorders at {RECORDERS}; set IOSTRATA_RECORDERS")
-    return RECORDERS
+def recorders(recordings) -> Path:
+    """Return the folder of the real inputs."""
+    return recordings / "recorders"
 
 
 @pytest.fixture

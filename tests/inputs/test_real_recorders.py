@@ -1,4 +1,4 @@
-"""Real logs, where this machine has them: numbers against the recorders' own counters and their own libraries."""
+"""Real logs: numbers against the recorders' own counters and their own libraries."""
 
 import collections
 import gzip
@@ -10,6 +10,7 @@ import pytest
 from iostrata.cli import main
 from iostrata.layers.selection.source import open_source
 
+pytestmark = pytest.mark.recordings
 DXT = {"DXT_POSIX": ("POSIX", "POSIX"), "DXT_MPIIO": ("MPI-IO", "MPI-IO")}
 COUNTED = {
     "POSIX": (["POSIX_READS"], ["POSIX_WRITES"], "POSIX"),

@@ -100,6 +100,7 @@ def test_files_that_do_not_fit_together_are_refused(calls):
         iostrata.open_trace(calls)
 
 
+@pytest.mark.recordings
 def test_cm1_as_published(recorders):
     """1,282 reads of 20.03 GiB and 2,303 writes of 1.15 GiB in 0.58 s, by WisIO, whose authors publish the trace."""
     trace = iostrata.open_trace(recorders / "recorder", files="all")

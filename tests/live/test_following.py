@@ -15,7 +15,6 @@ from iostrata.live.records.columns import Key, Spans
 from iostrata.live.sources import FileSource
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
-BENCHMARKS = Path(__file__).resolve().parents[3] / "shared" / "benchmarks"
 
 
 def made_run(seed=3):
@@ -76,11 +75,10 @@ def test_replayed_in_any_steps_the_last_answer_is_the_offline_one(name):
     check_last_answers(open_trace(FIXTURES / name))
 
 
+@pytest.mark.recordings
 @pytest.mark.parametrize("name", ["ior_posix_fpp8", "ior_compiler4", "pair_strided_coll", "sig_run1"])
-def test_so_it_is_of_benchmarks(name):
-    if not (BENCHMARKS / name).exists():
-        pytest.skip("the recordings of benchmarks are not here")
-    check_last_answers(open_trace(BENCHMARKS / name))
+def test_so_it_is_of_benchmarks(name, recordings):
+    check_last_answers(open_trace(recordings / "benchmarks" / name))
 
 
 def check_last_answers(trace):

@@ -1,9 +1,7 @@
 """The story of a run: made archives whose segments are known, recorded ones, and the same everywhere it is told."""
 
 import json
-import os
 import re
-import shutil
 import subprocess
 from dataclasses import replace
 from itertools import pairwise
@@ -18,9 +16,6 @@ from otf2.enums import IoOperationFlag, IoOperationMode
 READ, WRITE = IoOperationMode.READ, IoOperationMode.WRITE
 MILLION = 10**6
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
-BENCHMARKS = Path(os.environ.get("IOSTRATA_BENCHMARKS", Path(__file__).resolve().parents[4] / "shared" / "benchmarks"))
-"""Recordings of known benchmarks, which are no part of the project."""
-HEATMAP = Path(__file__).resolve().parents[4] / "shared" / "recorders" / "darshan" / "e3sm_io_heatmap_only.darshan"
 
 
 def told(trace):
@@ -185,13 +180,12 @@ def test_opens_and_deletions_while_nothing_moves_are_no_pause(written):
     assert one.text == "opens, closes and other metadata operations every 2 s, 200 each (5); POSIX"
 
 
-@pytest.mark.skipif(shutil.which("otf2-print") is None, reason="needs otf2-print of the OTF2 library")
+@pytest.mark.recordings
 @pytest.mark.parametrize("memory", [None, 300_000_000])
-def test_a_benchmark_of_metadata_is_told_by_its_iterations(memory):
-    if not (BENCHMARKS / "mdtest8").is_dir():
-        pytest.skip("no recording mdtest8 on this machine (IOSTRATA_BENCHMARKS names their folder)")
-    trace = open_trace(BENCHMARKS / "mdtest8", memory=memory)
-    command = ["otf2-print", str(BENCHMARKS / "mdtest8" / "traces.otf2")]
+def test_a_benchmark_of_metadata_is_told_by_its_iterations(memory, recordings):
+    anchor = recordings / "benchmarks" / "mdtest8" / "traces.otf2"
+    trace = open_trace(anchor, memory=memory)
+    command = ["otf2-print", str(anchor)]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     found = re.findall(r"^IO_(?:CREATE_HANDLE|DESTROY_HANDLE|DELETE_FILE) .*/data/md/", text, re.MULTILINE)
     start, once = told(trace)
@@ -275,11 +269,10 @@ def test_of_a_part_of_the_run_no_silence_is_told(run):
     assert [one.direction for one in story_of(trace, reads)] == ["read"]
 
 
-def test_the_clock_of_a_machine_is_no_rhythm_of_a_program():
+@pytest.mark.recordings
+def test_the_clock_of_a_machine_is_no_rhythm_of_a_program(recordings):
     """Rank 0 of benchio writes ten times 33 MB; where it loses its processor, the gaps are multiples of 4 ms."""
-    if not (BENCHMARKS / "benchio8").is_dir():
-        pytest.skip("no recording benchio8 on this machine (IOSTRATA_BENCHMARKS names their folder)")
-    trace = open_trace(BENCHMARKS / "benchio8")
+    trace = open_trace(recordings / "benchmarks" / "benchio8")
     assert all(one.period is None for one in told(trace))
 
 
@@ -381,9 +374,9 @@ def test_page_and_hdf5_tell_it_too(fixtures, tmp_path):
         assert "story" not in file
 
 
-@pytest.mark.skipif(not HEATMAP.exists(), reason=f"{HEATMAP.name} of the shared recordings is not here")
-def test_no_pause_is_told_where_bytes_move_outside_of_phases():
-    trace = open_trace(HEATMAP)
+@pytest.mark.recordings
+def test_no_pause_is_told_where_bytes_move_outside_of_phases(recordings):
+    trace = open_trace(recordings / "recorders" / "darshan" / "e3sm_io_heatmap_only.darshan")
     story = told(trace)
     for one in story:
         if one.direction is None:

@@ -1,6 +1,5 @@
 """What an expert said of recordings of benchmarks, from their own numbers, against what is found in them."""
 
-import os
 import runpy
 import tomllib
 from pathlib import Path
@@ -10,15 +9,13 @@ from iostrata import open_trace
 from iostrata.analysis.findings import find
 
 ROOT = Path(__file__).resolve().parents[3]
-BENCHMARKS = Path(os.environ.get("IOSTRATA_BENCHMARKS", ROOT.parent / "shared" / "benchmarks"))
-"""Recordings of known benchmarks, which are no part of the project."""
 COMPARE = runpy.run_path(str(ROOT / "benchmarks" / "findings" / "agreement.py"))
 READINGS = tomllib.loads((ROOT / "benchmarks" / "findings" / "readings.toml").read_text())
 
 
-@pytest.mark.skipif(not BENCHMARKS.is_dir(), reason="no recordings on this machine (IOSTRATA_BENCHMARKS names them)")
-def test_the_first_findings_are_those_of_an_expert():
-    found = {name: find(open_trace(BENCHMARKS / name)) for name in READINGS}
+@pytest.mark.recordings
+def test_the_first_findings_are_those_of_an_expert(recordings):
+    found = {name: find(open_trace(recordings / "benchmarks" / name)) for name in READINGS}
     assert len(found) == 23
     differing = {name: COMPARE["disagreements"](found[name], reading) for name, reading in READINGS.items()}
     assert sum(not wrong for wrong in differing.values()) >= 21, differing

@@ -1,13 +1,11 @@
 """Numbers of findings against the same counted from the text of ``otf2-print``, which knows nothing of ours."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import pytest
 from iostrata import open_trace
@@ -16,7 +14,6 @@ from iostrata.model.codes import IoRecord
 
 pytestmark = pytest.mark.skipif(shutil.which("otf2-print") is None, reason="needs otf2-print of the OTF2 library")
 
-BENCHMARKS = Path(os.environ.get("IOSTRATA_BENCHMARKS", Path(__file__).resolve().parents[4] / "shared" / "benchmarks"))
 """Recordings of known benchmarks, which are no part of the project."""
 
 HANDLE = re.compile(
@@ -114,18 +111,24 @@ def text_of(option, anchor):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
 
 
-def archive(name, fixtures):
-    """Return the folder of an archive of the project, or skip where a foreign one is not on this machine."""
-    if (fixtures / name).is_dir():
-        return fixtures / name
-    if not (BENCHMARKS / name).is_dir():
-        pytest.skip(f"no recording {name} on this machine (IOSTRATA_BENCHMARKS names their folder)")
-    return BENCHMARKS / name
+@pytest.fixture
+def archive(request, fixtures):
+    """Return a function that returns the folder of an archive: of the project, or of a benchmark."""
+
+    def folder(name):
+        own = fixtures / name
+        return own if own.is_dir() else request.getfixturevalue("recordings") / "benchmarks" / name
+
+    return folder
 
 
-def look(name, fixtures):
+def recorded(*names):
+    """Return benchmarks as parameters of tests that are marked for them."""
+    return [pytest.param(name, marks=pytest.mark.recordings) for name in names]
+
+
+def look(folder):
     """Return the findings of an archive without thresholds of time and share, and what is printed of it."""
-    folder = archive(name, fixtures)
     least = {"least_share": 0, "least_s": 0, "least_bytes": 1}
     low = [
         replace(rule, thresholds={name: least.get(name, value) for name, value in rule.thresholds.items()})
@@ -145,9 +148,9 @@ def overlap(begin, end, others):
     return total
 
 
-@pytest.mark.parametrize("name", ["ckpt4", "ckpt16", "ncckpt4", "h5bench_write8", "btio_pnetcdf9"])
-def test_ranks_wait_only_while_they_are_in_the_call(name, fixtures):
-    found, text = look(name, fixtures)
+@pytest.mark.parametrize("name", ["ckpt4", "ckpt16", "ncckpt4", *recorded("h5bench_write8", "btio_pnetcdf9")])
+def test_ranks_wait_only_while_they_are_in_the_call(name, archive):
+    found, text = look(archive(name))
     of_rank = defaultdict(list)
     for one in text.operations:
         of_rank[one.location].append(one)
@@ -181,9 +184,9 @@ def test_ranks_wait_only_while_they_are_in_the_call(name, fixtures):
         assert evidence["share"] == pytest.approx(0.28, abs=0.005)
 
 
-@pytest.mark.parametrize("name", ["ncckpt4_romio", "ncckpt4", "ior_mpiio_coll8"])
-def test_every_read_of_what_a_process_wrote_counts(name, fixtures):
-    found, text = look(name, fixtures)
+@pytest.mark.parametrize("name", ["ncckpt4_romio", "ncckpt4", *recorded("ior_mpiio_coll8")])
+def test_every_read_of_what_a_process_wrote_counts(name, archive):
+    found, text = look(archive(name))
     written, begun = defaultdict(list), {}
     operations = sorted(
         (one for one in text.operations if text.layer(one.handle) == "POSIX"), key=lambda one: one.begin
@@ -209,9 +212,9 @@ def test_every_read_of_what_a_process_wrote_counts(name, fixtures):
         assert back == 8 * 32 * 2**20
 
 
-@pytest.mark.parametrize("name", ["ncckpt4", "mdtest8", "pair_xfer_4k"])
-def test_opens_and_deletions_of_the_program_are_those_printed(name, fixtures):
-    folder = archive(name, fixtures)
+@pytest.mark.parametrize("name", ["ncckpt4", *recorded("mdtest8", "pair_xfer_4k")])
+def test_opens_and_deletions_of_the_program_are_those_printed(name, archive):
+    folder = archive(name)
     (anchor,) = folder.glob("*.otf2")
     text, trace = printed(anchor), open_trace(folder)
     expected = Counter()
@@ -242,9 +245,9 @@ def test_opens_and_deletions_of_the_program_are_those_printed(name, fixtures):
     assert bool(storms) is (name == "mdtest8")
 
 
-@pytest.mark.parametrize("name", ["ncckpt4", "ckpt4", "ior_fsync_per_write"])
-def test_flushes_and_writes_take_as_long_as_printed(name, fixtures):
-    found, text = look(name, fixtures)
+@pytest.mark.parametrize("name", ["ncckpt4", "ckpt4", *recorded("ior_fsync_per_write")])
+def test_flushes_and_writes_take_as_long_as_printed(name, archive):
+    found, text = look(archive(name))
     intervals = defaultdict(list)
     for one in text.operations:
         if text.is_application(one.handle):
@@ -262,6 +265,7 @@ def test_flushes_and_writes_take_as_long_as_printed(name, fixtures):
         assert next(one for one in found if one.severity == "warning").id == "flush-dominates"
 
 
+@pytest.mark.recordings
 @pytest.mark.parametrize(
     ("one", "other", "knob", "opposite"),
     [
@@ -271,41 +275,42 @@ def test_flushes_and_writes_take_as_long_as_printed(name, fixtures):
         ("pair_ompio", "pair_romio", None, ("use ROMIO", "--mca io romio")),
     ],
 )
-def test_advice_for_the_slower_of_a_pair_never_is_the_opposite_of_what_helped(one, other, knob, opposite, fixtures):
+def test_advice_for_the_slower_of_a_pair_never_is_the_opposite_of_what_helped(one, other, knob, opposite, archive):
     rates = {}
     for name in (one, other):
-        results = json.loads((archive(name, fixtures) / "truth.json").read_text())["repetitions"]
+        results = json.loads((archive(name) / "truth.json").read_text())["repetitions"]
         writes = [row["bwMiB"] for row in results if row["access"] == "write"]
         rates[name] = sum(writes) / len(writes)
     slower = min(rates, key=rates.__getitem__)
-    advice = [found.advice for found in find(open_trace(archive(slower, fixtures)))]
+    advice = [found.advice for found in find(open_trace(archive(slower)))]
     assert advice
     assert not [text for text in advice if any(words.lower() in text.lower() for words in opposite)]
     if knob is not None:
         assert knob in advice[0]
 
 
-@pytest.mark.parametrize("name", ["sig_run1", "sig_run2", "sig_run5", "pair_ompio"])
-def test_opening_and_closing_costs_what_the_benchmark_itself_says(name, fixtures):
-    text = (archive(name, fixtures) / "benchmark_output.txt").read_text()
+@pytest.mark.parametrize("name", recorded("sig_run1", "sig_run2", "sig_run5", "pair_ompio"))
+def test_opening_and_closing_costs_what_the_benchmark_itself_says(name, archive):
+    text = (archive(name) / "benchmark_output.txt").read_text()
     own = sum(float(one) for one in re.findall(r'"(?:open|close)Time": ([0-9.]+)', text))
-    (one,) = (one for one in find(open_trace(archive(name, fixtures))) if one.id == "metadata-time")
+    (one,) = (one for one in find(open_trace(archive(name))) if one.id == "metadata-time")
     assert (one.layer, one.severity) == ("MPI-IO", "warning")
     assert one.cost_s == pytest.approx(own, rel=0.1)
 
 
-def test_slow_operations_are_in_the_repetition_that_the_benchmark_says_was_slow(fixtures):
-    text = (archive("ior_large16", fixtures) / "benchmark_output.txt").read_text()
+@pytest.mark.recordings
+def test_slow_operations_are_in_the_repetition_that_the_benchmark_says_was_slow(archive):
+    text = (archive("ior_large16") / "benchmark_output.txt").read_text()
     took = [float(one) for one in re.findall(r'"access": "write".*?"totalTime": ([0-9.]+)', text, re.DOTALL)]
     assert took[0] == max(took) > 5 * sorted(took)[-2]
-    findings = find(open_trace(archive("ior_large16", fixtures)))
+    findings = find(open_trace(archive("ior_large16")))
     assert findings[0].id == "slow-operations"
     start, end = findings[0].time_range
     assert end - start == pytest.approx(took[0], rel=0.1)
 
 
-def test_slow_ranks_are_busy_for_as_long_as_printed(fixtures):
-    found, text = look("ior384", fixtures)
+def test_slow_ranks_are_busy_for_as_long_as_printed(archive):
+    found, text = look(archive("ior384"))
     busy = defaultdict(float)
     for one in text.operations:
         if one.mode == "WRITE":

@@ -1,11 +1,8 @@
 """What operations do one after the other: made archives with known counts, recorded ones against ``otf2-print``."""
 
-import os
 import re
-import shutil
 import subprocess
 from collections import defaultdict
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +12,6 @@ from iostrata.layers.flow.streams import Deed
 from otf2.enums import IoOperationFlag, IoOperationMode
 
 READ, WRITE, FLUSH = IoOperationMode.READ, IoOperationMode.WRITE, IoOperationMode.FLUSH
-BENCHMARKS = Path(os.environ.get("IOSTRATA_BENCHMARKS", Path(__file__).resolve().parents[4] / "shared" / "benchmarks"))
 
 
 @pytest.mark.parametrize("turning", [True, False])
@@ -191,13 +187,11 @@ def streams_of(anchor):
     return counts
 
 
-@pytest.mark.skipif(shutil.which("otf2-print") is None, reason="needs otf2-print of the OTF2 library")
+@pytest.mark.recordings
 @pytest.mark.parametrize("name", ["ior_fsync_per_write", "mdworkbench4", "ior_posix_fpp8"])
 @pytest.mark.parametrize("memory", [None, 300_000_000])
-def test_counts_of_recordings(name, memory):
-    anchor = BENCHMARKS / name / "traces.otf2"
-    if not anchor.exists():
-        pytest.skip("the recordings of benchmarks are not beside the repository")
+def test_counts_of_recordings(name, memory, recordings):
+    anchor = recordings / "benchmarks" / name / "traces.otf2"
     trace = open_trace(anchor, memory=memory)
     deeds = trace.relations.sums.streams[trace.order.index("POSIX")].deeds
     counts = np.bincount(deeds.keys[0], deeds["count"], minlength=len(Deed)).astype(int).tolist()
@@ -207,20 +201,18 @@ def test_counts_of_recordings(name, memory):
     assert (counts[Deed.FLUSHES], counts[Deed.FLUSHES_NOTHING]) == (expected["full"], expected["empty"])
 
 
-def test_every_second_flush_of_a_recording_is_needless():
-    anchor = BENCHMARKS / "ior_fsync_per_write" / "traces.otf2"
-    if not anchor.exists():
-        pytest.skip("the recordings of benchmarks are not beside the repository")
+@pytest.mark.recordings
+def test_every_second_flush_of_a_recording_is_needless(recordings):
+    anchor = recordings / "benchmarks" / "ior_fsync_per_write" / "traces.otf2"
     ids = {one.id: one for one in find(open_trace(anchor))}
     # IOR calls fsync twice after each of 4 × 8 × 8 writes.
     assert ids["metadata-sync"].evidence["empty_flushes"] == 256
     assert ids["metadata-sync"].cost_s < ids["flush-dominates"].cost_s
 
 
-def test_what_metadata_costs_where_calls_were_recorded():
-    anchor = BENCHMARKS / "mdtest8" / "traces.otf2"
-    if not anchor.exists():
-        pytest.skip("the recordings of benchmarks are not beside the repository")
+@pytest.mark.recordings
+def test_what_metadata_costs_where_calls_were_recorded(recordings):
+    anchor = recordings / "benchmarks" / "mdtest8" / "traces.otf2"
     trace = open_trace(anchor)
     (one,) = find(trace)
     kinds = {call.kind: call.summed_s for call in trace.calls.totals.call_times if call.layer == "POSIX"}

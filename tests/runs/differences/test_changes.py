@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from itertools import permutations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from iostrata.runs.differences.phases import aligned_phases
 from iostrata.runs.differences.testing import RunSpread, compare, holm
 from scipy.stats import ttest_ind
 
-BENCHMARKS = Path(__file__).resolve().parents[4] / "shared" / "benchmarks"
 WRITE = LayerRow(
     job="a", layer="POSIX", direction="write", operations=320, bytes=1.6e8, busy_s=2.0, summed_s=16.0, bandwidth=8e7,
     files=1, handles=8, ranks=8, request_p50=524288, collective_operations=0, non_blocking_operations=0,
@@ -347,15 +345,14 @@ def test_the_same_bytes_by_another_layer_are_the_same_work():
 
 
 @pytest.fixture(scope="module")
-def recorded() -> dict[str, Run]:
-    if not (BENCHMARKS / "sig_run1").is_dir():
-        pytest.skip("the recorded benchmarks are not here")
+def recorded(recordings) -> dict[str, Run]:
     names = [f"sig_run{number}" for number in range(1, 7)]
     names += ["pair_strided_coll", "pair_strided_indep", "pair_xfer_1m", "pair_xfer_4k", "pair_ompio", "pair_romio"]
-    found = {name: read_run(BENCHMARKS / name / "traces.otf2", Settings()) for name in names}
+    found = {name: read_run(recordings / "benchmarks" / name / "traces.otf2", Settings()) for name in names}
     return {name: one for name, one in found.items() if one is not None}
 
 
+@pytest.mark.recordings
 @pytest.mark.parametrize(
     ("one", "other", "knob"),
     [
@@ -370,6 +367,7 @@ def test_the_knob_of_a_recorded_pair_is_the_first_sentence(one, other, knob, rec
         assert (found.changes[0].id, found.changes[0].matters) == (knob, True)
 
 
+@pytest.mark.recordings
 def test_repeated_recordings_do_not_differ(recorded):
     repeated = [recorded[f"sig_run{number}"] for number in range(1, 7)]
     alarms = sum(bool(diff_runs([one], [other]).mattering) for one, other in permutations(repeated, 2))

@@ -14,7 +14,6 @@ _SPEC = importlib.util.spec_from_file_location(
 made = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(made)
 
-SHARED = Path(__file__).resolve().parents[4] / "shared"
 ALL = ("read", "write", "flush", "metadata")
 
 
@@ -120,11 +119,10 @@ def test_a_log_of_darshan_beside_an_archive(tmp_path, fixtures):
         assert {"ISOC", "POSIX"} <= {told.layer for told in found.not_recorded}
 
 
-def test_two_recorders_of_one_program_name_nothing_new():
+@pytest.mark.recordings
+def test_two_recorders_of_one_program_name_nothing_new(recordings):
     """IOR on 384 ranks, as TMIO and as Score-P saw it."""
-    if not (SHARED / "recorders" / "tmio").is_dir():
-        pytest.skip("the recordings of other recorders are not here")
-    paths = SHARED / "recorders" / "tmio" / "384.msgpack", SHARED / "traces" / "ior384" / "traces.otf2"
+    paths = recordings / "recorders" / "tmio" / "384.msgpack", recordings / "traces" / "ior384" / "traces.otf2"
     one, other = (read_run(path, Settings()) for path in paths)
     for before, after in ((one, other), (other, one)):
         assert diff_runs([before], [after]).mattering == ()

@@ -1,8 +1,5 @@
 """Signatures of applications whose bursts are known: beside other jobs, and by themselves but delayed."""
 
-import os
-from pathlib import Path
-
 import iostrata
 import numpy as np
 import pytest
@@ -157,9 +154,9 @@ def test_runs_of_nothing_have_no_burst():
     assert not found.signature.any()
 
 
-@pytest.mark.skipif("IOSTRATA_RECORDINGS" not in os.environ, reason="IOSTRATA_RECORDINGS does not name the recordings")
-def test_six_recordings_beside_random_load_have_ten_writes_in_common():
-    runs = sorted(Path(os.environ["IOSTRATA_RECORDINGS"]).glob("sig_run*"))
+@pytest.mark.recordings
+def test_six_recordings_beside_random_load_have_ten_writes_in_common(recordings):
+    runs = sorted((recordings / "benchmarks").glob("sig_run*"))
     signals = [run_signals(iostrata.open_trace(run), run.name, "write") for run in runs]
     for layer in ("MPI-IO", "POSIX"):
         samples = trace_samples(signals, common_layer(signals, layer))

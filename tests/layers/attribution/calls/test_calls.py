@@ -13,7 +13,6 @@ from iostrata import open_trace
 from iostrata.layers.attribution.breakdown import FUNCTION
 
 FIXTURES = Path(__file__).resolve().parents[4] / "fixtures"
-SHARED = Path(__file__).resolve().parents[5] / "shared"
 NAMES = ["ckpt4_compiler", "ncckpt4", "serial1", "threads2", "nonblocking4", "small_files2"]
 EVENT = re.compile(r'^(ENTER|LEAVE) +(\d+) +(\d+)  Region: ".*" <(\d+)>$')
 IO = re.compile(r"^(IO_\w+) +(\d+) +(\d+)  (.*)$")
@@ -108,9 +107,9 @@ def test_time_by_path_and_function_as_otf2_print_tells(name, options):
 
 
 @needs_print
-@pytest.mark.skipif(not SHARED.is_dir(), reason="recordings of benchmarks are not beside the repository")
-def test_a_benchmark_instrumented_by_the_compiler():
-    anchor = SHARED / "benchmarks" / "ior_compiler4" / "traces.otf2"
+@pytest.mark.recordings
+def test_a_benchmark_instrumented_by_the_compiler(recordings):
+    anchor = recordings / "benchmarks" / "ior_compiler4" / "traces.otf2"
     paths, _ = printed(anchor)
     found = found_paths(open_trace(anchor, files="all").calls.totals)
     assert {path: tuple(values.tolist()) for path, values in found.items()} == {
@@ -264,9 +263,9 @@ def test_callers_are_functions_of_the_program(fixtures):
     assert set(open_trace(fixtures / "ncckpt4").breakdown("caller").key) == {None}
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="recordings of benchmarks are not beside the repository")
-def test_who_calls_in_a_benchmark():
-    rows = _rows(open_trace(SHARED / "benchmarks" / "ior_compiler4").breakdown("caller"))
+@pytest.mark.recordings
+def test_who_calls_in_a_benchmark(recordings):
+    rows = _rows(open_trace(recordings / "benchmarks" / "ior_compiler4").breakdown("caller"))
     (key,) = [key for _, key in rows if key.startswith("POSIX_Xfer (")]
     assert key.endswith("aiori-POSIX.c:615)") or "aiori-POSIX.c:" in key
     row = rows["POSIX", key]
