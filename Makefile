@@ -14,6 +14,7 @@
 # make scores   100,000 made jobs trained and assessed (some minutes; 1.2 GB in the temporary folder)
 # make scorep-plugin SCOREP=/prefix   live/scorep for an installed Score-P, in build/scorep (needs gcc; without SCOREP the
 #                                     scorep-config on the PATH)
+# make scorep-layers SCOREP=/prefix   the same of live/scorep/layers, which records netCDF, HDF5, PnetCDF and ADIOS2
 
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -30,7 +31,8 @@ DEMO := demo
 # The wheel is built from a copy: an old build folder would leak deleted modules into it.
 COPY := build/copy
 
-.PHONY: demo test recordings lint docs bench accuracy prediction watching signatures differences scheduling scores scorep-plugin setup install clean
+.PHONY: demo test recordings lint docs bench accuracy prediction watching signatures differences scheduling scores scorep-plugin scorep-layers \
+	setup install clean
 
 demo: install
 	@mkdir -p $(DEMO)
@@ -92,6 +94,9 @@ scores: install $(VENV)/test-extras
 
 scorep-plugin:
 	@$(MAKE) --no-print-directory -C live/scorep $(if $(SCOREP),SCOREP=$(SCOREP)) OUT=$(CURDIR)/build/scorep
+
+scorep-layers:
+	@$(MAKE) --no-print-directory -C live/scorep/layers $(if $(SCOREP),SCOREP=$(SCOREP)) OUT=$(CURDIR)/build/scorep
 
 setup: $(VENV)/dependencies
 

@@ -74,9 +74,11 @@ def test_the_wheel_has_every_module_and_nothing_else(names: list[str]) -> None:
     assert len(content) == len(names)
     metadata = {path for path in content if path.parts[0].endswith(".dist-info")}
     page = {PurePosixPath("iostrata", *path.relative_to(TREE).parts) for path in TREE.glob("export/page/browser/*.*")}
-    plugin = {PurePosixPath("iostrata", *path.relative_to(TREE).parts) for path in TREE.glob("live/scorep/*")}
+    sources = [path for path in TREE.glob("live/scorep/**/*") if path.is_file()]
+    plugin = {PurePosixPath("iostrata", *path.relative_to(TREE).parts) for path in sources}
     assert len(page) > 10
     assert PurePosixPath("iostrata/live/scorep/plugin.c") in plugin
+    assert PurePosixPath("iostrata/live/scorep/layers/Makefile") in plugin
     assert content - metadata == expected | page | plugin | {PurePosixPath("iostrata/py.typed")}
 
 

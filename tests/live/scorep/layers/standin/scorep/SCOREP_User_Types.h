@@ -1,0 +1,1 @@
+#include <scorep/SCOREP_Libwrap.h>
