@@ -107,7 +107,7 @@ def _parts(trace: Trace, layers: tuple[str, ...], known: bool) -> Iterator[dict[
         chosen = np.flatnonzero(np.isin(found.layer, wanted))
         for start in range(0, len(chosen), ROWS_AT_ONCE):
             part = found.take(chosen[start : start + ROWS_AT_ONCE])
-            yield metadata_table(part, trace.definitions, trace.order, trace.scope.selection, functions)
+            yield metadata_table(part, trace.scope, functions)
 
 
 def _tells_functions(trace: Trace) -> tuple[bool, dict[str, str]]:

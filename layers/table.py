@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import column_at
+from ..model.arrays import Links, Ticks, column_at
 from ..model.codes import (
     METADATA_NAMES,
     OTHER_CALL,
@@ -23,8 +23,7 @@ from .attribution.calls.functions import NO_EVENT
 from .attribution.calls.keys import NamedRows
 from .attribution.calls.metadata_calls import MetadataCalls
 from .attribution.traffic import Traffic
-from .handles.stack import handle_stack
-from .selection.files import FileSelection
+from .handles.scope import Scope
 
 MODES: Final = {IoMode.READ: "read", IoMode.WRITE: "write", IoMode.FLUSH: "flush"}
 DIRECTIONS_OF_MODES: Final = tuple(MODES.values())[:2]
@@ -55,6 +54,44 @@ class Column(NamedTuple):
     names: tuple[str, ...] | None = None
 
 
+NAMES: Final = None
+"""The type of a column of names."""
+WHO: Final = ("function", "caller", "callpath")
+"""The columns of who called, where that is known."""
+_COLUMNS: Final[dict[str, Any]] = {
+    "operation": np.int64,
+    "layer": NAMES,
+    "parent": np.int64,
+    "parent_layer": NAMES,
+    "inferred": np.bool_,
+    "collective_call": np.int64,
+    "location": np.uint64,
+    "rank": np.int64,
+    "node": NAMES,
+    "handle": np.uint32,
+    "parent_handle": np.uint32,
+    "file": NAMES,
+    "selected": np.bool_,
+    "own": np.bool_,
+    "kind": NAMES,
+    "direction": NAMES,
+    "collective": np.bool_,
+    "non_blocking": np.bool_,
+    **dict.fromkeys(WHO, NAMES),
+    "begin_s": np.float64,
+    "issued_s": np.float64,
+    "end_s": np.float64,
+    "begin_ticks": np.int64,
+    "end_ticks": np.int64,
+    "bytes_requested": np.uint64,
+    "bytes_moved": np.uint64,
+    "offset": np.uint64,
+    "status": NAMES,
+    **EVENT_TYPES,
+}
+"""All columns in their order, and what a row has in those that mean nothing for it."""
+
+
 def operation_table(
     traffic: Traffic,
     rows: npt.NDArray[np.intp],
@@ -75,21 +112,9 @@ def operation_table(
     first : int
         Number of the first operation of `traffic`.
     """
-    definitions = traffic.definitions
     operations = traffic.operations.take(rows)
-    second = definitions.clock.ticks_per_second
     parent = traffic.attribution.parent[rows]
     calls = (traffic.calls.call if call is None else call)[rows]
-    groups, process = definitions.groups, operations.process
-    # A row of −1 takes the last entry, which means −1 too.
-    rank = np.append(groups.rank, -1)[process]
-    node = np.append(groups.node, -1)[process]
-    ids = np.append(definitions.handles.id, 0)[operations.handle]
-    above = np.append(definitions.handles.parent, -1)[operations.handle]
-    parent_ids = np.append(definitions.handles.id, 0)[above]
-
-    def times(ticks: npt.NDArray[np.int64]) -> Column:
-        return Column(ticks / second, ticks == UNDEFINED_TIME)
 
     def amounts(values: npt.NDArray[np.uint64]) -> Column:
         return Column(values, values == UNDEFINED_UINT64)
@@ -98,19 +123,16 @@ def operation_table(
         return Column((operations.flags & np.uint32(flag)) != 0)
 
     modes = np.where(operations.mode < len(MODES), operations.mode.astype(np.int32), -1)
-    return {
+    file = traffic.at_handles(traffic.definitions.handles.file)[rows]
+    known = {
+        **_places(traffic.definitions, operations.location, operations.process, operations.handle, file),
+        **_times(traffic.definitions, begin=operations.begin, issued=operations.issued, end=operations.end),
         "operation": Column(rows + first),
         "layer": _named(traffic.layer[rows], traffic.layers),
         "parent": Column(parent + first, parent < 0),
         "parent_layer": _named(np.where(parent >= 0, traffic.layer[parent], -1), traffic.layers),
         "inferred": Column(traffic.attribution.inferred[rows]),
         "collective_call": Column(calls, calls < 0),
-        "location": Column(definitions.locations.id[operations.location]),
-        "rank": Column(rank, rank < 0),
-        "node": _named(node, definitions.system_tree.name),
-        "handle": Column(ids, operations.handle < 0),
-        "parent_handle": Column(parent_ids, above < 0),
-        "file": _named(traffic.at_handles(definitions.handles.file)[rows], definitions.files.name),
         "selected": Column(traffic.selected[rows]),
         "own": Column(traffic.own[rows]),
         "kind": _named(modes, KINDS),
@@ -118,93 +140,86 @@ def operation_table(
         "collective": flagged(IoFlag.COLLECTIVE),
         "non_blocking": flagged(IoFlag.NON_BLOCKING),
         **{name: _named(codes[rows], texts) for name, (texts, codes) in (called or {}).items()},
-        "begin_s": Column(operations.begin / second),
-        "issued_s": times(operations.issued),
-        "end_s": times(operations.end),
-        "begin_ticks": Column(operations.begin),
-        "end_ticks": Column(operations.end, operations.end == UNDEFINED_TIME),
         "bytes_requested": amounts(operations.requested),
         "bytes_moved": amounts(operations.moved),
         "offset": amounts(operations.offset),
         "status": _named(operations.status, STATUSES.values()),
-        **_event_columns(np.zeros(len(rows), np.bool_)),
     }
+    return _table(known, len(rows), leave_out=WHO if called is None else ())
 
 
-def metadata_table(
-    found: MetadataCalls,
-    definitions: Definitions,
-    order: tuple[str, ...],
-    selection: FileSelection,
-    functions: Sequence[str],
-) -> dict[str, Column]:
+def metadata_table(found: MetadataCalls, scope: Scope, functions: Sequence[str]) -> dict[str, Column]:
     """Return metadata events and calls without an event as the columns of `operation_table`.
 
     Parameters
     ----------
-    order : tuple of str
-        Layers, highest first.
     functions : sequence of str
         Names of the regions.
     """
-    second, count = definitions.clock.ticks_per_second, len(found)
-    groups, handles = definitions.groups, definitions.handles
+    definitions, selection = scope.definitions, scope.selection
     process = definitions.locations.group[found.location]
-    rank, node = (np.append(column, -1)[process] for column in (groups.rank, groups.node))
-    above = column_at(handles.parent, found.handle)
-    higher = column_at(handle_stack(definitions, order).higher, found.handle)
+    higher = column_at(scope.stack.higher, found.handle)
     reasons = np.append(selection.file_reason, -1)[found.file]
     selected = np.where(found.handle >= 0, selection.reason_of(found.handle), reasons) < 0
     kinds = np.full(256, KINDS.index(OTHER_CALL))
     kinds[list(METADATA_NAMES)] = len(MODES) + np.arange(len(METADATA_NAMES))
-    nothing, no = np.ones(count, np.bool_), np.zeros(count, np.bool_)
-    number = np.zeros(count, np.int64)
-    unknown = Column(np.full(count, -1, np.int32), nothing, ())
-    bytes_of = Column(number.astype(np.uint64), nothing)
-    is_event = found.kind != NO_EVENT
-    known = (found.handle >= 0) | (found.file >= 0)
-    return {
-        "operation": Column(number, nothing),
-        "layer": _named(found.layer, order),
-        "parent": Column(number, nothing),
-        "parent_layer": unknown,
-        "inferred": Column(no),
-        "collective_call": Column(number, nothing),
-        "location": Column(definitions.locations.id[found.location]),
-        "rank": Column(rank, rank < 0),
-        "node": _named(node, definitions.system_tree.name),
-        "handle": Column(np.append(handles.id, 0)[found.handle], found.handle < 0),
-        "parent_handle": Column(np.append(handles.id, 0)[above], above < 0),
-        "file": _named(found.file, definitions.files.name),
-        "selected": Column(selected & known, ~known),
+    no, is_event = Column(np.zeros(len(found), np.bool_)), found.kind != NO_EVENT
+    is_of_file = (found.handle >= 0) | (found.file >= 0)
+    # A seek may go back: as numbers with a sign more readers take them.
+    of_events: dict[str, npt.NDArray[Any]] = dict(
+        zip(EVENT_TYPES, (found.time, found.mode, found.flags, found.value.view(np.int64)), strict=True)
+    )
+    known = {
+        **_places(definitions, found.location, process, found.handle, found.file),
+        **_times(definitions, begin=found.begin, end=found.end),
+        "layer": _named(found.layer, scope.order),
+        "inferred": no,
+        "selected": Column(selected & is_of_file, ~is_of_file),
         "own": Column((found.handle >= 0) & (higher < 0), found.handle < 0),
         "kind": _named(kinds[found.kind], KINDS),
-        "direction": unknown,
-        "collective": Column(no),
-        "non_blocking": Column(no),
+        "collective": no,
+        "non_blocking": no,
         "function": _named(found.region, functions),
-        "caller": unknown,
-        "callpath": unknown,
-        "begin_s": Column(found.begin / second),
-        "issued_s": Column(number / second, nothing),
-        "end_s": Column(found.end / second, no),
-        "begin_ticks": Column(found.begin),
-        "end_ticks": Column(found.end, no),
-        "bytes_requested": bytes_of,
-        "bytes_moved": bytes_of,
         "offset": Column(found.offset, found.offset == UNDEFINED_UINT64),
-        "status": unknown,
-        **_event_columns(is_event, found),
+        **{name: Column(column, ~is_event) for name, column in of_events.items()},
+    }
+    return _table(known, len(found))
+
+
+def _table(known: Mapping[str, Column], count: int, leave_out: tuple[str, ...] = ()) -> dict[str, Column]:
+    """Return all columns in their order; those that are not known have no meaning in any row."""
+    nothing = np.ones(count, np.bool_)
+    no_name = Column(np.full(count, -1, np.int32), nothing, ())
+    return {
+        name: known.get(name) or (no_name if kind is NAMES else Column(np.zeros(count, kind), nothing))
+        for name, kind in _COLUMNS.items()
+        if name not in leave_out
     }
 
 
-def _event_columns(there: npt.NDArray[np.bool_], found: MetadataCalls | None = None) -> dict[str, Column]:
-    """Return the columns of metadata events alone; they are empty unless `found`."""
-    columns: dict[str, npt.NDArray[Any]] = {name: np.zeros(len(there), kind) for name, kind in EVENT_TYPES.items()}
-    if found is not None:
-        # A seek may go back: as numbers with a sign more readers take them.
-        columns = dict(zip(EVENT_TYPES, (found.time, found.mode, found.flags, found.value.view(np.int64)), strict=True))
-    return {name: Column(column, ~there) for name, column in columns.items()}
+def _places(definitions: Definitions, location: Links, process: Links, handle: Links, file: Links) -> dict[str, Column]:
+    """Return the columns on where rows happened."""
+    groups, handles = definitions.groups, definitions.handles
+    # A row of −1 takes the last entry, which means −1 too.
+    rank, node = (np.append(column, -1)[process] for column in (groups.rank, groups.node))
+    above = np.append(handles.parent, -1)[handle]
+    ids = np.append(handles.id, 0)
+    return {
+        "location": Column(definitions.locations.id[location]),
+        "rank": Column(rank, rank < 0),
+        "node": _named(node, definitions.system_tree.name),
+        "handle": Column(ids[handle], handle < 0),
+        "parent_handle": Column(ids[above], above < 0),
+        "file": _named(file, definitions.files.name),
+    }
+
+
+def _times(definitions: Definitions, **ticks: Ticks) -> dict[str, Column]:
+    """Return times in s, and begin and end in ticks."""
+    second = definitions.clock.ticks_per_second
+    missing = {name: None if name == "begin" else values == UNDEFINED_TIME for name, values in ticks.items()}
+    seconds = {f"{name}_s": Column(values / second, missing[name]) for name, values in ticks.items()}
+    return {**seconds, **{f"{name}_ticks": Column(ticks[name], missing[name]) for name in ("begin", "end")}}
 
 
 def _named(codes: npt.NDArray[Any], texts: Iterable[str]) -> Column:

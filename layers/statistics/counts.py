@@ -1,12 +1,14 @@
 """How often each number occurs: sizes, durations, operations beneath a call; counts merge by adding."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from ...model.codes import UNDEFINED_UINT64
+from ...model.sums import Sums, added, largest
+from ...model.sums import least as smallest
 from .distribution import Distribution, RequestBytes, quantile_places
 
 _FIRST: Final = 1 << 8
@@ -14,7 +16,7 @@ _LAST: Final = 1 << 16
 _UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
 
 
-class ValueCounts:
+class ValueCounts(Sums):
     """Counts by number; memory does not follow how many are counted.
 
     Parameters
@@ -33,19 +35,19 @@ class ValueCounts:
         Of all numbers, never rounded.
     """
 
-    def __init__(self, exact: bool = False) -> None:
-        self._exact = exact
-        self._sizes = np.zeros(_FIRST, np.uint64)
-        self._counts = np.zeros(_FIRST, np.int64)
-        self._used = 0
+    exact: bool = False
+    count: int = added(0)
+    sum: int = added(0)
+    least: int | None = smallest(None)
+    most: int | None = largest(None)
+
+    def __post_init__(self) -> None:
         from ...model.kernels import random_seed
 
+        super().__post_init__()
         self._seed = random_seed()
-        self.rounded = False
-        self.least: int | None = None
-        self.most: int | None = None
-        self.count = 0
-        self.sum = 0
+        self._sizes, self._counts = np.zeros(_FIRST, np.uint64), np.zeros(_FIRST, np.int64)
+        self._used, self.rounded = 0, False
 
     def add(self, numbers: npt.NDArray[Any], weight: npt.NDArray[np.int64] | None = None) -> None:
         """Count whole numbers from 0 on, each `weight` times; ``UNDEFINED_UINT64`` is left out."""
@@ -61,18 +63,17 @@ class ValueCounts:
         # Sums of halves stay within int64.
         high, low = (requested >> np.uint64(32)).astype(np.int64), (requested & np.uint64(2**32 - 1)).astype(np.int64)
         self.sum += (int(high @ weights) << 32) + int(low @ weights)
-        self._take(requested, weights, int(requested.min()), int(requested.max()))
+        least, most = int(requested.min()), int(requested.max())
+        self.least = least if self.least is None else min(self.least, least)
+        self.most = most if self.most is None else max(self.most, most)
+        self._take(requested, weights)
 
-    def merge(self, other: "ValueCounts") -> None:
+    def absorb(self, other: Self) -> None:
         """Add the counts of `other`."""
-        if other.least is None or other.most is None:
-            return
         if other.rounded and not self.rounded:
             self._rehash(len(self._sizes), True)
         used = other._counts > 0
-        self._take(other._sizes[used], other._counts[used], other.least, other.most)
-        self.count += other.count
-        self.sum += other.sum
+        self._take(other._sizes[used], other._counts[used])
 
     def ordered(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
         """Return the different numbers in ascending order, and how often each occurs."""
@@ -111,9 +112,7 @@ class ValueCounts:
         found = (number / unit for number in self.at(quantile_places(self.count)))
         return Distribution(self.count, self.sum / (self.count * unit), *found)
 
-    def _take(self, sizes: npt.NDArray[np.uint64], weights: npt.NDArray[np.int64], least: int, most: int) -> None:
-        self.least = least if self.least is None else min(self.least, least)
-        self.most = most if self.most is None else max(self.most, most)
+    def _take(self, sizes: npt.NDArray[np.uint64], weights: npt.NDArray[np.int64]) -> None:
         from .counts_kernel import count_numbers
 
         done = 0
@@ -124,7 +123,7 @@ class ValueCounts:
             if done == len(sizes):
                 return
             # Rounded numbers are at most 28,000, so they always find room.
-            grows = self._exact or len(self._sizes) < _LAST
+            grows = self.exact or len(self._sizes) < _LAST
             self._rehash(2 * len(self._sizes) if grows else _LAST, not grows)
 
     def _rehash(self, room: int, rounded: bool) -> None:

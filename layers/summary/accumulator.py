@@ -8,46 +8,59 @@ import numpy as np
 from ...model.arrays import empty_columns
 from ...model.codes import IoMode, Status
 from ...model.operations import Operations
+from ...model.sums import Sums, by_key, nested, reduced
 from ..handles.scope import Scope
 from ..handles.stack import handle_lineages
 from ..selection.window import Amounts
 from ..statistics.counts import ValueCounts
 from .bins import BinGrid
 from .busy_time import BusyTime
-from .tables import CUT, MODES, PART, WHOLE, Kept, OperationColumns, new_sums
+from .tables import CUT, MODES, PART, WHOLE, Kept, OperationColumns, OperationTables, merged_tables, new_sums
 
 _ROWS: Final = 1 << 16
 
 
-class OperationSums:
+class OperationSums(Sums):
     """Everything that is kept of the operations that are added; memory follows bins, layers, handles and processes.
 
     Parameters
     ----------
     scope : Scope
         What counts.
-    grid : BinGrid, optional
-        For the bandwidths, with a signal for each category; where operations are kept, they tell them exactly.
+    bins : BinGrid, optional
+        Bins like which there are some for the bandwidths, with a signal for each category; where operations are kept,
+        they tell them exactly.
     """
 
-    def __init__(self, scope: Scope, grid: BinGrid | None = None) -> None:
-        definitions, selection = scope.definitions, scope.selection
-        handles = definitions.handles
-        self.lineages = handle_lineages(scope.stack)
-        shown = selection.selected & (self.lineages.of_handle >= 0)
-        processes = len(definitions.groups.id)
-        self.scope = scope
-        self.grid = grid
+    scope: Scope
+    bins: BinGrid | None = None
+    sums: OperationTables = reduced(lambda one: one.no_tables(), merged_tables)
+    busy: dict[int, BusyTime] = by_key(lambda one: {category: one.no_time() for category in one.wide.tolist()})
+    requests: dict[int, ValueCounts] = by_key()
+    grid: BinGrid | None = nested(lambda one: None if one.bins is None else one.bins.empty())
+
+    def __post_init__(self) -> None:
+        selection = self.scope.selection
+        self.lineages = handle_lineages(self.scope.stack)
         self.categories = len(self.lineages) * MODES
-        self.sums = new_sums(self.categories + 1, processes, len(handles.id), len(selection.reasons))
         # What takes much memory is kept by layer, own or inherited, and mode only.
         wider = {kind: number for number, kind in enumerate(dict.fromkeys(self.lineages.traffic))}
         kinds = [wider[kind] for kind in self.lineages.traffic]
         self.wide = np.array(categories_of(kinds, range(MODES)), np.int32)
-        self.busy = {category: BusyTime(*scope.covered, scope.exact) for category in range(len(wider) * MODES)}
-        self.requests: dict[int, ValueCounts] = {}
+        shown = selection.selected & (self.lineages.of_handle >= 0)
         self.category_of_handle = np.where(shown, self.lineages.of_handle * MODES, -1).astype(np.int32)
         self._reasons = np.append(selection.handle_reason, selection.undefined_handle).astype(np.int32)
+        super().__post_init__()
+
+    def no_tables(self) -> OperationTables:
+        """Return empty tables, with a category for what is set aside."""
+        definitions = self.scope.definitions
+        processes, handles = len(definitions.groups.id), len(definitions.handles.id)
+        return new_sums(self.categories + 1, processes, handles, len(self.scope.selection.reasons))
+
+    def no_time(self) -> BusyTime:
+        """Return no busy time."""
+        return BusyTime(*self.scope.covered, self.scope.exact)
 
     def add_operations(self, operations: Operations) -> None:
         """Add operations, in any order."""
@@ -60,25 +73,6 @@ class OperationSums:
         self.scope = scope
         if self.grid is not None:
             self.grid.cover(scope.window)
-
-    def empty(self) -> "OperationSums":
-        """Return the same sums over no operations."""
-        return OperationSums(self.scope, None if self.grid is None else self.grid.empty())
-
-    def merge(self, other: "OperationSums") -> None:
-        """Add the sums of other operations of the same trace."""
-        mine, theirs = self.sums, other.sums
-        mine.extent[:] = min(mine.extent[0], theirs.extent[0]), max(mine.extent[1], theirs.extent[1])
-        for name in set(mine._fields) - {"extent"}:
-            table = getattr(mine, name)
-            add = np.logical_or if table.dtype == np.bool_ else np.add
-            add(table, getattr(theirs, name), out=table)
-        for category, busy in other.busy.items():
-            self.busy[category].merge(busy)
-        for category, counts in other.requests.items():
-            self.requests.setdefault(category, ValueCounts(self.scope.exact)).merge(counts)
-        if self.grid is not None and other.grid is not None:
-            self.grid.merge(other.grid)
 
     @property
     def extent(self) -> tuple[int, int] | None:
@@ -115,7 +109,7 @@ class OperationSums:
 
     def busy_time(self, categories: Iterable[int]) -> BusyTime:
         """Return when an operation of `categories` that ended was under way."""
-        union = BusyTime(*self.scope.covered, self.scope.exact)
+        union = self.no_time()
         for category in self._wide(categories):
             union.merge(self.busy[category])
         return union

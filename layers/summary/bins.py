@@ -1,12 +1,13 @@
 """Bins of time that signals are summed up in while operations come, as wide as the trace turns out to need."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Floats
+from ...model.sums import Sums
 from ...signals.step import StepSignal
 from ..selection.window import TickWindow
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 _SLIVER: Final = 1e-6
 
 
-class BinGrid:
+class BinGrid(Sums):
     """Volumes in bins of equal width, one row a category.
 
     All edges are multiples of the width from one origin, and widths are powers of two of a unit. Where an operation
@@ -36,21 +37,26 @@ class BinGrid:
         First and last tick that the bins cover at first.
     """
 
-    def __init__(self, categories: int, bins: int, origin: int, unit: float, covered: tuple[int, int]) -> None:
-        self._row_of_category = np.full(categories, -1, np.int32)
+    categories: int
+    bins: int
+    origin: int
+    unit: float
+    covered: tuple[int, int]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._row_of_category = np.full(self.categories, -1, np.int32)
         # What happens at the very end of the last bin begins another one.
-        self._bins = bins + 1
-        self._origin = origin
-        self._unit = unit
+        self._bins = self.bins + 1
         self._level = 0
-        self._extent = self._units(*covered)
+        self._extent = self._units(*self.covered)
         self._first = self._placed()
         self._make_rows(0)
 
     @property
     def width(self) -> float:
         """Width of a bin in ticks."""
-        return self._unit * 2.0**self._level
+        return self.unit * 2.0**self._level
 
     def add(self, kept: "Kept", count: int, categories: npt.NDArray[np.integer]) -> None:
         """Add the first `count` rows of `kept`; only of known categories and `categories`."""
@@ -63,21 +69,21 @@ class BinGrid:
             self._settled = False
             done = spread_over_bins(
                 self._row_of_category, kept, done, count, self._volumes, self._rates,
-                self._origin, self._unit, 2.0**self._level, self._first, self._extent,
+                self.origin, self.unit, 2.0**self._level, self._first, self._extent,
             )  # fmt: skip
             if done == count:
                 return
             self._widen(self._units(int(kept.begin[done]), int(kept.end[done])))
 
-    def empty(self, categories: int | None = None) -> "BinGrid":
+    def empty(self, categories: int | None = None) -> Self:
         """Return bins that cover the same, with nothing in them; of as many categories, or of another number."""
-        count = len(self._row_of_category) if categories is None else categories
-        grid = BinGrid(count, self._bins - 1, self._origin, self._unit, (self._origin, self._origin))
+        count = self.categories if categories is None else categories
+        grid = type(self)(count, self.bins, self.origin, self.unit, self.covered)
         grid._extent = self._extent.copy()
         grid._first = grid._placed()
         return grid
 
-    def merge(self, other: "BinGrid") -> None:
+    def absorb(self, other: Self) -> None:
         """Add the volumes of a grid with the same origin and unit."""
         other._settle()
         self._widen(other._extent)
@@ -114,7 +120,7 @@ class BinGrid:
 
     def _units(self, low: int, high: int) -> Floats:
         """Return from where on bins cover ticks `low` to `high`, and before which, in units from the origin."""
-        begin, end = ((float(tick) - self._origin) / self._unit for tick in (low, high))
+        begin, end = ((float(tick) - self.origin) / self.unit for tick in (low, high))
         return np.array([begin, end if end > begin else np.nextafter(begin, np.inf)])
 
     def _placed(self) -> int:
@@ -181,7 +187,7 @@ class BinGrid:
             volumes += self._volumes[row]
         second = window.ticks_per_second
         low, high = window.seconds
-        edges = (self._origin + (self._first + np.arange(self._bins + 1)) * self.width) / second
+        edges = (self.origin + (self._first + np.arange(self._bins + 1)) * self.width) / second
         # An edge that only rounding keeps from the window's own must not make a bin of almost no width.
         sliver = _SLIVER * self.width / second
         first = max(0, int(np.searchsorted(edges, low + sliver, side="right")) - 1)

@@ -1,6 +1,6 @@
 """Tables that compiled sums over operations are kept in."""
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -83,3 +83,16 @@ def new_sums(categories: int, processes: int, handles: int, reasons: int) -> Ope
         aside_used=np.zeros(handles, np.bool_),
         extent=np.array([edges.max, edges.min]),
     )
+
+
+def merged_tables(one: OperationTables, other: OperationTables) -> OperationTables:
+    """Add the tables of other operations to `one`."""
+    tables: Any = zip(one._fields, one, other, strict=True)
+    for name, table, theirs in tables:
+        if name == "extent":
+            table[:] = min(table[0], theirs[0]), max(table[1], theirs[1])
+        elif table.dtype == np.bool_:
+            table |= theirs
+        else:
+            table += theirs
+    return one
