@@ -1,5 +1,6 @@
 """One layer of a trace: the operations of one paradigm, with their signals and statistics."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -7,19 +8,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import Rows, Ticks
+from ..model.arrays import Rows, Ticks, column_at
 from ..model.codes import UNDEFINED_TIME, IoMode
 from ..model.definitions import Definitions, Paradigm
-from ..model.errors import SelectionError
+from ..model.errors import SelectionError, UnknownKeyError
 from ..model.operations import Operations, view
 from ..signals.construction import StepSignal, level_signal, step_signal_from_ticks
 from .handles.metadata import MetadataEvents
 from .handles.order import layer_name
 from .handles.stack import Lineages
-from .parts import LayerParts, layer_parts
+from .parts import part_title
 from .selection.directions import DIRECTIONS, check_quantity, check_traffic, is_of_direction, modes_of
 from .selection.window import TickWindow, completed_bytes
 from .statistics.counts import ValueCounts
+from .statistics.grouping import Key, grouping
+from .statistics.statistics import sums_by
 from .summary.accumulator import OperationSums, categories_of
 from .summary.statistics import ChosenSums, LayerStatistics, layer_statistics, statistics_table
 from .summary.tables import OPERATIONS
@@ -279,7 +282,7 @@ class Layer:
         """
         return self.rows[self._mask(direction, traffic)]
 
-    def by(self, key: str) -> "LayerParts[Layer]":
+    def by(self, key: str) -> "LayerParts":
         """Return the parts of the layer by file, file system, rank, node or handle.
 
         Parameters
@@ -304,7 +307,7 @@ class Layer:
         StepSignal('POSIX rank 0 write', …)
         """
         self._rows(f"parts by {key}")
-        return layer_parts(self, key)
+        return LayerParts(self, key)
 
     def narrowed(self, operations: npt.NDArray[np.intp], metadata_events: npt.NDArray[np.intp], part: str) -> "Layer":
         """Return the part of the layer that has some of its operations and metadata events only.
@@ -396,3 +399,71 @@ class Layer:
     def categories(self, direction: str, traffic: str) -> list[int]:
         """Return the categories of `sums` that are of a direction and traffic."""
         return categories_of(self.lineages_of(traffic), modes_of(direction))
+
+
+class LayerParts(Mapping[Key, Layer]):
+    """Parts of a layer by their keys, in the order of the keys; read-only. A part is made when it is asked for.
+
+    Only keys with operations or metadata events are there; every operation and event of the layer is in one part.
+    Asking for another key raises `UnknownPartError`, a SelectionError that is also a KeyError.
+
+    Attributes
+    ----------
+    layer : Layer
+        The whole.
+    by : str
+        ``file``, ``filesystem``, ``rank``, ``node`` or ``handle``.
+    """
+
+    def __init__(self, layer: Layer, by: str) -> None:
+        keys, places = grouping(layer.definitions, by)
+        operations, events = layer.operations, layer.metadata_events
+        file = column_at(layer.definitions.handles.file, operations.handle)
+        group = places(file, operations.process, operations.handle)
+        event_group = places(events.file, events.process, events.handle)
+        there = np.unique(np.append(group, event_group))
+        self.layer, self.by = layer, by
+        self._number = {keys[row]: number for number, row in enumerate(there.tolist())}
+        self._place, self._metadata_place = np.searchsorted(there, group), np.searchsorted(there, event_group)
+        self._runs = [self._ordered(place) for place in (self._place, self._metadata_place)]
+
+    def _ordered(self, place: Rows) -> tuple[Rows, Rows]:
+        """Return rows by their part, and where those of each part begin, and the last end."""
+        order = np.argsort(place, kind="stable")
+        return order, np.searchsorted(place[order], np.arange(len(self) + 1))
+
+    def __getitem__(self, key: Key) -> Layer:
+        if key not in self._number:
+            raise UnknownPartError(f"layer {self.layer.name} has nothing by {self.by} {key!r}")
+        number = self._number[key]
+        rows, events = (order[start[number] : start[number + 1]] for order, start in self._runs)
+        return self.layer.narrowed(rows, events, part_title(self.by, key))
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._number)
+
+    def __len__(self) -> int:
+        return len(self._number)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} parts of {self.layer.name} by {self.by}>"
+
+    def volumes(self, quantity: str = "bandwidth", direction: str = "total", traffic: str = "all") -> dict[Key, float]:
+        """Return the volume of `Layer.signal` of each part without making the signals, the largest first.
+
+        Raises SelectionError as `Layer.signal`.
+
+        Parameters
+        ----------
+        quantity, direction, traffic : str
+            As in `Layer.signal`.
+        """
+        rows, amounts = self.layer.contributions(quantity, direction, traffic)
+        place = self._metadata_place if quantity == "metadata" else self._place
+        volumes: npt.NDArray[Any] = sums_by(place[rows], amounts, len(self)).astype(np.float64)
+        keys = list(self._number)
+        return {keys[row]: float(volumes[row]) for row in np.argsort(-volumes, kind="stable").tolist()}
+
+
+class UnknownPartError(UnknownKeyError):
+    """Raised when a part is asked for that a layer does not have."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
-from ...layers.layer import Layer
-from ...layers.parts import LayerParts, part_title
+from ...layers.layer import Layer, LayerParts
+from ...layers.parts import part_title
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.statistics.grouping import Key
 from ...layers.summary.parts import BinnedParts, PartSignal
@@ -192,7 +192,7 @@ class _PartTable(NamedTuple):
 
     layer: Layer
     direction: str | None
-    parts: LayerParts[Layer] | None
+    parts: LayerParts | None
     keys: tuple[Key, ...]
     left_out: tuple[tuple[Key, float], ...]
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iostrata import SelectionError, StepSignal, open_trace
-from iostrata.layers.parts import UnknownPartError
+from iostrata.layers.layer import UnknownPartError
 from iostrata.layers.selection.directions import QUANTITIES
 from iostrata.layers.statistics.grouping import KEYS
 from iostrata.layers.trace import trace_of
