@@ -15,7 +15,18 @@ from ..selection.window import Amounts
 from ..statistics.counts import ValueCounts
 from .bins import BinGrid
 from .busy_time import BusyTime
-from .tables import CUT, MODES, PART, WHOLE, Kept, OperationColumns, OperationTables, merged_tables, new_sums
+from .tables import (
+    CUT,
+    MODES,
+    PART,
+    WHOLE,
+    HandleCategories,
+    Kept,
+    OperationColumns,
+    OperationTables,
+    merged_tables,
+    new_sums,
+)
 
 _ROWS: Final = 1 << 16
 
@@ -126,11 +137,8 @@ class OperationSums(Sums):
 
         columns = OperationColumns(*(getattr(operations, name)[rows] for name in OperationColumns._fields))
         count, window = len(columns.begin), self.scope.window
-        add_operations(
-            columns,
-            self.category_of_handle, self._reasons, self.categories, window.start, window.end, window.closed,
-            self.sums, kept,
-        )  # fmt: skip
+        of_handles = HandleCategories(self.category_of_handle, self._reasons, self.categories)
+        add_operations(columns, of_handles, window.start, window.end, window.closed, self.sums, kept)
         columns_kept: Any = (column[:count] for column in kept)
         part = Kept(*columns_kept)
         wide = np.append(self.wide, -1)[part.category]

@@ -1,7 +1,7 @@
 """Bins of time that signals are summed up in while operations come, as wide as the trace turns out to need."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +10,7 @@ from ...model.arrays import Floats
 from ...model.sums import Sums
 from ...signals.step import StepSignal
 from ..selection.window import TickWindow
-
-if TYPE_CHECKING:
-    from .tables import Kept
+from .tables import BinPlaces, Kept
 
 _SLIVER: Final = 1e-6
 
@@ -58,7 +56,7 @@ class BinGrid(Sums):
         """Width of a bin in ticks."""
         return self.unit * 2.0**self._level
 
-    def add(self, kept: "Kept", count: int, categories: npt.NDArray[np.integer]) -> None:
+    def add(self, kept: Kept, count: int, categories: npt.NDArray[np.integer]) -> None:
         """Add the first `count` rows of `kept`; only of known categories and `categories`."""
         from .kernels import spread_over_bins
 
@@ -67,10 +65,10 @@ class BinGrid(Sums):
         done = 0
         while True:
             self._settled = False
+            places = BinPlaces(self.origin, self.unit, 2.0**self._level, self._first)
             done = spread_over_bins(
-                self._row_of_category, kept, done, count, self._volumes, self._rates,
-                self.origin, self.unit, 2.0**self._level, self._first, self._extent,
-            )  # fmt: skip
+                self._row_of_category, kept, done, count, self._volumes, self._rates, places, self._extent
+            )
             if done == count:
                 return
             self._widen(self._units(int(kept.begin[done]), int(kept.end[done])))

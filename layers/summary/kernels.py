@@ -14,7 +14,20 @@ import numpy.typing as npt
 from ...model.arrays import Floats
 from ...model.codes import UNDEFINED_UINT64, IoMode, Status
 from ...model.kernels import compiled, inlined
-from .tables import CANCELLED, CUT, NEVER, OPERATIONS, PART, UNDEFINED, WHOLE, Kept, OperationColumns, OperationTables
+from .tables import (
+    CANCELLED,
+    CUT,
+    NEVER,
+    OPERATIONS,
+    PART,
+    UNDEFINED,
+    WHOLE,
+    BinPlaces,
+    HandleCategories,
+    Kept,
+    OperationColumns,
+    OperationTables,
+)
 
 _QUANTUM: Final = 2.0**16
 _FEW: Final = 16
@@ -30,9 +43,7 @@ _UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
 @compiled
 def add_operations(
     operations: OperationColumns,
-    category_of_handle: npt.NDArray[np.int32],
-    reason_of_handle: npt.NDArray[np.int32],
-    aside_category: int,
+    categories: HandleCategories,
     start: int,
     stop: int,
     closed: bool,
@@ -44,12 +55,6 @@ def add_operations(
     Parameters
     ----------
     operations : OperationColumns (n,)
-    category_of_handle : int32 (handles,)
-        Category of reads on the handle, −1 where it is not selected.
-    reason_of_handle : int32 (handles + 1,)
-        Row in ``FileSelection.reasons``, the last for undefined handles.
-    aside_category : int
-        Category for the bytes of operations that are set aside.
     start, stop, closed
         As in `TickWindow`.
     kept : Kept
@@ -69,19 +74,19 @@ def add_operations(
         known = operations.moved[row] != _UNKNOWN
         moved = np.int64(operations.moved[row]) if known and status == _COMPLETE else np.int64(0)
         volume, whole, part, cut = _moved_within(moved, last - first, end - begin)
-        category = aside_category
+        category = categories.aside
         if handle >= 0:
             _add_to_handle(sums, handle, mode, whole, part, cut)
-            if category_of_handle[handle] >= 0:
-                category = category_of_handle[handle] + np.int64(mode) if mode <= _FLUSH else -1
+            if categories.of_handle[handle] >= 0:
+                category = categories.of_handle[handle] + np.int64(mode) if mode <= _FLUSH else -1
         if category < 0:
             continue
         sums.counts[category, OPERATIONS] += 1
         sums.counts[category, CUT] += cut
         sums.bytes[category, WHOLE] += whole
         sums.bytes[category, PART] += part
-        if category == aside_category:
-            sums.aside[reason_of_handle[handle]] += 1
+        if category == categories.aside:
+            sums.aside[categories.reason[handle]] += 1
             if handle >= 0:
                 sums.aside_used[handle] = True
             continue
@@ -134,10 +139,7 @@ def spread_over_bins(
     count: int,
     volumes: Floats,
     rates: Floats,
-    origin: int,
-    unit: float,
-    width: float,
-    first_bin: int,
+    places: BinPlaces,
     extent: Floats,
 ) -> int:
     """Spread the bytes of operations evenly over the bins from their begin to their end.
@@ -156,14 +158,6 @@ def spread_over_bins(
         Gets the bytes in each bin.
     rates : float64 (rows, bins + 1)
         Gets the changes of bytes per bin, for operations that fill many bins.
-    origin : int
-        Tick from which bins are counted.
-    unit : float
-        Ticks.
-    width : float
-        Of a bin in units, a power of two.
-    first_bin : int
-        Number of the first bin, from the origin.
     extent : float64 (2,)
         Units between which all operations lie; becomes larger.
 
@@ -180,12 +174,12 @@ def spread_over_bins(
         target = row_of_category[category]
         if target < 0:
             continue
-        low = (float(kept.begin[row]) - origin) / unit
-        high = (float(kept.end[row]) - origin) / unit
+        low = (float(kept.begin[row]) - places.origin) / places.unit
+        high = (float(kept.end[row]) - places.origin) / places.unit
         if not high > low:
             high = np.nextafter(low, np.inf)
         # An end at an edge belongs to the bin before it.
-        at, end = np.floor(low / width) - first_bin, np.ceil(high / width) - first_bin
+        at, end = np.floor(low / places.width) - places.first, np.ceil(high / places.width) - places.first
         if at < 0 or end > bins:
             return row
         extent[0], extent[1] = min(extent[0], low), max(extent[1], high)
@@ -194,7 +188,7 @@ def spread_over_bins(
         if there <= here:
             volumes[target, here] += volume / _QUANTUM
         else:
-            _spread(volumes[target], rates[target], volume, low, high, width, first_bin, here, there)
+            _spread(volumes[target], rates[target], volume, low, high, places, here, there)
     return count
 
 
@@ -205,8 +199,7 @@ def _spread(
     volume: float,
     low: float,
     high: float,
-    width: float,
-    first_bin: int,
+    places: BinPlaces,
     here: int,
     there: int,
 ) -> None:
@@ -219,8 +212,8 @@ def _spread(
     inside = min(np.floor(volume * (cells * cell / length)), volume - head)
     each = np.floor(inside / max(cells, 1.0))
     more = min(max(inside - each * cells, 0.0), cells)
-    size = width / cell
-    before = (first_bin + here + 1) * size - begin
+    size = places.width / cell
+    before = (places.first + here + 1) * size - begin
     between = there - here - 1
     full = int(min(max(np.floor((more - before) / size), 0.0), float(between)))
     volumes[here] += (head + each * before + min(more, before)) / _QUANTUM

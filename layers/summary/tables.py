@@ -46,6 +46,30 @@ class OperationTables(NamedTuple):
     """(2,), first begin and last begin or end of all operations"""
 
 
+class HandleCategories(NamedTuple):
+    """Where operations count, by their handles."""
+
+    of_handle: npt.NDArray[np.int32]
+    """(handles,), category of reads, −1 where a handle is not selected"""
+    reason: npt.NDArray[np.int32]
+    """(handles + 1,), row in ``FileSelection.reasons``, the last for undefined handles"""
+    aside: int
+    """Category for the bytes of operations that are set aside."""
+
+
+class BinPlaces(NamedTuple):
+    """Where bins lie."""
+
+    origin: int
+    """Tick from which bins are counted."""
+    unit: float
+    """Ticks."""
+    width: float
+    """Of a bin in units, a power of two."""
+    first: int
+    """Number of the first bin, from the origin."""
+
+
 class OperationColumns(NamedTuple):
     """Columns of `iostrata.model.operations.Operations` that are added up."""
 
