@@ -22,7 +22,7 @@ from ..analysis.spectral.sampling_rate import phase_frequency
 from ..analysis.spectral.spectrum import power_spectrum
 from ..analysis.timefrequency.filters import Butterworth, filtered_signal
 from ..analysis.timefrequency.transforms import TimeFrequency, scalogram, short_time_fourier
-from ..layers.parts import part_title
+from ..layers.statistics.grouping import part_title
 from ..model.errors import SelectionError, import_library
 from ..model.quantities import seconds_text
 from ..model.text import printable, shortened

@@ -12,8 +12,7 @@ from ..model.document import SCHEMA_VERSION
 from ..model.errors import SelectionError, import_library
 from ..model.version import __version__
 from ..signals.samples import bin_count
-from ..signals.sampling import FEWEST_AUTOMATIC_BINS, automatic_frequency
-from ..signals.step import StepSignal
+from ..signals.step import FEWEST_AUTOMATIC_BINS, StepSignal, automatic_frequency
 from .layer import Layer
 from .selection.directions import DIRECTIONS, check_traffic
 

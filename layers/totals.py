@@ -9,7 +9,7 @@ from ..model.errors import SelectionError
 from ..model.stream.source import Tally
 from ..model.sums import Sums, nested
 from .attribution.stream import Stream, TraceBlock
-from .flow.sums import RelationSums
+from .flow.relations import RelationSums
 from .handles.scope import Scope
 from .handles.sums import HandleSums
 from .summary.accumulator import OperationSums

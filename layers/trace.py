@@ -13,8 +13,7 @@ from ..model.operations import Operations, check_rows
 from ..model.stream.damage import DamageReport
 from ..model.stream.source import Tally
 from .attribution.breakdown import Breakdown
-from .attribution.callers import TraceCalls
-from .attribution.splitting import split
+from .attribution.callers import TraceCalls, split
 from .attribution.stream import Stream
 from .dataset import bandwidth_dataset
 from .flow.flow import Flow
@@ -22,11 +21,10 @@ from .flow.relations import Relations
 from .handles.forest import HandleForest, handle_forest
 from .handles.lifetimes import handle_lifetimes
 from .handles.scope import Scope
-from .mappings import LayerMapping, layers_of
+from .layer import LayerMapping, layers_of
 from .selection.files import select_files
-from .selection.window import NO_LENGTH, Seconds, select_window, trace_window
+from .selection.window import NO_LENGTH, Seconds, SetAside, select_window, trace_window
 from .statistics.grouping import NEEDS_OF_KEYS
-from .statistics.statistics import SetAside
 from .table import data_frame, operation_table
 from .totals import TraceSums
 

@@ -6,9 +6,8 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 from ...layers.layer import Layer, LayerParts
-from ...layers.parts import part_title
 from ...layers.selection.directions import DIRECTIONS
-from ...layers.statistics.grouping import Key
+from ...layers.statistics.grouping import Key, part_title
 from ...layers.summary.parts import BinnedParts, PartSignal
 from ...layers.trace import Trace
 from ...signals.construction import StepSignal

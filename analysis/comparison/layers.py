@@ -6,9 +6,8 @@ from functools import cached_property
 from typing import Any, Literal
 
 from ...layers.document import document
-from ...layers.flow.balance import LayerBalance, TimeSplit
+from ...layers.flow.balance import HiddenTraffic, LayerBalance, TimeSplit
 from ...layers.flow.flow import Flow
-from ...layers.flow.hidden import HiddenTraffic
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ...model.document import Document, Record, plain

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...layers.flow.flow import Flow
-from ...layers.flow.sums import SizeLimits
+from ...layers.flow.relations import SizeLimits
 from ...layers.handles.order import layer_name
 from ...layers.selection.directions import DIRECTIONS
-from ...layers.statistics.statistics import sums_by
+from ...layers.selection.window import sums_by
 from ...layers.trace import Trace
 from ...model.arrays import Ints, Mask
 from ...model.codes import IoFlag

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ...layers.statistics.statistics import sums_by
+from ...layers.selection.window import sums_by
 from ...model.arrays import Mask
 from ...model.quantities import bytes_text, joined, named_ranks, percent_text
 from .facts import MIB, Facts, Match, Numbers

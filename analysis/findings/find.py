@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
-from ...layers.flow.sums import SizeLimits
+from ...layers.flow.relations import SizeLimits
 from ...layers.trace import Trace
 from ...model.document import Record
 from ...model.errors import IostrataError

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ...layers.flow.balance import CAUSES, WITHOUT_PARENT
 from ...layers.flow.flow import Flow
-from ...layers.flow.hidden import CAUSES, WITHOUT_PARENT
 from ...model.arrays import Mask
 from ...model.quantities import bytes_text, joined, named_ranks, percent_text
 from .facts import KIB, Facts, Match

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ...layers.flow.ranks import MovingRanks, moving_ranks
+from ...layers.flow.tables import MovingRanks, moving_ranks
 from ...model.arrays import Floats, Mask
 from ...model.arrays import Links as Ranks
 from ...model.codes import IoFlag

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import product
 
-from ...layers.flow.sums import SizeLimits
+from ...layers.flow.relations import SizeLimits
 from ...layers.selection.directions import DIRECTIONS
 from ...model.arrays import Mask
 from ...model.quantities import bytes_text, percent_text

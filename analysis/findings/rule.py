@@ -50,7 +50,7 @@ class Rule:
     by_time : bool
         Whether times decide, so that one run has the finding and the next does not.
     limits : mapping of str to str
-        Thresholds that are applied operation by operation: field of `iostrata.layers.flow.sums.SizeLimits` to name
+        Thresholds that are applied operation by operation: field of `iostrata.layers.flow.relations.SizeLimits` to name
         of the threshold.
     """
 

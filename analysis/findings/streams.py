@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...layers.flow.access_pattern import Deed, StreamSums
 from ...layers.flow.calls import ALIGNMENT
-from ...layers.flow.streams import Deed, StreamSums
-from ...layers.flow.sums import SizeLimits
+from ...layers.flow.relations import SizeLimits
 from ...layers.selection.directions import DIRECTIONS, modes_of
 from ...model.arrays import Ints, Mask
 from ...model.keyed import KeyedSums
@@ -228,7 +228,7 @@ class _SlowTransfers:
     Parameters
     ----------
     paces : KeyedSums
-        See `iostrata.layers.flow.streams.StreamSums`.
+        See `iostrata.layers.flow.access_pattern.StreamSums`.
     slower : float
     """
 

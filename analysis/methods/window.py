@@ -119,7 +119,7 @@ def aliasing_warning(signal: StepSignal, sampling: SamplingInfo) -> str | None:
     of a single one over the whole window: beyond half of it, most of what the signal does happens inside of bins, and
     what repeats there more often than fs / 2 shows up at another, lower frequency.
     """
-    from ...signals.sampling import AUTOMATIC_ERROR, abstraction_error
+    from ...signals.step import AUTOMATIC_ERROR, abstraction_error
 
     error = sampling.abstraction_error
     if sampling.automatic or sampling.fs is None or error is None or error <= AUTOMATIC_ERROR:

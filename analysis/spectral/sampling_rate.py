@@ -106,13 +106,13 @@ def phase_frequency(signal: StepSignal, most_bins: int = 2**17) -> float:
     float
         Frequency in Hz, such that bins fill the window exactly. A burst shorter than two of 32 bins that stays alone
         gets 32 bins. Where halving goes on to show further phases, or no phase is found, it is
-        `iostrata.signals.sampling.automatic_frequency`.
+        `iostrata.signals.step.automatic_frequency`.
 
     Notes
     -----
     O(n + most_bins): the signal is sampled once, coarser bins are sums of finer ones.
     """
-    from ...signals.sampling import automatic_frequency
+    from ...signals.step import automatic_frequency
 
     duration = signal.duration
     most_bins = 1 << (most_bins.bit_length() - 1)

@@ -156,7 +156,7 @@ def filter_sampling(signal: StepSignal, form: Butterworth) -> float:
 
     Raises SelectionError if the cutoff would take more than 2^20 samples.
     """
-    from ...signals.sampling import automatic_frequency
+    from ...signals.step import automatic_frequency
 
     needed = SAMPLES_PER_CUTOFF * form.cutoff[-1]
     if needed * signal.duration > MOST_BINS:

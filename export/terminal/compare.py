@@ -10,9 +10,8 @@ from rich.text import Text
 from ...analysis.comparison.layers import Comparison, FlushTime
 from ...analysis.comparison.periods import PeriodComparison
 from ...analysis.comparison.side_by_side import SideBySide
-from ...layers.flow.balance import TimeSplit
+from ...layers.flow.balance import CAUSES, WITHOUT_PARENT, HiddenTraffic, TimeSplit
 from ...layers.flow.flow import Flow
-from ...layers.flow.hidden import CAUSES, WITHOUT_PARENT, HiddenTraffic
 from ...model.quantities import bytes_text, count_text, counted, interval_text, seconds_text, share_text
 from ...model.text import printable
 from .console import (

@@ -16,7 +16,7 @@ from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
 from ...analysis.findings.last_ranks import NO_LAST_RANKS, LastRank, SignalOf
 from ...analysis.fitting.signal_fit import SignalFit
 from ...analysis.results.result import PeriodResult
-from ...layers.parts import part_title
+from ...layers.statistics.grouping import part_title
 from ...layers.trace import Trace
 from ...model.quantities import (
     counted,

@@ -17,8 +17,8 @@ from ...model.ranges import RangeUnion
 from ...model.sums import Sums, either, keyed, nested
 from ..handles.metadata import MetadataEvents, selected_metadata
 from ..handles.scope import Scope
+from ..selection.window import FRACTION, whole_and_part
 from ..statistics.grouping import KEYS, Key, distinct_names, grouping
-from ..statistics.statistics import FRACTION, whole_and_part
 from .attribution import call_ends
 from .calls.calls import CALL_KINDS, OTHER_CALLS, Calls
 from .calls.keys import CALL_KEYS, CALLER, FUNCTION

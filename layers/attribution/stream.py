@@ -16,8 +16,7 @@ from ...model.operations import Operations, view
 from ...model.stream.calls import FollowsCalls
 from ...model.stream.mapping import Progress, cluster_of, map_partitions, reduce_partitions
 from ...model.stream.source import Block, Partition, Source
-from ..handles.block import ScopedBlock
-from ..handles.scope import Scope
+from ..handles.scope import Scope, ScopedBlock
 from .attribution import Attribution
 from .traffic import Traffic
 

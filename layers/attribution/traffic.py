@@ -17,8 +17,7 @@ from ..handles.scope import Scope
 from ..handles.stack import HandleStack
 from ..selection.directions import is_of_direction
 from ..selection.files import FileSelection
-from ..selection.window import Amounts, TickWindow
-from ..statistics.statistics import zeros_like_amounts
+from ..selection.window import Amounts, TickWindow, zeros_like_amounts
 from .attribution import Attribution, attribute_operations
 from .collectives import CallSequences, CollectiveCalls, call_sequences, collective_calls
 

@@ -14,8 +14,7 @@ from ...model.sums import Sums, either
 from ..attribution.attribution import Attribution
 from ..attribution.traffic import Attributed, Traffic
 from ..handles.scope import Scope
-from ..selection.window import Amounts
-from ..statistics.statistics import FRACTION, whole_and_part
+from ..selection.window import FRACTION, Amounts, whole_and_part
 
 _FLAGS: Final = np.uint32(IoFlag.COLLECTIVE | IoFlag.NON_BLOCKING)
 _MODE, _FLAG, _WITHIN, _INFERRED, _MOVING, _SMALL, _LARGE, _BARE = 0, 8, 12, 13, 14, 15, 16, 17

@@ -16,8 +16,7 @@ from ..statistics.distribution import Distribution
 from .access_pattern import AccessPattern
 from .calls import FlowCollectives, FlowSums
 from .cells import Cells
-from .ranks import MovingRanks, moving_ranks
-from .tables import FlowTable, OperationClass, RequestFlow, flow_table
+from .tables import FlowTable, MovingRanks, OperationClass, RequestFlow, flow_table, moving_ranks
 
 _PARTS: Final = ("upper", "lower", "attributed", "inferred", "hidden")
 _TABLES: Final = {

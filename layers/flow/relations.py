@@ -1,17 +1,265 @@
-"""What the layers of a trace are to each other: its sums, and what follows from them."""
+"""What the layers of a trace are to each other, added up block by block: all that is compared and found."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
+import numpy as np
+import numpy.typing as npt
+
+from ...model.arrays import Ints, Mask, column_at
+from ...model.definitions import Definitions
 from ...model.errors import SelectionError
-from ..attribution.stream import Stream
-from ..handles.order import layer_place
+from ...model.keyed import KeyedSums
+from ...model.operations import view
+from ...model.sums import NOBODY, Sums, by_key, keyed, nested
+from ..attribution.collectives import CallPlaces
+from ..attribution.stream import Stream, TraceBlock
+from ..attribution.traffic import Traffic
+from ..handles.order import layer_name, layer_place
+from ..handles.scope import Scope
 from ..selection.directions import DIRECTIONS, modes_of
-from .balance import LayerBalance, TimeSplit
-from .cells import Cells
-from .flow import Flow
-from .hidden import HiddenTraffic
-from .sums import DEFAULT_LIMITS, RelationSums, SizeLimits
+from ..selection.window import whole_and_part
+from ..statistics.counts import ValueCounts
+from .access_pattern import AccessSums, ReadBackSums, StreamSums
+from .balance import (
+    HiddenTraffic,
+    LayerBalance,
+    TimeSplit,
+    covered_times,
+    hidden_traffic,
+    layer_balances,
+    layers_below,
+    time_splits,
+)
+from .calls import FlowRows, FlowSums, split_operations
+from .cells import Cells, CellSums, layer_bits
+from .flow import Flow, are_adjacent
+
+_CALL: Final = ("count", "whole", "part", "begin", "end")
+
+
+@dataclass(frozen=True)
+class SizeLimits:
+    """From where on requests are small or large, for what is looked at operation by operation.
+
+    Attributes
+    ----------
+    small : float
+        Requests of fewer bytes are small.
+    split : float
+        Requests from this size on may be split,
+    pieces : float
+        into at least that many operations below.
+    empty : float
+        Flushes after no more written bytes than these have next to nothing to put out.
+    """
+
+    small: float = 65536
+    split: float = 65536
+    pieces: float = 2
+    empty: float = 4096
+
+
+DEFAULT_LIMITS: Final = SizeLimits()
+
+
+class RelationSums(Sums):
+    """Sums over the operations of whole processes, which merge; memory follows handles, processes and collective calls.
+
+    The order in which blocks are added or merged does not matter.
+
+    Parameters
+    ----------
+    directions : tuple of {"read", "write", "total"}
+        Of the flows.
+    pairs : iterable of (int, int), optional
+        Upper and lower layers, counted from the highest; without it all that handles connect.
+    """
+
+    scope: Scope
+    directions: tuple[str, ...] = DIRECTIONS
+    limits: SizeLimits = DEFAULT_LIMITS
+    pairs: Iterable[tuple[int, int]] | None = None
+    cells: CellSums = nested(lambda _sums: CellSums())
+    flows: dict[tuple[int, int, str], FlowSums] = by_key()
+    access: dict[tuple[int, int, str], AccessSums] = by_key()
+    covered_times: dict[tuple[int, str], Ints] = by_key()
+    requests: dict[tuple[int, str], ValueCounts] = by_key()
+    read_back: dict[int, ReadBackSums] = by_key()
+    streams: dict[int, StreamSums] = by_key()
+    calls: KeyedSums = keyed(3, *_CALL)
+    children: KeyedSums = keyed(2, "count")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        scope, pairs, stack = self.scope, self.pairs, self.table()
+        if pairs is None:
+            pairs = [(high, low) for high in range(len(scope.order)) for low in layers_below(stack, high)]
+        self.adjacent = {(high, low): are_adjacent(stack, high, low) for high, low in pairs}
+        self.formats = format_layers(scope.definitions, scope.order)
+        self._places = CallPlaces()
+        self._first = KeyedSums.none(3, "begin")
+
+    def add(self, block: TraceBlock) -> None:
+        """Add a block; metadata events play no part."""
+        traffic = block.traffic
+        self.finish(np.unique(traffic.operations.process).astype(np.int64))
+        sequence, place = self._places.keys(traffic.operations, traffic.sequences)
+        split: list[tuple[int, Mask]] = []
+        for (high, low), adjacent in self.adjacent.items():
+            for direction in self.directions:
+                rows = FlowRows(traffic, high, low, direction)
+                marks = np.zeros(len(rows.upper), np.bool_)
+                if adjacent and len(rows.beneath):
+                    marks = split_operations(rows, self.limits.split, self.limits.pieces)
+                    split.append((low, _spread(marks, rows)))
+                below = np.flatnonzero(rows.descending)
+                if len(rows.upper) or len(below):
+                    key = high, low, direction
+                    known = self.flows.setdefault(key, FlowSums(adjacent, self.scope))
+                    known.add(rows, marks, sequence, place)
+                    self._add_access(traffic, key, below)
+        for row, layer in enumerate(self.scope.order):
+            of_layer = traffic.selected & (traffic.layer == row)
+            for direction in self.directions:
+                if any(high == row for high, _ in self.adjacent):
+                    self._add_access(
+                        traffic, (row, row, direction), np.flatnonzero(of_layer & traffic.of_direction(direction))
+                    )
+            rows_of = np.flatnonzero(of_layer & traffic.of_direction("total"))
+            if len(rows_of) and traffic.absolute_offsets(layer):
+                known_back = self.read_back.setdefault(row, ReadBackSums(self.scope.exact))
+                known_back.add(view(traffic.operations, rows_of), _files(traffic, rows_of))
+            own = np.flatnonzero(of_layer & traffic.own)
+            if len(own):
+                sums = StreamSums(self.limits.empty, traffic.absolute_offsets(layer))
+                self.streams.setdefault(row, sums).add(traffic, own)
+            for direction in DIRECTIONS:
+                self._add_layer(traffic, row, direction)
+        early = layer_bits(self._early(traffic), len(traffic.operations))
+        self.cells.add(traffic, self.limits.small, early, layer_bits(split, len(traffic.operations)))
+        self._add_calls(traffic, sequence, place)
+
+    def finish(self, going_on: Ints = NOBODY) -> None:
+        """Forget what is kept of processes of which more may come: of all but those that are going on."""
+        super().finish(going_on)
+        self._places.finish(going_on)
+        self._first = self._first.taken(np.isin(self._first.keys[1], going_on))
+
+    def _early(self, traffic: Traffic) -> Iterator[tuple[int, Mask]]:
+        """Give for each format layer the writes below before its process's own first write of the file there."""
+        writes = traffic.selected & traffic.of_direction("write")
+        process, begin = traffic.operations.process.astype(np.int64), traffic.operations.begin
+        file = _files(traffic, np.arange(len(writes))).astype(np.int64)
+        for name in self.formats:
+            row = traffic.layer_row(name)
+            upper = np.flatnonzero(writes & (traffic.layer == row))
+            keys = np.full(len(upper), row), process[upper], file[upper]
+            self._first = self._first.plus(keys, {"begin": begin[upper]})
+            descends = (traffic.ancestor_handle_in(row) >= 0) & (traffic.ancestor_in(row)[0] < 0)
+            below = np.flatnonzero(writes & descends & (traffic.layer > row))
+            first = self._first.at(
+                (np.full(len(below), row), process[below], file[below]), "begin", np.iinfo(np.int64).max
+            )
+            early = np.zeros(len(writes), np.bool_)
+            early[below] = begin[below] < first
+            yield row, early
+
+    def table(self) -> Cells:
+        """Return the cells as they are now."""
+        return Cells(self.scope, self.cells)
+
+    def all_flows(self, cells: Cells, traffic: Traffic | None = None) -> tuple[Flow, ...]:
+        """Return the flows of all pairs of layers that handles connect, where either layer has such operations.
+
+        Parameters
+        ----------
+        cells : Cells
+            From `table`.
+        traffic : Traffic, optional
+            The operations, where they are kept.
+        """
+        flows = (
+            self.flow(cells, high, low, direction, traffic)
+            for high, low in self.adjacent
+            for direction in self.directions
+        )
+        return tuple(flow for flow in flows if flow.there)
+
+    def flow(self, cells: Cells, high: int, low: int, direction: str, traffic: Traffic | None = None) -> Flow:
+        """Return the flow from a layer to one below it."""
+        sums = self.flows.get((high, low, direction)) or FlowSums(False, self.scope)
+        empty = AccessSums(False, self.scope.exact)
+        access = [self.access.get((row, low_row, direction), empty) for row, low_row in ((high, high), (high, low))]
+        adjacent = self.adjacent.get((high, low), False)
+        above, below = (one.pattern() for one in access)
+        return Flow(
+            self.scope.order[high], self.scope.order[low], direction, adjacent, cells, sums, above, below, traffic
+        )
+
+    def balances(self, cells: Cells) -> tuple[LayerBalance, ...]:
+        """Return for each layer and direction which operations have a parent."""
+        return tuple(layer_balances(cells))
+
+    def time_splits(self, cells: Cells) -> tuple[TimeSplit, ...]:
+        """Return for each layer and direction with layers below in which of them the time is spent."""
+        return tuple(time_splits(cells, self.covered_times))
+
+    def hidden(self, cells: Cells) -> tuple[HiddenTraffic, ...]:
+        """Return bytes that have no operation above although a layer above caused them, or none below."""
+        return tuple(hidden_traffic(cells, self.calls, self.children))
+
+    def _add_layer(self, traffic: Traffic, row: int, direction: str) -> None:
+        """Add what is told of a layer by itself."""
+        rows = np.flatnonzero(traffic.selected & (traffic.layer == row) & traffic.of_direction(direction))
+        if not len(rows):
+            return
+        self.requests.setdefault((row, direction), ValueCounts(self.scope.exact)).add(
+            traffic.operations.requested[rows]
+        )
+        covered = covered_times(traffic, row, direction)
+        if covered is not None and len(covered):
+            self.covered_times[row, direction] = self.covered_times.get((row, direction), 0) + covered
+
+    def _add_access(self, traffic: Traffic, key: tuple[int, int, str], rows: Ints) -> None:
+        if key not in self.access:
+            self.access[key] = AccessSums(traffic.absolute_offsets(self.scope.order[key[1]]), self.scope.exact)
+        self.access[key].add(view(traffic.operations, rows), _files(traffic, rows))
+
+    def _add_calls(self, traffic: Traffic, sequence: Ints, place: Ints) -> None:
+        """Add collective calls, and how many operations of a lower layer ran inside each."""
+        parent = traffic.attribution.parent
+        above = parent[parent >= 0]
+        above = above[place[above] >= 0]
+        if len(above):
+            self.children = self.children.plus((sequence[above], place[above]), {"count": 1})
+        rows = np.flatnonzero((place >= 0) & traffic.selected)
+        if len(rows):
+            whole, part = whole_and_part(traffic.moved[rows])
+            keys = (sequence[rows], place[rows], traffic.mode[rows])
+            columns = (1, whole, part, *traffic.times(rows))
+            self.calls = self.calls.plus(keys, dict(zip(_CALL, columns, strict=True)))
+
+
+def format_layers(definitions: Definitions, order: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the layers that give data a format: parallel ones above MPI-IO, such as netCDF and HDF5."""
+    limit = order.index("MPI-IO") if "MPI-IO" in order else len(order)
+    parallel = {layer_name(one) for one in definitions.paradigms if one.parallel}
+    return tuple(name for name in order[:limit] if name in parallel and name != "MPI-IO")
+
+
+def _files(traffic: Traffic, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.int32]:
+    """Return the file of each of some operations, −1 where there is none."""
+    return column_at(traffic.definitions.handles.file, traffic.operations.handle[rows])
+
+
+def _spread(marks: Mask, rows: FlowRows) -> Mask:
+    """Return which operations of the block are marked upper ones."""
+    found = np.zeros(len(rows.ancestor), np.bool_)
+    found[rows.upper[marks]] = True
+    return found
 
 
 @dataclass(frozen=True, eq=False)

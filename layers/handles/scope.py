@@ -1,12 +1,15 @@
-"""What of a trace counts: the one thing that all sums over its operations are made with."""
+"""What of a trace counts, and the blocks that all sums over it are added up from."""
 
 from dataclasses import dataclass
 from functools import cached_property
 
 from ...model.arrays import Links
 from ...model.definitions import Definitions
+from ...model.events import IoEvents
+from ...model.operations import Operations
 from ..selection.files import FileSelection
 from ..selection.window import TickWindow
+from .metadata import MetadataEvents, metadata_events
 from .order import layer_rows
 from .stack import HandleStack, handle_stack
 
@@ -45,3 +48,27 @@ class Scope:
     def layer_rows(self, paradigm: Links) -> Links:
         """Return the layer of each paradigm row, counted from the highest, int32 (n,), −1 where it is none."""
         return layer_rows(self.definitions, self.order, paradigm)
+
+
+@dataclass(frozen=True, eq=False)
+class ScopedBlock:
+    """Operations and other I/O events of some processes, of all files and times, and what of them counts.
+
+    Attributes
+    ----------
+    scope : Scope
+        What counts.
+    operations : Operations (n,)
+        Ordered by begin.
+    other_events : IoEvents (m,)
+        I/O events that are none of an operation.
+    """
+
+    scope: Scope
+    operations: Operations
+    other_events: IoEvents
+
+    @cached_property
+    def metadata(self) -> MetadataEvents:
+        """The other events, tied to their handles, files and processes."""
+        return metadata_events(self.other_events, self.scope.definitions)

@@ -9,10 +9,9 @@ from ...model.arrays import Ints, Mask, Ticks
 from ...model.codes import IoRecord
 from ...model.keyed import KeyedSums
 from ...model.sums import NOBODY, Sums, added, either, keyed, largest
-from .block import ScopedBlock
 from .lifetimes import UsedHandles, lifetime_events
 from .metadata import MetadataEvents, metadata_text, selected_metadata
-from .scope import Scope
+from .scope import Scope, ScopedBlock
 
 LIFETIMES: Final = ("created", "destroyed", "precreated", "never_created", "never_destroyed")
 """How lifetimes begin and end."""

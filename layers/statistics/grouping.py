@@ -122,3 +122,18 @@ _GROUPINGS: Final[dict[str, Callable[[Definitions], Grouping]]] = {
     "node": _by_node,
     "handle": _by_handle,
 }
+
+
+_TITLES: Final = {"rank": "rank {}", "handle": "handle {}"}
+_WITHOUT: Final = {
+    "file": "no file",
+    "filesystem": "no known file system",
+    "rank": "no rank",
+    "node": "no node",
+    "handle": "no handle",
+}
+
+
+def part_title(by: str, key: Key) -> str:
+    """Return how a part is called: ``rank 3``, the name of a file, ``no file``."""
+    return _WITHOUT[by] if key is None else _TITLES.get(by, "{}").format(key)

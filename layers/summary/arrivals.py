@@ -10,7 +10,7 @@ from ...model.codes import IoFlag
 from ...model.keyed import KeyedSums
 from ...model.operations import view
 from ...model.sums import Sums, keyed
-from ..handles.block import ScopedBlock
+from ..handles.scope import ScopedBlock
 
 _COLUMNS: Final = ("count", "collective", "begin", "end")
 

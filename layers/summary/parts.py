@@ -14,12 +14,10 @@ from ...model.operations import Operations, view
 from ...model.sums import Sums, keyed, nested
 from ...signals.step import StepSignal
 from ..attribution.stream import Stream
-from ..handles.block import ScopedBlock
-from ..handles.scope import Scope
+from ..handles.scope import Scope, ScopedBlock
 from ..handles.stack import handle_lineages
-from ..selection.window import Amounts
+from ..selection.window import FRACTION, Amounts, whole_and_part
 from ..statistics.grouping import Key, grouping
-from ..statistics.statistics import FRACTION, whole_and_part
 from .bins import BinGrid
 from .tables import MODES, Kept
 

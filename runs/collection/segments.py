@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...layers.handles.block import ScopedBlock
 from ...layers.handles.metadata import MetadataEvents, selected_metadata
+from ...layers.handles.scope import ScopedBlock
 from ...layers.selection.window import completed_bytes
 from ...layers.statistics.grouping import grouping
 from ...layers.trace import Trace

@@ -2,7 +2,7 @@
 
 import pytest
 from iostrata import SelectionError, open_trace
-from iostrata.layers.mappings import UnknownLayerError
+from iostrata.layers.layer import UnknownLayerError
 
 
 def test_layers_are_a_mapping_highest_first(fixtures):

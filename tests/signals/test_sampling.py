@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from iostrata import SelectionError
 from iostrata.signals.construction import StepSignal, event_signal, step_signal
 from iostrata.signals.samples import MOST_BINS, bin_count
-from iostrata.signals.sampling import abstraction_error, automatic_frequency
+from iostrata.signals.step import abstraction_error, automatic_frequency
 
 FREQUENCIES = st.one_of(st.floats(1e-3, 40), st.sampled_from([0.1, 0.3, 1.0, 2.0, 3.0, 4.0, 10.0, 12.8]))
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ....layers.handles.block import ScopedBlock
+from ....layers.handles.scope import ScopedBlock
 from ....layers.selection.window import TickWindow
 from ....layers.trace import Trace
 from ....model.codes import IoMode

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ....layers.statistics.statistics import sums_by
+from ....layers.selection.window import sums_by
 from ....layers.trace import Trace
 from ....model.codes import PROCESS
 from ...encoding import Names

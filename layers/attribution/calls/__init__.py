@@ -2,7 +2,6 @@
 
 from .calls import Calls, CallTime
 from .chain import WaitingChain
-from .cost import RunCost
-from .overlap import Overlap
+from .cost import Overlap, RunCost
 
 __all__ = ["CallTime", "Calls", "Overlap", "RunCost", "WaitingChain"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from iostrata import open_trace
 from iostrata.analysis.findings import find
-from iostrata.layers.flow.streams import Deed
+from iostrata.layers.flow.access_pattern import Deed
 from otf2.enums import IoOperationFlag, IoOperationMode
 
 READ, WRITE, FLUSH = IoOperationMode.READ, IoOperationMode.WRITE, IoOperationMode.FLUSH

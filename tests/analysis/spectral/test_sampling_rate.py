@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from iostrata import StepSignal, detect_period, step_signal
 from iostrata.analysis.spectral.sampling_rate import phase_frequency, runs_above_mean
-from iostrata.signals.sampling import automatic_frequency
+from iostrata.signals.step import automatic_frequency
 
 
 def train(count: int, duty: float, window: float, requests: int = 4, first: float = 0.1) -> StepSignal:

@@ -96,7 +96,7 @@ def test_report_of_what_was_written(trace: Trace, written: Written) -> None:
 
 
 def test_automatic_frequency_is_the_largest_of_the_signals(trace: Trace, written: Written) -> None:
-    from iostrata.signals.sampling import automatic_frequency
+    from iostrata.signals.step import automatic_frequency
 
     asked = [automatic_frequency(layer.bandwidth(way)) for layer in trace.layers.values() for way in DIRECTIONS]
     assert written.fs == max(asked)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from iostrata import open_trace
 from iostrata.layers.flow import calls
-from iostrata.layers.flow.rows import FlowRows
+from iostrata.layers.flow.calls import FlowRows
 from iostrata.model.codes import IoFlag
 
 

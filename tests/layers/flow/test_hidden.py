@@ -2,7 +2,7 @@
 
 import pytest
 from iostrata import open_trace
-from iostrata.layers.flow.hidden import CAUSES
+from iostrata.layers.flow.balance import CAUSES
 from iostrata.model.codes import IoMode
 
 STACK = [("MPI-IO", "/s/a", -1), ("POSIX", "/s/a", 0), ("MPI-IO", "/s/b", -1), ("POSIX", "/s/own", -1)]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from iostrata import open_trace
 from iostrata.analysis.findings import find
 from iostrata.layers.attribution.stream import TraceBlock
-from iostrata.layers.flow.sums import RelationSums
+from iostrata.layers.flow.relations import RelationSums
 from iostrata.layers.handles.sums import HandleSums
 from iostrata.layers.totals import TraceSums
 from iostrata.layers.trace import Trace, trace_of

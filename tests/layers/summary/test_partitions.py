@@ -18,7 +18,7 @@ from iostrata.export.timeline import marks
 from iostrata.inputs.source import RowSource
 from iostrata.layers import opening
 from iostrata.layers.attribution import stream
-from iostrata.layers.attribution.splitting import called_blocks
+from iostrata.layers.attribution.callers import called_blocks
 from iostrata.layers.document import document
 from iostrata.layers.handles import sums
 from iostrata.layers.summary import memory
