@@ -10,10 +10,9 @@ import numpy as np
 
 from ..analysis.comparison.layer_periods import chosen_layers
 from ..analysis.spectral.sampling_rate import phase_frequency
-from ..layers.dataset import check_frequency
 from ..layers.layer import Layer
 from ..layers.selection.directions import DIRECTIONS
-from ..layers.trace import Trace
+from ..layers.trace import Trace, check_frequency
 from ..model.errors import SelectionError
 from ..signals.step import StepSignal
 from .atomic import atomic_file

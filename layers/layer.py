@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import Rows, Ticks, column_at
+from ..model.arrays import Mask, Rows, Ticks, column_at
 from ..model.codes import UNDEFINED_TIME, IoMode
 from ..model.definitions import Definitions, Paradigm
 from ..model.errors import SelectionError, UnknownKeyError, import_library
@@ -115,11 +115,6 @@ class Layer:
         return kept.operations if len(kept.rows) == len(kept.operations) else view(kept.operations, kept.rows)
 
     @cached_property
-    def own(self) -> npt.NDArray[np.bool_]:
-        """Whether each operation is the program's own, bool (n,): no ancestor of its handle is of a higher layer."""
-        return self._of_lineages(self.lineages_of("own"))
-
-    @cached_property
     def metadata_events(self) -> MetadataEvents:
         """The layer's metadata events."""
         kept = self._rows("its metadata events")
@@ -178,12 +173,9 @@ class Layer:
         """
         grid = self.trace_sums.grid
         if grid is not None:
-            categories = categories_of(self._lineages(traffic, below), modes_of(direction))
+            categories = categories_of(self.lineages_of(traffic, below), modes_of(direction))
             return grid.signal(np.array(categories, np.int64), self.tick_window, self.named(direction, traffic))
-        mask = self._mask(direction, traffic)
-        if below is not None:
-            mask = mask & self._of_lineages(self.lineages_of("all", below))
-        operations = view(self.operations, mask)
+        operations = view(self.operations, self._mask(direction, traffic, below))
         # The signal itself cuts what the window cuts, so it is given the whole bytes.
         moved = completed_bytes(operations)
         moving = moved > 0
@@ -236,7 +228,7 @@ class Layer:
 
     def contributions(
         self, quantity: str = "bandwidth", direction: str = "total", traffic: str = "all"
-    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[Any]]:
+    ) -> tuple[Rows, npt.NDArray[Any]]:
         """Return what each operation, or metadata event, adds to the volume of `signal`.
 
         Parameters
@@ -271,7 +263,7 @@ class Layer:
         length = self.tick_window.ends(operations) - operations.begin
         return np.flatnonzero(mask), np.where(length > 0, (end - begin) / np.maximum(length, 1), 1.0)
 
-    def rows_of(self, direction: str, traffic: str = "all") -> npt.NDArray[np.intp]:
+    def rows_of(self, direction: str, traffic: str = "all") -> Rows:
         """Return which operations of the trace are the layer's in a direction, intp, ascending.
 
         Raises
@@ -308,7 +300,7 @@ class Layer:
         self._rows(f"parts by {key}")
         return LayerParts(self, key)
 
-    def narrowed(self, operations: npt.NDArray[np.intp], metadata_events: npt.NDArray[np.intp], part: str) -> "Layer":
+    def narrowed(self, operations: Rows, metadata_events: Rows, part: str) -> "Layer":
         """Return the part of the layer that has some of its operations and metadata events only.
 
         Parameters
@@ -353,15 +345,6 @@ class Layer:
             raise SelectionError(f"{what}: the trace was read in bounded memory, which keeps only bandwidths of layers")
         return self.kept
 
-    def _lineages(self, traffic: str, below: str | None) -> list[int]:
-        """Return the lineages of a traffic that are below a layer, too."""
-        chosen = self.lineages_of(traffic)
-        return chosen if below is None else sorted({*chosen} & {*self.lineages_of("all", below)})
-
-    def _of_lineages(self, chosen: list[int]) -> npt.NDArray[np.bool_]:
-        """Return which operations are of some lineages, bool (n,)."""
-        return np.isin(self.lineages.of_handle, chosen)[self.operations.handle]
-
     @property
     def _title(self) -> str:
         return f"{self.name} {self.part}" if self.part else self.name
@@ -389,11 +372,12 @@ class Layer:
         if quantity == "metadata" and (direction, traffic) != ("total", "all"):
             raise SelectionError("metadata events have neither direction nor traffic: leave them out")
 
-    def _mask(self, direction: str, traffic: str) -> npt.NDArray[np.bool_]:
-        """Return which operations are of a direction and traffic, bool (n,)."""
-        mask = is_of_direction(self.operations.mode, direction)
-        check_traffic(traffic)
-        return mask if traffic == "all" else mask & (self.own == (traffic == "own"))
+    def _mask(self, direction: str, traffic: str, below: str | None = None) -> Mask:
+        """Return which operations are of a direction and traffic and below a layer, bool (n,)."""
+        mask, chosen = is_of_direction(self.operations.mode, direction), self.lineages_of(traffic, below)
+        if (traffic, below) == ("all", None):
+            return mask
+        return mask & np.isin(self.lineages.of_handle, chosen)[self.operations.handle]
 
     def categories(self, direction: str, traffic: str) -> list[int]:
         """Return the categories of `sums` that are of a direction and traffic."""
@@ -415,7 +399,8 @@ class LayerParts(Mapping[Key, Layer]):
     """
 
     def __init__(self, layer: Layer, by: str) -> None:
-        keys, places = grouping(layer.definitions, by)
+        groups = grouping(layer.definitions, by)
+        keys, places = groups.keys, groups.places
         operations, events = layer.operations, layer.metadata_events
         file = column_at(layer.definitions.handles.file, operations.handle)
         group = places(file, operations.process, operations.handle)

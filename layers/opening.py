@@ -10,11 +10,15 @@ from ..model.errors import SelectionError
 from ..model.stream.columns import CollectedOperations
 from ..model.stream.mapping import Progress, cluster_of, map_partitions
 from ..model.stream.source import Block, Partition, Source, Tally
+from ..model.sums import Sums, nested
 from ..signals.samples import bin_count
 from .attribution.stream import KeptEvents, Reading, Stream
+from .attribution.traffic import TraceBlock
+from .flow.relations import RelationSums
 from .handles.order import layer_order
 from .handles.scope import Scope
 from .handles.stack import handle_lineages
+from .handles.sums import HandleSums
 from .selection.directions import DIRECTIONS
 from .selection.files import DEFAULT_RULES, FileSelection, select_files
 from .selection.source import open_timed_source
@@ -24,8 +28,7 @@ from .summary.accumulator import OperationSums
 from .summary.bins import BinGrid
 from .summary.memory import BYTES_PER_HANDLE, MOST_BINS, MemoryPlan, plan_memory
 from .summary.tables import MODES
-from .totals import FirstSums, TraceSums
-from .trace import Trace, trace_of
+from .trace import Trace, TraceSums, trace_of
 
 BinsPerSecond = float | Literal["auto"]
 
@@ -51,6 +54,33 @@ class Purpose:
 
 
 ANYTHING: Final = Purpose()
+
+
+class FirstSums(Sums):
+    """What the first reading of a trace that is not kept adds up, beside `OperationSums`.
+
+    Attributes
+    ----------
+    tally : Tally
+        What the blocks say beside operations and metadata events.
+    handles : HandleSums
+    relations : RelationSums or None
+        What layers are to each other, if asked for.
+    """
+
+    scope: Scope
+    with_relations: bool
+    tally: Tally = nested(lambda _sums: Tally())
+    handles: HandleSums = nested(lambda sums: HandleSums(sums.scope))
+    relations: RelationSums | None = nested(lambda sums: RelationSums(sums.scope) if sums.with_relations else None)
+
+    def add(self, block: TraceBlock) -> None:
+        """Add a block that was read."""
+        if block.block is not None:
+            self.tally.add(block.block)
+        self.handles.add(block)
+        if self.relations is not None:
+            self.relations.add(block)
 
 
 def open_trace(

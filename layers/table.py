@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import Links, Ticks, column_at
+from ..model.arrays import Ints, Links, Mask, Rows, Ticks, column_at
 from ..model.codes import (
     METADATA_NAMES,
     OTHER_CALL,
@@ -22,7 +22,7 @@ from ..model.events import EVENT_TYPES
 from .attribution.calls.functions import NO_EVENT
 from .attribution.calls.keys import NamedRows
 from .attribution.calls.metadata_calls import MetadataCalls
-from .attribution.traffic import Traffic
+from .attribution.traffic import TraceBlock
 from .handles.scope import Scope
 
 MODES: Final = {IoMode.READ: "read", IoMode.WRITE: "write", IoMode.FLUSH: "flush"}
@@ -50,7 +50,7 @@ class Column(NamedTuple):
     """
 
     values: npt.NDArray[Any]
-    missing: npt.NDArray[np.bool_] | None = None
+    missing: Mask | None = None
     names: tuple[str, ...] | None = None
 
 
@@ -93,10 +93,10 @@ _COLUMNS: Final[dict[str, Any]] = {
 
 
 def operation_table(
-    traffic: Traffic,
-    rows: npt.NDArray[np.intp],
+    traffic: TraceBlock,
+    rows: Rows,
     called: Mapping[str, NamedRows] | None = None,
-    call: npt.NDArray[np.int64] | None = None,
+    call: Ints | None = None,
     first: int = 0,
 ) -> dict[str, Column]:
     """Return some operations as columns by their names, as `iostrata.write_parquet` tells them.
@@ -123,9 +123,8 @@ def operation_table(
         return Column((operations.flags & np.uint32(flag)) != 0)
 
     modes = np.where(operations.mode < len(MODES), operations.mode.astype(np.int32), -1)
-    file = traffic.at_handles(traffic.definitions.handles.file)[rows]
     known = {
-        **_places(traffic.definitions, operations.location, operations.process, operations.handle, file),
+        **_places(traffic.definitions, operations.location, operations.process, operations.handle, traffic.file[rows]),
         **_times(traffic.definitions, begin=operations.begin, issued=operations.issued, end=operations.end),
         "operation": Column(rows + first),
         "layer": _named(traffic.layer[rows], traffic.layers),

@@ -1,32 +1,193 @@
-"""The layered trace: an archive's I/O, split into layers."""
+"""The layered trace: an archive's I/O, split into layers, and what it adds up to."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from ..model.codes import IoMode
 from ..model.definitions import Definitions
+from ..model.document import SCHEMA_VERSION
+from ..model.errors import SelectionError, import_library
 from ..model.operations import Operations, check_rows
 from ..model.stream.damage import DamageReport
 from ..model.stream.source import Tally
+from ..model.version import __version__
+from ..signals.samples import bin_count
+from ..signals.step import FEWEST_AUTOMATIC_BINS, StepSignal, automatic_frequency
 from .attribution.breakdown import Breakdown
 from .attribution.callers import TraceCalls, split
 from .attribution.stream import Stream
-from .dataset import bandwidth_dataset
 from .flow.flow import Flow
-from .flow.relations import Relations
+from .flow.relations import Relations, RelationSums
 from .handles.forest import HandleForest, handle_forest
 from .handles.lifetimes import handle_lifetimes
 from .handles.scope import Scope
+from .handles.sums import HandleSums
 from .layer import LayerMapping, layers_of
+from .selection.directions import DIRECTIONS, check_traffic
 from .selection.files import select_files
 from .selection.window import NO_LENGTH, Seconds, SetAside, select_window, trace_window
 from .statistics.grouping import NEEDS_OF_KEYS
+from .summary.accumulator import OperationSums
+from .summary.parts import BinnedParts, Counted
 from .table import data_frame, operation_table
-from .totals import TraceSums
+
+
+@dataclass(frozen=True, eq=False)
+class TraceSums:
+    """What a trace adds up to, each sum when it is first asked for.
+
+    Attributes
+    ----------
+    stream : Stream
+    known : mapping of str to object
+        What the first reading has added up: values of `operations`, `handles` and `relations`.
+    """
+
+    stream: Stream
+    known: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        vars(self).update(self.known)
+
+    @cached_property
+    def operations(self) -> OperationSums:
+        """Sums over all operations."""
+        sums = OperationSums(self.stream.scope)
+        sums.add_operations(self.stream.kept.operations)
+        return sums
+
+    @cached_property
+    def handles(self) -> HandleSums:
+        """What metadata events and the lifetimes of handles add up to."""
+        return self.stream.summed(lambda: HandleSums(self.stream.scope))
+
+    @cached_property
+    def relations(self) -> RelationSums | None:
+        """What the layers are to each other, where the first reading has added it up."""
+        return None
+
+    @property
+    def extent(self) -> tuple[int, int] | None:
+        """First begin and last begin or end of all operations in ticks; None where there are none."""
+        kept = self.stream.in_memory
+        return self.operations.extent if kept is None else kept.operations.extent
+
+    def parts(self, by: str) -> BinnedParts:
+        """Return the parts of the layers by a key, of a trace that is not kept; each use reads it once more.
+
+        Raises SelectionError if there is no such key, or operations are kept: see `Layer.by`.
+
+        Parameters
+        ----------
+        by : {"file", "filesystem", "rank", "node", "handle"}
+        """
+        if self.stream.in_memory is not None or self.operations.grid is None:
+            raise SelectionError("parts in bins are of a trace that was read in bounded memory")
+        return BinnedParts(self.stream, Counted(self.stream.scope, by), self.operations.grid)
+
+
+VARIABLES: Final[dict[str, dict[str, str]]] = {
+    "layer": {"long_name": "I/O layer, highest first"},
+    "direction": {"long_name": "direction of the transfers"},
+    "time": {
+        "long_name": "time from the trace's start, bin centre",
+        "units": "s",
+        "axis": "T",
+        "bounds": "time_bnds",
+    },
+    "time_bnds": {"long_name": "start and end of the bin", "units": "s"},
+    "bandwidth": {
+        "long_name": "bandwidth of the layer, mean over the bin",
+        "units": "byte s-1",
+        "cell_methods": "time: mean",
+    },
+    "abstraction_error": {
+        "long_name": "share of the volume that the bins put at another time than the exact signal",
+        "units": "1",
+    },
+}
+"""What readers of such data look for, by the CF conventions."""
+
+
+def common_frequency(trace: "Trace", signals: Iterable[StepSignal]) -> float:
+    """Return the largest sampling frequency in Hz that one of the signals asks for."""
+    start, end = trace.window
+    rate = max(map(automatic_frequency, signals), default=FEWEST_AUTOMATIC_BINS / (end - start))
+    # Where the bins that were kept begin beside the window, finer ones seem to bring something.
+    return float(rate if trace.resolution is None else min(rate, 1 / trace.resolution))
+
+
+def check_frequency(trace: "Trace", fs: float) -> None:
+    """Do nothing unless bins of 1/`fs` seconds are finer than those that the trace was read into.
+
+    Raises SelectionError if they are.
+    """
+    if trace.resolution is not None and fs * trace.resolution > 1 + 1e-6:
+        raise SelectionError(
+            f"bins of {1 / fs:.6g} s are finer than those that were kept, of {trace.resolution:.6g} s: read the trace "
+            "with this frequency or with more memory"
+        )
+
+
+def provenance(trace: "Trace", fs: float, automatic: bool, traffic: str) -> dict[str, str | int | float]:
+    """Return what tells where the bandwidths come from."""
+    program = f"iostrata {__version__}"
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    start, end = trace.window
+    recording = trace.definitions.recording
+    return {
+        "Conventions": "CF-1.11",
+        "title": f"I/O of {trace.path} by layer",
+        "recorder": recording.recorder,
+        "not_recorded": ", ".join(recording.missing),
+        "history": f"{now} written by {program}",
+        "source": f"{program}, trace {trace.path}",
+        "schema_version": SCHEMA_VERSION,
+        "trace_start_ticks": trace.definitions.clock.start,
+        "ticks_per_second": trace.definitions.clock.ticks_per_second,
+        "fs_hz": fs,
+        "fs_automatic": int(automatic),
+        "window_start_s": start,
+        "window_end_s": end,
+        "traffic": traffic,
+        "files": trace.files,
+        **({} if trace.resolution is None else {"resolution_s": trace.resolution}),
+    }
+
+
+def bandwidth_dataset(trace: "Trace", fs: float | Literal["auto"], traffic: str) -> Any:
+    """Return the bandwidths as an ``xarray.Dataset``; see `iostrata.Trace.to_xarray`."""
+    xarray = import_library("xarray")
+    check_traffic(traffic)
+    layers = [layer for layer in trace.layers.values() if layer.directions]
+    signals = [layer.bandwidth(direction, traffic) for layer in layers for direction in DIRECTIONS]
+    rate = common_frequency(trace, signals) if fs == "auto" else fs
+    start, end = trace.window
+    bins = bin_count(end - start, rate)
+    check_frequency(trace, rate)
+    samples = [signal.sample(rate, abstraction_error=True) for signal in signals]
+    shape = len(layers), len(DIRECTIONS)
+    edges = start + np.arange(bins + 1) / rate
+    coordinates = {
+        "layer": ("layer", np.array([layer.name for layer in layers], object)),
+        "direction": ("direction", np.array(DIRECTIONS, object)),
+        "time": ("time", start + (np.arange(bins) + 0.5) / rate),
+    }
+    data = {
+        "time_bnds": (("time", "bnds"), np.stack((edges[:-1], edges[1:]), axis=1)),
+        "bandwidth": (("layer", "direction", "time"), np.reshape([one.values for one in samples], (*shape, bins))),
+        "abstraction_error": (("layer", "direction"), np.reshape([one.abstraction_error for one in samples], shape)),
+    }
+    found = xarray.Dataset(data, coordinates, provenance(trace, float(rate), fs == "auto", traffic))
+    for name, attributes in VARIABLES.items():
+        found[name].attrs = dict(attributes)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +404,7 @@ class Trace:
         >>> table = open_trace("fixtures/ckpt4").to_dataframe()  # doctest: +SKIP
         >>> table[table.selected].groupby(["layer", "rank"]).bytes_moved.sum()  # doctest: +SKIP
         """
-        traffic = self.stream.whole.traffic
+        traffic = self.stream.whole
         return data_frame(operation_table(traffic, np.flatnonzero(traffic.within))).set_index("operation")
 
     def to_xarray(self, *, fs: float | Literal["auto"] = "auto", traffic: str = "all") -> Any:

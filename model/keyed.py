@@ -6,7 +6,26 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import Ints, Mask
+from .arrays import Ints, Mask, Rows
+
+
+def in_groups(keys: Sequence[npt.NDArray[Any]]) -> tuple[Rows, Mask]:
+    """Return rows in the order of their keys, the first key first, and which of them begin a group of equal keys."""
+    order = np.lexsort(keys[::-1])
+    fresh = np.zeros(len(order), np.bool_)
+    fresh[:1] = True
+    for key in keys:
+        ordered = key[order]
+        fresh[1:] |= ordered[1:] != ordered[:-1]
+    return order, fresh
+
+
+def numbered(*keys: npt.NDArray[Any]) -> Ints:
+    """Return a number for each row that rows of equal `keys` share, in the order of the keys, from 0 without gaps."""
+    order, fresh = in_groups(keys)
+    number = np.empty(len(order), np.int64)
+    number[order] = np.cumsum(fresh) - 1
+    return number
 
 
 def rows_beyond(keys: Sequence[Ints], free: int) -> int:
@@ -34,14 +53,9 @@ class KeyedSums:
 
     def __init__(self, keys: Sequence[npt.NDArray[Any]], values: Mapping[str, npt.NDArray[Any]]) -> None:
         columns = [np.asarray(key, np.int64) for key in keys]
-        order = np.lexsort(columns[::-1])
-        columns = [column[order] for column in columns]
-        fresh = np.zeros(len(order), np.bool_)
-        fresh[:1] = True
-        for column in columns:
-            fresh[1:] |= column[1:] != column[:-1]
+        order, fresh = in_groups(columns)
         first = np.flatnonzero(fresh)
-        self.keys = tuple(column[first] for column in columns)
+        self.keys = tuple(column[order[first]] for column in columns)
         self.values: dict[str, Ints] = {}
         for name, value in values.items():
             ordered = np.asarray(value, np.int64)[order]
@@ -71,14 +85,7 @@ class KeyedSums:
     def at(self, keys: Sequence[npt.NDArray[Any]], name: str, missing: int = 0) -> Ints:
         """Return a column at some keys, `missing` where they do not occur, int64."""
         both = [np.append(known, np.asarray(key, np.int64)) for known, key in zip(self.keys, keys, strict=True)]
-        count = len(self)
-        order = np.lexsort(both[::-1])
-        fresh = np.zeros(len(order), np.bool_)
-        fresh[:1] = True
-        for column in both:
-            fresh[1:] |= np.diff(column[order]) != 0
-        number = np.empty(len(order), np.int64)
-        number[order] = np.cumsum(fresh) - 1
+        count, number = len(self), numbered(*both)
         found = np.full(int(number.max(initial=-1)) + 1, missing, np.int64)
         found[number[:count]] = self[name]
         return found[number[count:]]

@@ -68,7 +68,7 @@ def funnelled_collective(
                 "movers_per_call": float(np.median(calls.movers)),
                 "bytes": moved,
                 "nodes": names,
-                "busiest_rank_share": flow.lower_ranks.busiest_share,
+                "busiest_rank_share": flow.lower_ranks.ranks.busiest_share,
             },
             cells=found.upper,
             where=facts.where(found.lower),

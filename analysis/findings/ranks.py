@@ -41,7 +41,7 @@ def imbalance(
     for layer, direction, own in facts.own():
         found, moved = moving_ranks(facts.cells, own), facts.cells.bytes(own)
         # One rank alone is serial_io.
-        if moved < least_bytes or found.busiest_share is None or found.movers == 1:
+        if moved < least_bytes or found.ranks.busiest_share is None or found.movers == 1:
             continue
         who = _busiest(found, least_share, times_fair)
         if not who:
@@ -49,8 +49,8 @@ def imbalance(
         seconds = facts.rank_seconds(own)
         yield Match(
             layer,
-            f"{who} of the program's {layer} {direction}s, {bytes_text(moved)} over {counted(len(found.rank), 'rank')} "
-            f"on {counted(len(found.node), 'node')}",
+            f"{who} of the program's {layer} {direction}s, {bytes_text(moved)} over "
+            f"{counted(len(found.ranks.name), 'rank')} on {counted(len(found.nodes.name), 'node')}",
             {"direction": direction, "bytes": moved, **found.to_dict()},
             cells=own,
             cost_s=float(seconds.max(initial=0.0) - seconds.mean()),
@@ -63,16 +63,17 @@ def _busiest(found: MovingRanks, least_share: float, times_fair: float) -> str:
     def most(count: int, share: float) -> bool:
         return count > 1 and share >= max(least_share, min(1.0, times_fair / count))
 
-    ranks, rank_share, node_share = len(found.rank), found.busiest_share or 0.0, found.busiest_node_share or 0.0
-    one_rank, one_node = most(ranks, rank_share), most(len(found.node), node_share)
+    ranks, nodes = len(found.ranks.name), len(found.nodes.name)
+    rank_share, node_share = found.ranks.busiest_share or 0.0, found.nodes.busiest_share or 0.0
+    one_rank, one_node = most(ranks, rank_share), most(nodes, node_share)
     if not (one_rank or one_node):
         return ""
     # Few that share the work: it is no one rank's, and a node's only because they are there.
     if 2 * found.movers <= ranks and rank_share * found.movers < times_fair:
-        return f"{named_ranks(found.moving_ranks.tolist())} do all"
+        return f"{named_ranks(list(found.ranks.moving))} do all"
     if one_rank:
-        return f"rank {found.busiest_rank} does {percent_text(rank_share)}"
-    return f"node {found.busiest_node} does {percent_text(node_share)}"
+        return f"rank {found.ranks.busiest} does {percent_text(rank_share)}"
+    return f"node {found.nodes.busiest} does {percent_text(node_share)}"
 
 
 @finding("warning", needs=("ranks",), units=_UNITS)
@@ -94,13 +95,13 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
     """
     for layer, direction, own in facts.own():
         found, moved = moving_ranks(facts.cells, own), facts.cells.bytes(own)
-        ranks = len(found.rank)
+        ranks = len(found.ranks.name)
         if ranks < 2 or found.movers != 1 or moved < least_bytes:
             continue
         longest = facts.longest_s(own)
         yield Match(
             layer,
-            f"rank {found.busiest_rank} alone does the program's {layer} {direction}s, {bytes_text(moved)} in "
+            f"rank {found.ranks.busiest} alone does the program's {layer} {direction}s, {bytes_text(moved)} in "
             f"{seconds_text(longest)}, while the other {counted(ranks - 1, 'rank')} "
             f"{'does' if ranks == 2 else 'do'} none",
             {"direction": direction, "bytes": moved, **found.to_dict()},
@@ -188,12 +189,12 @@ def _paces(facts: Facts, own: Mask, least_bytes: float, alike: float) -> tuple[R
         return none.astype(np.int32), none, none
     rows = cells.processes[np.argsort(facts.definitions.groups.rank[cells.processes], kind="stable")]
     seconds = facts.rank_seconds(own)[np.searchsorted(cells.processes, rows)]
-    moved = amount.rank_bytes.astype(np.float64)
+    moved = amount.ranks.bytes.astype(np.float64)
     # Who moves much less has another task; half of the bytes are moved by ranks with at least the usual amount.
     falling = np.sort(moved)[::-1]
     usual = falling[np.searchsorted(np.cumsum(falling), 0.5 * moved.sum())]
     timed = (moved * alike >= usual) & (moved <= alike * usual) & (seconds > 0)
-    rank, seconds, pace = amount.rank[timed], seconds[timed], seconds[timed] / moved[timed]
+    rank, seconds, pace = np.array(amount.ranks.name)[timed], seconds[timed], seconds[timed] / moved[timed]
     order = np.argsort(pace, kind="stable")
     return rank[order], seconds[order], pace[order]
 

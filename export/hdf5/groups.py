@@ -10,10 +10,9 @@ from ...analysis.comparison.layers import Comparison, pair_entries
 from ...analysis.comparison.periods import VERDICTS
 from ...analysis.comparison.story import Segment
 from ...layers.attribution.calls.calls import CALL_KINDS, Calls
-from ...layers.dataset import VARIABLES
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.summary.statistics import LayerStatistics
-from ...layers.trace import Trace
+from ...layers.trace import VARIABLES, Trace
 from ...model.metrics import columns_of
 from ...model.stream.damage import DamageReport
 from .variables import GroupWriter, Variable

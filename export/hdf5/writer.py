@@ -14,9 +14,8 @@ from ...analysis.fitting.fourier_fit import FourierFit
 from ...analysis.fitting.signal_fit import MOST_COMPONENTS
 from ...analysis.registry import DEFAULT_METHOD
 from ...analysis.results.result import PeriodResult
-from ...layers.dataset import VARIABLES, check_frequency, common_frequency, provenance
 from ...layers.selection.directions import DIRECTIONS, check_traffic
-from ...layers.trace import Trace
+from ...layers.trace import VARIABLES, Trace, check_frequency, common_frequency, provenance
 from ...model.errors import SelectionError
 from ...model.interrupts import kept_interrupts
 from ...signals.construction import StepSignal

@@ -166,7 +166,7 @@ def _cells(flow: Flow) -> list[str]:
 
 
 def _roomy_cells(flow: Flow) -> list[str]:
-    busiest = flow.lower_ranks.busiest_share
+    busiest = flow.lower_ranks.ranks.busiest_share
     return [
         bytes_text(flow.upper_bytes),
         bytes_text(flow.lower_bytes),
@@ -175,7 +175,7 @@ def _roomy_cells(flow: Flow) -> list[str]:
         bytes_text(flow.hidden_bytes) if flow.hidden_bytes else "–",
         count_text(flow.upper_ranks.movers),
         count_text(flow.lower_ranks.movers),
-        "–" if busiest is None else f"rank {flow.lower_ranks.busiest_rank}: {share_text(busiest, 1.0)}",
+        "–" if busiest is None else f"rank {flow.lower_ranks.ranks.busiest}: {share_text(busiest, 1.0)}",
         _ratio(flow.fan_out),
         seconds_text(flow.upper_summed_s),
         share_text(flow.contained_s, flow.upper_summed_s),

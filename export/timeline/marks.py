@@ -168,9 +168,6 @@ class MarkSums:
 
     def marks(self) -> tuple[Marks, Ints, Ints]:
         """Return the marks, whose rows are a key and a process, and these of each row; −1 for no process."""
-        from ...layers.attribution.attribution_kernel import rows_by_key
-        from ...layers.statistics.group_kernels import number_pairs
-
         self._finish(np.zeros(0, np.int32))
         kind_of, key_of, process_of, _ = self._marks.keys
         merged = self._marks
@@ -180,10 +177,10 @@ class MarkSums:
         ]
         key, process, kind, start, end, volume = (np.concatenate(columns) for columns in zip(*parts, strict=True))
         count = np.append(merged["count"], np.ones(len(key) - len(merged), np.int64)).astype(np.int32)
-        order, begin = rows_by_key(process + 1, len(self._definitions.groups.id) + 1)
-        row, process_of_row, key_of_row = number_pairs(order, begin, key, int(key.max(initial=-1)) + 1, len(key))
+        keys = int(key.max(initial=0)) + 1
+        pairs, row = np.unique((process + 1).astype(np.int64) * keys + key, return_inverse=True)
         marks = Marks(row, kind, start, end, count, volume.astype(np.float64))
-        return marks, key_of_row, process_of_row - 1
+        return marks, pairs % keys, pairs // keys - 1
 
     def _finish(self, going_on: npt.NDArray[np.integer]) -> None:
         """Add lifetimes of handles, which are known when a process is over, of all but those that are going on."""

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from ...model.arrays import Ints, Links, Mask, Rows, column_at, nearest_marked
 from ...model.codes import UNDEFINED_TIME, IoFlag
@@ -29,14 +28,14 @@ class Attribution:
         Whether the parent does not follow from the handles and the thread together: see `attribute_operations`.
     """
 
-    layer: npt.NDArray[np.int32]
-    parent: npt.NDArray[np.int64]
-    inferred: npt.NDArray[np.bool_]
+    layer: Links
+    parent: Ints
+    inferred: Mask
 
     def __len__(self) -> int:
         return len(self.parent)
 
-    def ancestor_in(self, layer: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    def ancestor_in(self, layer: int) -> tuple[Ints, Mask]:
         """Return the ancestor of each operation in one layer.
 
         Parameters
@@ -132,21 +131,21 @@ def _ranked_ancestors(stack: HandleStack, used: Links) -> tuple[Links, Links]:
     return rank, nearest_marked(stack.parent, marked & (rank < rank.max(initial=0)))
 
 
-def call_ends(operations: Operations) -> npt.NDArray[np.int64]:
+def call_ends(operations: Operations) -> Ints:
     """Return when the call that began each operation returned, ``UNDEFINED_TIME`` where the trace does not tell."""
     non_blocking = (operations.flags & np.uint32(IoFlag.NON_BLOCKING)) != 0
     return np.where(non_blocking, operations.issued, operations.end)
 
 
-def _in_processes_of_several_threads(operations: Operations) -> npt.NDArray[np.bool_]:
+def _in_processes_of_several_threads(operations: Operations) -> Mask:
     """Return whether an operation's process has operations on more than one thread, bool (n,)."""
-    known = operations.process >= 0
-    if not known.any():
-        return known
-    count = int(operations.process.max()) + 1
-    low = np.full(count, np.iinfo(np.int32).max, np.int32)
-    high = np.full(count, -1, np.int32)
-    np.minimum.at(low, operations.process[known], operations.location[known])
-    np.maximum.at(high, operations.process[known], operations.location[known])
-    several = low < high
-    return known & several[operations.process]
+    process, location = operations.process, operations.location
+    # Of no process, −1, the last place is.
+    one_of, several = (
+        np.full(int(process.max(initial=-1)) + 2, -1, np.int32),
+        np.zeros(int(process.max(initial=-1)) + 2, np.bool_),
+    )
+    one_of[process] = location
+    several[process[one_of[process] != location]] = True
+    several[-1] = False
+    return several[process]

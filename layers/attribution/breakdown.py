@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Links
+from ...model.arrays import Ints, Links, Mask
 from ...model.codes import IoMode
 from ...model.document import RecordTable
 from ...model.errors import SelectionError
@@ -22,8 +22,7 @@ from ..statistics.grouping import KEYS, Key, distinct_names, grouping
 from .attribution import call_ends
 from .calls.calls import CALL_KINDS, OTHER_CALLS, Calls
 from .calls.keys import CALL_KEYS, CALLER, FUNCTION
-from .stream import TraceBlock
-from .traffic import Traffic
+from .traffic import TraceBlock
 
 _PLACES: Final = 1 << 21
 """More than there are functions or call paths; the last place is for those that are not known."""
@@ -122,7 +121,8 @@ class BreakdownSums(Sums):
         self._keys: list[Any] = []
         self._count = _PLACES
         if by not in CALL_KEYS:
-            self._keys, self._places = grouping(definitions, by)
+            groups = grouping(definitions, by)
+            self._keys, self._places = groups.keys, groups.places
             self._count = len(self._keys)
         self._timed: tuple[str, ...] = ()
 
@@ -134,9 +134,9 @@ class BreakdownSums(Sums):
         called : (int32 (n,), int32 (m,))
             Needed by `CALL_KEYS`: the keys of both, −1 for none.
         """
-        scope, traffic, metadata = self.scope, block.traffic, block.metadata
-        rows = np.flatnonzero(traffic.selected & (traffic.layer >= 0))
-        operations = view(traffic.operations, rows)
+        scope, metadata = self.scope, block.metadata
+        rows = np.flatnonzero(block.selected & (block.layer >= 0))
+        operations = view(block.operations, rows)
         metadata_layer = scope.layer_rows(metadata.paradigm)
         shown = np.flatnonzero(selected_metadata(metadata, scope.selection, scope.window) & (metadata_layer >= 0))
         events = metadata.take(shown)
@@ -147,19 +147,19 @@ class BreakdownSums(Sums):
                 scope.definitions.handles.file[operations.handle], operations.process, operations.handle
             )
             event_place = self._places(events.file, events.process, events.handle)
-        group = traffic.layer[rows].astype(np.int64) * self._count + place
+        group = block.layer[rows].astype(np.int64) * self._count + place
         event_group = metadata_layer[shown].astype(np.int64) * self._count + event_place
-        begin, end = traffic.times(rows)
-        moved = traffic.moved[rows]
+        begin, end = block.times(rows)
+        moved = block.moved[rows]
         self._cut |= moved.dtype != np.uint64
         whole, part = whole_and_part(moved)
-        mode, parent = operations.mode, traffic.attribution.parent[rows]
+        mode, parent = operations.mode, block.attribution.parent[rows]
         columns = {name: mode == value for name, value in _MODES.items()}
         for name, value in _BYTES.items():
             columns[name], columns[f"{name} part"] = whole * (mode == value), part * (mode == value)
         columns |= {"ticks": end - begin, "inside_operations": parent >= 0}
         of_events = {name: np.isin(events.kind, np.array(kinds, np.uint8)) for name, kinds in METADATA_KINDS.items()}
-        of_events["inside_metadata"] = _inside(traffic, metadata, metadata_layer)[shown]
+        of_events["inside_metadata"] = _inside(block, metadata, metadata_layer)[shown]
         self._merge(group, columns)
         self._merge(event_group, of_events)
         self._busy.add(group, begin, end)
@@ -202,7 +202,7 @@ class BreakdownSums(Sums):
             }
             self._merge(within_layer * self._count + inside_place, counts)
 
-    def _merge(self, keys: npt.NDArray[np.int64], known: dict[str, npt.NDArray[Any]]) -> None:
+    def _merge(self, keys: Ints, known: dict[str, npt.NDArray[Any]]) -> None:
         self._sums = self._sums.plus([keys], {name: known.get(name, 0) for name in (*_SUMMED, *self._timed)})
 
     def rename(self, places: npt.NDArray[np.integer], count: int = _PLACES) -> None:
@@ -216,7 +216,7 @@ class BreakdownSums(Sums):
             Number of places from now on.
         """
 
-        def renamed(group: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        def renamed(group: Ints) -> Ints:
             layer, place = group // self._count, group % self._count
             known = np.where(place == self._count - 1, -1, place)
             moved = np.where(known >= 0, np.append(places, -1)[known], -1)
@@ -226,7 +226,7 @@ class BreakdownSums(Sums):
         self._busy = self._busy.regrouped(renamed)
         self._count = count
 
-    def name_calls(self, texts: Callable[[npt.NDArray[np.int64]], list[Any]]) -> None:
+    def name_calls(self, texts: Callable[[Ints], list[Any]]) -> None:
         """Name the keys of `CALL_KEYS`, before `breakdown`; keys of one name become one."""
         place = np.unique(self._sums.keys[0] % self._count)
         place = place[place < self._count - 1]
@@ -256,7 +256,7 @@ class BreakdownSums(Sums):
         )
 
 
-def _inside(traffic: Traffic, events: MetadataEvents, metadata_layer: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+def _inside(traffic: TraceBlock, events: MetadataEvents, metadata_layer: Links) -> Mask:
     """Return whether each metadata event fell into a call of a higher layer on its thread, bool (m,)."""
     from .attribution_kernel import enclosing_calls, rows_by_key
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...model.arrays import Ints
+from ...model.events import IoEvents
 from ...model.operations import Operations
 from ...model.ranges import RangeUnion
 from ...model.stream.source import Partition
@@ -22,8 +23,8 @@ from .calls.metadata_calls import MetadataCalls, events_alone, metadata_calls
 from .calls.paths import CallPaths, read_call_paths
 from .calls.stacks import StackBars, stack_bars
 from .collectives import CallPlaces
-from .stream import Stream, TraceBlock
-from .traffic import Traffic
+from .stream import Stream
+from .traffic import TraceBlock
 
 _ACTIVITY_BINS: Final = 480
 """Stretches of the window in which ranks in I/O are counted."""
@@ -205,7 +206,7 @@ def _read_by_calls(callers: TraceCalls, by: str) -> tuple[BreakdownSums, Calls]:
     return callers.stream.reading.reduced(read, merge, nothing)
 
 
-def called_blocks(callers: TraceCalls, called: bool) -> Iterator[tuple[Traffic, Ints, Mapping[str, NamedRows], int]]:
+def called_blocks(callers: TraceCalls, called: bool) -> Iterator[tuple[TraceBlock, Ints, Mapping[str, NamedRows], int]]:
     """Give all operations in one or several blocks, at least one.
 
     Each with the number of the collective call of each operation; by `CALL_KEYS` the names of who called, and the row
@@ -218,12 +219,12 @@ def called_blocks(callers: TraceCalls, called: bool) -> Iterator[tuple[Traffic, 
         if called:
             paths = callers.paths
             by = {name: paths.named(name, paths.operation) for name in CALL_KEYS}
-        yield stream.whole.traffic, stream.whole.traffic.calls.call, by, 0
+        yield stream.whole, stream.whole.calls.call, by, 0
         return
     places, first, given = CallPlaces(), 0, False
     for block, sums in stream.reading.followed_blocks(callers.make_sums if called else None):
         operations, given = block.operations, True
-        traffic = Traffic.of(stream.scope, operations)
+        traffic = TraceBlock.of(stream.scope, block)
         places.finish(np.unique(operations.process).astype(np.int64))
         sequence, place = places.keys(operations, traffic.sequences)
         if sums is not None and block.path is not None:
@@ -231,4 +232,4 @@ def called_blocks(callers: TraceCalls, called: bool) -> Iterator[tuple[Traffic, 
         yield traffic, np.where(place >= 0, (sequence << 32) + place, -1), by, first
         first += len(operations)
     if not given:
-        yield Traffic.of(stream.scope, Operations.empty()), np.empty(0, np.int64), by, 0
+        yield TraceBlock(stream.scope, Operations.empty(), IoEvents.empty()), np.empty(0, np.int64), by, 0

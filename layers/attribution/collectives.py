@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Ints, Links, Mask, RowsOfIds
 from ...model.codes import UNDEFINED_UINT32, IoFlag
 from ...model.definitions import Definitions
-from ...model.keyed import KeyedSums
+from ...model.keyed import KeyedSums, numbered
 from ...model.operations import Operations
 
 COMM_SELF: Final = 6
@@ -27,13 +27,13 @@ class CollectiveCalls:
         Operations of each call.
     """
 
-    call: npt.NDArray[np.int64]
-    members: npt.NDArray[np.int64]
+    call: Ints
+    members: Ints
 
     def __len__(self) -> int:
         return len(self.members)
 
-    def units(self) -> npt.NDArray[np.int64]:
+    def units(self) -> Ints:
         """Return a number for each operation that the operations of one call share, int64 (n,).
 
         Beneath a collective call the bytes of all ranks may leave through one of them, so ratios between layers are
@@ -59,18 +59,18 @@ class CallSequences:
     processes : int
     """
 
-    of_handle: npt.NDArray[np.int64]
-    alone: npt.NDArray[np.bool_]
+    of_handle: Ints
+    alone: Mask
     processes: int
 
-    def number(self, handle: npt.NDArray[np.int32], process: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    def number(self, handle: Links, process: Links) -> Ints:
         """Return the sequence of collective operations on these handles by these processes, int64 (n,)."""
         if not len(self.alone):
             return np.zeros(len(handle), np.int64)
         own = np.where(self.alone[handle], process.astype(np.int64) + 1, 0)
         return self.of_handle[handle] * (self.processes + 2) + own
 
-    def keys(self, operations: Operations) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def keys(self, operations: Operations) -> tuple[Ints, Ints]:
         """Return the sequence of each operation and its place in it, int64 (n,); −1 where it is not collective.
 
         Parameters
@@ -92,9 +92,7 @@ class CallPlaces:
     def __init__(self) -> None:
         self._known = KeyedSums.none(2, "count")
 
-    def keys(
-        self, operations: Operations, sequences: CallSequences
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def keys(self, operations: Operations, sequences: CallSequences) -> tuple[Ints, Ints]:
         """Return what `CallSequences.keys` gives, with the operations of earlier blocks before these."""
         sequence, place = sequences.keys(operations)
         rows = np.flatnonzero(place >= 0)
@@ -104,12 +102,12 @@ class CallPlaces:
             self._known = self._known.plus(keys, {"count": 1})
         return sequence, place
 
-    def finish(self, going_on: npt.NDArray[np.int64]) -> None:
+    def finish(self, going_on: Ints) -> None:
         """Forget the places of all processes but those that are going on."""
         self._known = self._known.taken(np.isin(self._known.keys[1], going_on))
 
 
-def call_sequences(definitions: Definitions, layer: npt.NDArray[np.int32]) -> CallSequences:
+def call_sequences(definitions: Definitions, layer: Links) -> CallSequences:
     """Return the sequences of collective calls; `layer` is that of each handle, counted from the highest."""
     handles = definitions.handles
     communicator = _originals(definitions, handles.communicator.astype(np.int64))
@@ -118,7 +116,7 @@ def call_sequences(definitions: Definitions, layer: npt.NDArray[np.int32]) -> Ca
     place = np.where(communicator == UNDEFINED_UINT32, itself, communicator)
     file = np.where(handles.file < 0, itself, handles.file)
     alone = np.isin(communicator, _self_communicators(definitions))
-    return CallSequences(numbered(layer.astype(np.int64), place, file), alone, len(definitions.groups.id))
+    return CallSequences(numbered(file, place, layer.astype(np.int64)), alone, len(definitions.groups.id))
 
 
 def collective_calls(operations: Operations, sequences: CallSequences) -> CollectiveCalls:
@@ -131,26 +129,13 @@ def collective_calls(operations: Operations, sequences: CallSequences) -> Collec
     """
     sequence, place = sequences.keys(operations)
     rows = np.flatnonzero(place >= 0)
-    call = numbered_by_first(numbered(sequence[rows], place[rows]))
+    call = numbered_by_first(numbered(place[rows], sequence[rows]))
     result = np.full(len(operations), -1, np.int64)
     result[rows] = call
     return CollectiveCalls(result, np.bincount(call, minlength=0).astype(np.int64))
 
 
-def numbered(*columns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return a number for each row that rows of equal `columns` share, int64 (n,), from 0 and without gaps."""
-    count = len(columns[0])
-    result = np.zeros(count, np.int64)
-    if count:
-        order = np.lexsort(columns)
-        differs = np.zeros(count - 1, np.bool_)
-        for column in columns:
-            differs |= np.diff(column[order]) != 0
-        result[order] = np.append(0, np.cumsum(differs))
-    return result
-
-
-def numbered_by_first(number: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def numbered_by_first(number: Ints) -> Ints:
     """Return the same numbering, in the order in which the numbers first occur."""
     first, inverse = np.unique(number, return_index=True, return_inverse=True)[1:]
     rank = np.empty(len(first), np.int64)
@@ -158,7 +143,7 @@ def numbered_by_first(number: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return rank[inverse] if len(first) else number
 
 
-def positions(number: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def positions(number: Ints) -> Ints:
     """Return for each row how many earlier rows have the same number, int64 (n,)."""
     order = np.argsort(number, kind="stable")
     ordered = number[order]
@@ -169,7 +154,7 @@ def positions(number: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return result
 
 
-def _originals(definitions: Definitions, communicator: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _originals(definitions: Definitions, communicator: Ints) -> Ints:
     """Return the first communicator of the same group and parent as each: what opening a file makes of one.
 
     MPI_File_open duplicates its communicator, and ranks may come out of it with different definitions of one duplicate.
@@ -181,15 +166,11 @@ def _originals(definitions: Definitions, communicator: npt.NDArray[np.int64]) ->
         if one.group is not None and one.parent is not None:
             known.append(one.id)
             original.append(first.setdefault((one.group, one.parent), one.id))
-    if not known:
-        return communicator
-    order = np.argsort(known)
-    ids, originals = np.array(known, np.int64)[order], np.array(original, np.int64)[order]
-    place = np.minimum(np.searchsorted(ids, communicator), len(ids) - 1)
-    return np.where(ids[place] == communicator, originals[place], communicator)
+    row = RowsOfIds(np.array(known, np.uint64)).rows(communicator.astype(np.uint64))
+    return np.where(row >= 0, np.array([*original, 0], np.int64)[row], communicator)
 
 
-def _self_communicators(definitions: Definitions) -> npt.NDArray[np.int64]:
+def _self_communicators(definitions: Definitions) -> Ints:
     """Return the ids of communicators of one process each."""
     kinds = {group.id: group.kind for group in definitions.location_sets}
     of_self = [

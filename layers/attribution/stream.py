@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol, Self, TypeVar, cast
+from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -16,9 +16,9 @@ from ...model.operations import Operations, view
 from ...model.stream.calls import FollowsCalls
 from ...model.stream.mapping import Progress, cluster_of, map_partitions, reduce_partitions
 from ...model.stream.source import Block, Partition, Source
-from ..handles.scope import Scope, ScopedBlock
+from ..handles.scope import Scope
 from .attribution import Attribution
-from .traffic import Traffic
+from .traffic import TraceBlock
 
 AT_ONCE: Final = 2**19
 """Operations that are kept of which whole processes are added up together: what that takes is small beside them."""
@@ -32,34 +32,6 @@ class KeptEvents(NamedTuple):
     operations: Operations
     other_events: IoEvents
     """I/O events that are none of an operation."""
-
-
-@dataclass(frozen=True, eq=False)
-class TraceBlock(ScopedBlock):
-    """A block whose operations can be asked for their parents.
-
-    Attributes
-    ----------
-    block : Block or None
-        What was read; None where the operations are kept.
-    attribute : callable or None
-        Gives the parents of the operations where they are known.
-    """
-
-    block: Block | None = None
-    attribute: Callable[[], Attribution] | None = None
-
-    @classmethod
-    def of(cls, scope: Scope, block: Block) -> Self:
-        """Return a block that was read."""
-        return cls(scope, block.operations, block.metadata, block)
-
-    @cached_property
-    def traffic(self) -> Traffic:
-        """The operations beside what the numbers between layers need of them."""
-        if self.attribute is None:
-            return Traffic.of(self.scope, self.operations)
-        return Traffic(self.scope, self.operations, self.attribute())
 
 
 class BlockSums(Protocol):
@@ -247,11 +219,6 @@ class Stream:
         """All blocks as one; raises as `kept`."""
         return TraceBlock(self.scope, *self.kept)
 
-    @property
-    def known_traffic(self) -> Traffic | None:
-        """All operations beside what the numbers between layers need of them; None where they are not kept."""
-        return None if self.in_memory is None else self.whole.traffic
-
     def __iter__(self) -> Iterator[TraceBlock]:
         """Give the blocks: of whole processes where they are kept, else as they are read."""
         if self.in_memory is None:
@@ -283,7 +250,7 @@ class Stream:
 
     def _attribution_of(self, rows: Rows) -> Attribution:
         """Return the parents of the operations of some processes, by their places among these."""
-        whole = self.whole.traffic.attribution
+        whole = self.whole.attribution
         place = np.empty(len(whole.parent), np.int64)
         place[rows] = np.arange(len(rows))
         parent = whole.parent[rows]

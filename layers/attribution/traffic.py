@@ -1,19 +1,21 @@
-"""All operations of a trace beside what the numbers between layers need of them."""
+"""Operations with their parents: beside each what the numbers between layers need of it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import column_at, nearest_marked
+from ...model.arrays import Ints, Links, Mask, Rows, column_at, nearest_marked
 from ...model.codes import PROCESS, Status
 from ...model.definitions import Definitions
-from ...model.operations import Operations, view
+from ...model.operations import view
+from ...model.stream.source import Block
 from ..handles.order import layer_name, layer_place
-from ..handles.scope import Scope
+from ..handles.scope import Scope, ScopedBlock
 from ..handles.stack import HandleStack
 from ..selection.directions import is_of_direction
 from ..selection.files import FileSelection
@@ -26,7 +28,6 @@ class Attributed(ABC):
     """Base of what has a row an operation, or a row for operations of one kind, with the row that each belongs to."""
 
     scope: Scope
-    attribution: Attribution
 
     @property
     def definitions(self) -> Definitions:
@@ -50,7 +51,12 @@ class Attributed(ABC):
 
     @property
     @abstractmethod
-    def handle(self) -> npt.NDArray[np.int32]:
+    def attribution(self) -> Attribution:
+        """Layer and parent of each operation."""
+
+    @property
+    @abstractmethod
+    def handle(self) -> Links:
         """Row of each operation's handle, −1 where undefined, int32 (n,)."""
 
     @property
@@ -59,7 +65,7 @@ class Attributed(ABC):
         """`IoMode` of each operation, uint8 (n,)."""
 
     @property
-    def layer(self) -> npt.NDArray[np.int32]:
+    def layer(self) -> Links:
         """Layer of each operation, −1 where undefined, int32 (n,)."""
         return self.attribution.layer
 
@@ -69,7 +75,12 @@ class Attributed(ABC):
         return self.scope.stack
 
     @cached_property
-    def own(self) -> npt.NDArray[np.bool_]:
+    def file(self) -> Links:
+        """Row of the file of each operation's handle, −1 where there is none, int32 (n,)."""
+        return self.at_handles(self.definitions.handles.file)
+
+    @cached_property
+    def own(self) -> Mask:
         """Whether an operation's handle has no ancestor of a higher layer: the program called it, bool (n,)."""
         return self.at_handles(self.stack.higher) < 0
 
@@ -79,7 +90,7 @@ class Attributed(ABC):
         return call_sequences(self.definitions, self.stack.layer)
 
     @property
-    def processes(self) -> npt.NDArray[np.intp]:
+    def processes(self) -> Rows:
         """Rows in ``Definitions.groups`` that are processes."""
         return np.flatnonzero(self.definitions.groups.kind == PROCESS)
 
@@ -87,23 +98,23 @@ class Attributed(ABC):
         """Return the place of a layer, 0 for the highest; raises SelectionError if the trace has no such layer."""
         return layer_place(self.layers, name)
 
-    def of_direction(self, direction: str) -> npt.NDArray[np.bool_]:
+    def of_direction(self, direction: str) -> Mask:
         """Return whether an operation is of a direction, bool (n,); ``total`` is reads and writes.
 
         Raises SelectionError if there is no such direction.
         """
         return is_of_direction(self.mode, direction)
 
-    def at_handles(self, column: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    def at_handles(self, column: Links) -> Links:
         """Return a column over handles as one over operations, −1 where the handle is undefined."""
         return column_at(column, self.handle)
 
     @cached_property
-    def ancestor_in(self) -> Callable[[int], tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]]:
+    def ancestor_in(self) -> Callable[[int], tuple[Ints, Mask]]:
         """`Attribution.ancestor_in`, whose answers are kept for all flows from a layer."""
         return cache(self.attribution.ancestor_in)
 
-    def ancestor_handle_in(self, layer: int) -> npt.NDArray[np.int32]:
+    def ancestor_handle_in(self, layer: int) -> Links:
         """Return the nearest ancestor of each operation's handle in a layer, −1 where there is none, int32 (n,)."""
         return self.at_handles(nearest_marked(self.stack.parent, self.stack.layer == layer))
 
@@ -112,13 +123,13 @@ class Attributed(ABC):
         return not any(p.parallel for p in self.definitions.paradigms if layer_name(p) == layer)
 
     @cached_property
-    def descends(self) -> Callable[[int, int], npt.NDArray[np.bool_]]:
+    def descends(self) -> Callable[[int, int], Mask]:
         """Which handles are of the second of two layers and descend from one of the first, bool (handles,)."""
 
         # Not of `self`, which would keep itself and all operations of a block until cycles are looked for.
         stack = self.stack
 
-        def found(upper: int, lower: int) -> npt.NDArray[np.bool_]:
+        def found(upper: int, lower: int) -> Mask:
             below = nearest_marked(stack.parent, stack.layer == upper) >= 0
             return np.asarray(below & (stack.layer == lower), np.bool_)
 
@@ -130,26 +141,33 @@ class Attributed(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Traffic(Attributed):
-    """The operations of a trace, of all files and times, with the columns that flows and balances share.
+class TraceBlock(ScopedBlock, Attributed):
+    """Operations of whole processes with their parents, and the columns that flows and balances share.
 
     Attributes
     ----------
-    operations : Operations (n,)
-        Ordered by begin; all of the processes that are in it.
+    block : Block or None
+        What was read; None where the operations are kept.
+    attribute : callable or None
+        Gives the parents of the operations where they are known.
     """
 
-    scope: Scope
-    operations: Operations
-    attribution: Attribution
+    block: Block | None = None
+    attribute: Callable[[], Attribution] | None = None
 
     @classmethod
-    def of(cls, scope: Scope, operations: Operations) -> "Traffic":
-        """Return operations of whole processes with their parents."""
-        return cls(scope, operations, attribute_operations(operations, scope.definitions, scope.stack))
+    def of(cls, scope: Scope, block: Block) -> Self:
+        """Return a block that was read."""
+        return cls(scope, block.operations, block.metadata, block)
+
+    @cached_property
+    def attribution(self) -> Attribution:
+        if self.attribute is not None:
+            return self.attribute()
+        return attribute_operations(self.operations, self.definitions, self.stack)
 
     @property
-    def handle(self) -> npt.NDArray[np.int32]:
+    def handle(self) -> Links:
         return self.operations.handle
 
     @property
@@ -157,12 +175,12 @@ class Traffic(Attributed):
         return self.operations.mode
 
     @cached_property
-    def within(self) -> npt.NDArray[np.bool_]:
+    def within(self) -> Mask:
         """Whether an operation overlaps the window, bool (n,)."""
         return self.window.overlaps(self.operations)
 
     @cached_property
-    def selected(self) -> npt.NDArray[np.bool_]:
+    def selected(self) -> Mask:
         """Whether an operation overlaps the window and is on a selected file, bool (n,)."""
         return self.within & (self.selection.reason_of(self.operations.handle) < 0)
 
@@ -181,7 +199,7 @@ class Traffic(Attributed):
         """The collective operations, grouped across ranks."""
         return collective_calls(self.operations, self.sequences)
 
-    def times(self, rows: npt.NDArray[np.integer]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def times(self, rows: npt.NDArray[np.integer]) -> tuple[Ints, Ints]:
         """Return begin and end of the part of some operations within the window, int64 (m,).
 
         All of them overlap the window. One that never ended takes no time.

@@ -6,17 +6,16 @@ from enum import IntEnum
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ints, Mask, column_at
+from ...model.arrays import Ints, Links, Mask
 from ...model.codes import UNDEFINED_UINT64, IoFlag, IoMode
 from ...model.document import Record
-from ...model.keyed import KeyedSums, rows_beyond
+from ...model.keyed import KeyedSums, numbered, rows_beyond
 from ...model.operations import Operations
 from ...model.ranges import RangeUnion
 from ...model.sums import NOBODY, Sums, added, keyed, nested
-from ..attribution.collectives import numbered, positions
-from ..attribution.traffic import Traffic
+from ..attribution.collectives import positions
+from ..attribution.traffic import TraceBlock
 from ..selection.window import completed_bytes, whole_and_part
 from .calls import ALIGNMENT
 
@@ -87,7 +86,7 @@ class AccessSums(Sums):
         self._own = RangeUnion(self.exact)
         self._latest = np.zeros((4, 0), np.int64)
 
-    def add(self, operations: Operations, file: npt.NDArray[np.int32]) -> None:
+    def add(self, operations: Operations, file: Links) -> None:
         """Add operations of one direction, (n,), in the order of their begins, with the file of each, −1 where unknown.
 
         Those of a process come one after the other, until `finish`.
@@ -140,7 +139,7 @@ class ReadBackSums(Sums):
         self._shift, self._written = 0, NOBODY
         self._reads, self._writes = KeyedSums.none(2, "change"), RangeUnion(self.exact)
 
-    def add(self, operations: Operations, file: npt.NDArray[np.int32]) -> None:
+    def add(self, operations: Operations, file: Links) -> None:
         """Add reads and writes of one layer, as `AccessSums.add`."""
         offset, size, known = _ranges(operations, file)
         process = operations.process[known].astype(np.int64)
@@ -222,9 +221,7 @@ def _classes(rows: Ints) -> Ints:
     return np.array([*counts, len(at) - int(same.sum()), 0, int(size.sum())], np.int64)
 
 
-def _ranges(
-    operations: Operations, file: npt.NDArray[np.int32]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+def _ranges(operations: Operations, file: Links) -> tuple[Ints, Ints, Mask]:
     """Return offsets and sizes of the operations that have them, int64 (m,), and which these are, bool (n,)."""
     moved = completed_bytes(operations)
     known = (operations.offset < _LARGEST) & (operations.moved != UNDEFINED_UINT64) & (file >= 0)
@@ -281,7 +278,7 @@ class StreamSums(Sums):
         super().__post_init__()
         self._streams = self._modes = self._unflushed = NOBODY
 
-    def add(self, traffic: Traffic, rows: Ints) -> None:
+    def add(self, traffic: TraceBlock, rows: Ints) -> None:
         """Add operations, rows of `traffic` in the order of their begins.
 
         Those of a process come one after the other, until `finish`.
@@ -291,7 +288,7 @@ class StreamSums(Sums):
         operations = traffic.operations
         process, mode = operations.process[rows].astype(np.int64), traffic.mode[rows].astype(np.int64)
         columns = (np.ones(len(rows), np.int64), size, end - begin, begin, end)
-        file = column_at(traffic.definitions.handles.file, operations.handle[rows]).astype(np.int64)
+        file = traffic.file[rows].astype(np.int64)
         deed = np.full(len(rows), -1)
         known = np.flatnonzero(file >= 0)
         deed[known] = self._follow((process[known] << 32) + file[known], mode[known], size[known])

@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ints, Mask, column_at, nearest_marked
+from ...model.arrays import Ints, Links, Mask, column_at, nearest_marked
 from ...model.codes import IoFlag, IoMode
 from ...model.document import Record
-from ...model.keyed import KeyedSums
-from ..attribution.collectives import numbered
-from ..attribution.traffic import Attributed, Traffic
+from ...model.keyed import KeyedSums, numbered
+from ..attribution.traffic import Attributed, TraceBlock
 from ..handles.order import layer_name
 from ..selection.directions import DIRECTIONS
 from .calls import union_inside
@@ -111,7 +109,7 @@ class TimeSplit(Record):
         return self.spent_s[self.layer]
 
 
-def covered_times(traffic: Traffic, row: int, direction: str) -> Ints | None:
+def covered_times(traffic: TraceBlock, row: int, direction: str) -> Ints | None:
     """Return the time of a layer's operations in which any of a layer or below it was under way inside, in ticks.
 
     Of each layer below `row` that a handle connects it to, highest first, int64; None where the layer has no such
@@ -294,7 +292,7 @@ def _is_lowest(cells: Cells, layer: str) -> bool:
     return any(paradigm.os for paradigm in cells.definitions.paradigms if layer_name(paradigm) == layer)
 
 
-def _cause(cells: Cells, layer: int, handle: npt.NDArray[np.int32]) -> str:
+def _cause(cells: Cells, layer: int, handle: Links) -> str:
     """Return why operations on these handles have nothing inside."""
     used = np.zeros(len(cells.stack.layer), np.bool_)
     used[handle] = True

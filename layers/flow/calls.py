@@ -11,9 +11,9 @@ from ...model.arrays import Ints, Mask, Rows, Ticks
 from ...model.codes import UNDEFINED_UINT64
 from ...model.keyed import KeyedSums, rows_beyond
 from ...model.sums import Sums, added, keyed, largest, nested
-from ..attribution.traffic import Traffic
+from ..attribution.traffic import TraceBlock
 from ..handles.scope import Scope
-from ..selection.window import FRACTION, Amounts, whole_and_part
+from ..selection.window import FRACTION, Amounts, sums_by, whole_and_part
 from ..statistics.counts import ValueCounts
 from ..statistics.distribution import Distribution
 from ..summary.busy_time import BusyTime
@@ -25,7 +25,7 @@ class FlowRows:
 
     Parameters
     ----------
-    traffic : Traffic
+    traffic : TraceBlock
         Operations of whole processes; rows and places below are in it.
     high, low : int
         Layers, counted from the highest.
@@ -44,7 +44,7 @@ class FlowRows:
         of the upper layer.
     """
 
-    def __init__(self, traffic: Traffic, high: int, low: int, direction: str) -> None:
+    def __init__(self, traffic: TraceBlock, high: int, low: int, direction: str) -> None:
         self.traffic = traffic
         chosen = traffic.of_direction(direction)
         self.upper = np.flatnonzero(chosen & (traffic.layer == high) & traffic.selected)
@@ -87,7 +87,7 @@ class FlowRows:
 
     def most_at_once(self) -> Ints:
         """Return the most operations `beneath` each upper one that were under way at once, (m,)."""
-        from ..statistics.group_kernels import most_at_once
+        from .flow_kernels import most_at_once
 
         rows, start = self.grouped(self.beneath)
         begin, end = self.traffic.times(rows)
@@ -102,7 +102,7 @@ class FlowRows:
         return begin[rows[start[:-1][some]]] - begin[self.upper[some]]
 
 
-def union_inside(traffic: Traffic, ancestor: Ints, rows: Rows) -> int:
+def union_inside(traffic: TraceBlock, ancestor: Ints, rows: Rows) -> int:
     """Return the time of the ancestors of some operations in which any of these was under way, in ticks."""
     from ...model.range_kernels import union_in_order
 
@@ -392,7 +392,8 @@ class FlowSums(Sums):
         kept = np.flatnonzero(sizes[0])
         whole = sizes[1, kept]
         moved: Amounts = whole + sizes[2, kept] / FRACTION if cut else whole.astype(np.uint64)
-        return RequestFlow.of_pairs(kept, sizes[0, kept], moved)
+        starts = np.append(0, np.left_shift(np.int64(1), np.arange(CLASSES - 1)))
+        return RequestFlow(starts[kept // CLASSES], starts[kept % CLASSES], sizes[0, kept], moved)
 
     def collectives(self, cut: bool) -> FlowCollectives:
         """Return the collective calls of several ranks beneath which bytes moved."""
@@ -416,9 +417,7 @@ class FlowSums(Sums):
         below = rows.beneath[collective[rows.above]]
         above = rows.above_of(below)
         whole, part = whole_and_part(moved[below])
-        sums = [np.zeros(len(rows.upper), np.int64) for _ in range(2)]
-        for column, amounts in zip(sums, (whole, part), strict=True):
-            np.add.at(column, above, amounts)
+        sums = [sums_by(above, amounts, len(rows.upper)) for amounts in (whole, part)]
         upper_whole, upper_part = whole_and_part(moved[upper])
         pieces = moving[collective]
         columns = (

@@ -8,11 +8,11 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints, Mask, column_at
+from ...model.arrays import Ints, Links, Mask, Rows
 from ...model.codes import UNDEFINED_UINT64, IoFlag
 from ...model.sums import Sums, either
 from ..attribution.attribution import Attribution
-from ..attribution.traffic import Attributed, Traffic
+from ..attribution.traffic import Attributed, TraceBlock
 from ..handles.scope import Scope
 from ..selection.window import FRACTION, Amounts, whole_and_part
 
@@ -56,7 +56,7 @@ class CellSums(Sums):
         self._table = np.full(1 << 10, -1, np.int64)
         self.used = 0
 
-    def add(self, traffic: Traffic, small: float, early: Ints, split: Ints) -> None:
+    def add(self, traffic: TraceBlock, small: float, early: Ints, split: Ints) -> None:
         """Add operations.
 
         Parameters
@@ -112,7 +112,7 @@ class CellSums(Sums):
         return CellColumns(*(column[: self.used] for column in self._columns))
 
     def _take(self, rows: CellColumns) -> None:
-        from .cells_kernel import add_to_cells
+        from .flow_kernels import add_to_cells
 
         cell_of_row = np.empty(len(rows.handle), np.int64)
         done = 0
@@ -147,7 +147,7 @@ class Cells(Attributed):
         return self.sums.columns
 
     @cached_property
-    def handle(self) -> npt.NDArray[np.int32]:
+    def handle(self) -> Links:
         return self.columns.handle.astype(np.int32)
 
     @cached_property
@@ -155,19 +155,14 @@ class Cells(Attributed):
         return (self.columns.bits & 0xFF).astype(np.uint8)
 
     @cached_property
-    def attribution(self) -> Attribution:  # type: ignore[override]
+    def attribution(self) -> Attribution:
         """The parent of each cell."""
         return Attribution(self.at_handles(self.stack.layer), self.columns.parent, self.has(_INFERRED))
 
     @cached_property
-    def process(self) -> npt.NDArray[np.int32]:
+    def process(self) -> Links:
         """Row of the process, int32."""
         return self.columns.process.astype(np.int32)
-
-    @cached_property
-    def file(self) -> npt.NDArray[np.int32]:
-        """Row of the file, −1 where there is none, int32."""
-        return column_at(self.definitions.handles.file, self.handle)
 
     @cached_property
     def flags(self) -> npt.NDArray[np.uint32]:
@@ -228,7 +223,7 @@ class Cells(Attributed):
         """Return the sum of the durations of the operations in some cells in s."""
         return int(self.columns.ticks[cells].sum()) / self.window.ticks_per_second
 
-    def handles(self, cells: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+    def handles(self, cells: npt.NDArray[Any]) -> Links:
         """Return the distinct handles of some cells."""
         return np.unique(self.handle[cells])
 
@@ -238,10 +233,10 @@ class Cells(Attributed):
         return int(self.columns.begin[cells].min()) / second, int(self.columns.end[cells].max()) / second
 
 
-def layer_bits(marks: Iterable[tuple[int, Mask]], rows: int) -> Ints:
-    """Return a number a row with the bit of each layer whose mask has it."""
+def layer_bits(marks: Iterable[tuple[int, Rows]], rows: int) -> Ints:
+    """Return a number a row with the bit of each layer that marks it."""
     bits = np.zeros(rows, np.int64)
-    for layer, mask in marks:
+    for layer, marked in marks:
         if layer < _LAYERS:
-            bits |= mask.astype(np.int64) << layer
+            bits[marked] |= 1 << layer
     return bits

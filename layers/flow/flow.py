@@ -5,13 +5,12 @@ from functools import cached_property
 from typing import Any, ClassVar, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ints, Mask, column_at
+from ...model.arrays import Mask, column_at
 from ...model.display import axes_for, html_table
 from ...model.document import Record, plain
 from ...model.errors import SelectionError, import_library
-from ..attribution.traffic import Traffic
+from ..attribution.traffic import TraceBlock
 from ..statistics.distribution import Distribution
 from .access_pattern import AccessPattern
 from .calls import FlowCollectives, FlowSums
@@ -67,7 +66,7 @@ class Flow(Record):
         What was added up operation by operation.
     upper_access, lower_access : AccessPattern
         Of the upper operations, and of the lower ones by descent.
-    traffic : Traffic or None
+    traffic : TraceBlock or None
         The operations themselves; None where the trace was read in bounded memory, which does not keep them.
     """
 
@@ -101,7 +100,7 @@ class Flow(Record):
     sums: FlowSums
     upper_access: AccessPattern
     lower_access: AccessPattern
-    traffic: Traffic | None
+    traffic: TraceBlock | None
 
     def __repr__(self) -> str:
         return (
@@ -276,7 +275,7 @@ class Flow(Record):
         keys = np.unique(file[counted])
         names = cells.definitions.files.name
         labels = tuple(names[key] if key >= 0 else "" for key in keys.tolist())
-        return self._table("file", labels, np.searchsorted(keys, file))
+        return flow_table(self.cells, self._shown_parts, "file", labels, np.searchsorted(keys, file))
 
     @cached_property
     def by_class(self) -> FlowTable:
@@ -285,7 +284,7 @@ class Flow(Record):
         above = cells.ancestor_in(high)[0]
         known = np.where(above >= 0, OperationClass.of(cells.flags[above]), OperationClass.NONE)
         classes = np.where(cells.layer == high, OperationClass.of(cells.flags), known)
-        return self._table("class", OperationClass.LABELS, classes.astype(np.int64))
+        return flow_table(self.cells, self._shown_parts, "class", OperationClass.LABELS, classes.astype(np.int64))
 
     def to_dict(self, tables: bool = True) -> dict[str, Any]:
         """Return the entry of ``pairs`` in ``compare --json``, without what the signals tell (lag, coherence).
@@ -362,7 +361,7 @@ class Flow(Record):
             "above": above,
             "part": part,
             "rank": np.append(traffic.definitions.groups.rank, -1)[operations.process],
-            "file": [names[row] for row in column_at(traffic.definitions.handles.file, operations.handle).tolist()],
+            "file": [names[row] for row in traffic.file[rows].tolist()],
             "begin_s": begin / second,
             "end_s": end / second,
             "bytes": traffic.moved[rows],
@@ -370,14 +369,12 @@ class Flow(Record):
         }
         return pandas.DataFrame(columns, index=pandas.Index(rows, name="operation"))
 
-    def _table(self, key: str, labels: tuple[str, ...], place: npt.NDArray[np.integer[Any]]) -> FlowTable:
-        cells, parts = self.cells, {name: self.parts[name] for name in _PARTS}
-        places: dict[str, Ints] = {name: place[part].astype(np.int64) for name, part in parts.items()}
-        counts = {name: cells.columns.operations[part] for name, part in parts.items()}
-        return flow_table(key, labels, places, counts, {name: cells.moved[part] for name, part in parts.items()})
+    @property
+    def _shown_parts(self) -> dict[str, Mask]:
+        return {name: self.parts[name] for name in _PARTS}
 
 
-def are_adjacent(cells: Cells | Traffic, upper: int, lower: int) -> bool:
+def are_adjacent(cells: Cells | TraceBlock, upper: int, lower: int) -> bool:
     """Return whether most handles of the lower layer below the upper one have no layer in between."""
     descends = cells.descends(upper, lower)
     shown = descends & cells.selection.selected

@@ -6,17 +6,16 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ints, Mask, column_at
+from ...model.arrays import Ints, Rows
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from ...model.keyed import KeyedSums
 from ...model.operations import view
 from ...model.sums import NOBODY, Sums, by_key, keyed, nested
 from ..attribution.collectives import CallPlaces
-from ..attribution.stream import Stream, TraceBlock
-from ..attribution.traffic import Traffic
+from ..attribution.stream import Stream
+from ..attribution.traffic import TraceBlock
 from ..handles.order import layer_name, layer_place
 from ..handles.scope import Scope
 from ..selection.directions import DIRECTIONS, modes_of
@@ -94,7 +93,7 @@ class RelationSums(Sums):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        scope, pairs, stack = self.scope, self.pairs, self.table()
+        scope, pairs, stack = self.scope, self.pairs, Cells(self.scope, self.cells)
         if pairs is None:
             pairs = [(high, low) for high in range(len(scope.order)) for low in layers_below(stack, high)]
         self.adjacent = {(high, low): are_adjacent(stack, high, low) for high, low in pairs}
@@ -104,43 +103,42 @@ class RelationSums(Sums):
 
     def add(self, block: TraceBlock) -> None:
         """Add a block; metadata events play no part."""
-        traffic = block.traffic
-        self.finish(np.unique(traffic.operations.process).astype(np.int64))
-        sequence, place = self._places.keys(traffic.operations, traffic.sequences)
-        split: list[tuple[int, Mask]] = []
+        self.finish(np.unique(block.operations.process).astype(np.int64))
+        sequence, place = self._places.keys(block.operations, block.sequences)
+        split: list[tuple[int, Rows]] = []
         for (high, low), adjacent in self.adjacent.items():
             for direction in self.directions:
-                rows = FlowRows(traffic, high, low, direction)
+                rows = FlowRows(block, high, low, direction)
                 marks = np.zeros(len(rows.upper), np.bool_)
                 if adjacent and len(rows.beneath):
                     marks = split_operations(rows, self.limits.split, self.limits.pieces)
-                    split.append((low, _spread(marks, rows)))
+                    split.append((low, rows.upper[marks]))
                 below = np.flatnonzero(rows.descending)
                 if len(rows.upper) or len(below):
                     key = high, low, direction
                     known = self.flows.setdefault(key, FlowSums(adjacent, self.scope))
                     known.add(rows, marks, sequence, place)
-                    self._add_access(traffic, key, below)
+                    self._add_access(block, key, below)
         for row, layer in enumerate(self.scope.order):
-            of_layer = traffic.selected & (traffic.layer == row)
+            of_layer = block.selected & (block.layer == row)
             for direction in self.directions:
                 if any(high == row for high, _ in self.adjacent):
                     self._add_access(
-                        traffic, (row, row, direction), np.flatnonzero(of_layer & traffic.of_direction(direction))
+                        block, (row, row, direction), np.flatnonzero(of_layer & block.of_direction(direction))
                     )
-            rows_of = np.flatnonzero(of_layer & traffic.of_direction("total"))
-            if len(rows_of) and traffic.absolute_offsets(layer):
+            rows_of = np.flatnonzero(of_layer & block.of_direction("total"))
+            if len(rows_of) and block.absolute_offsets(layer):
                 known_back = self.read_back.setdefault(row, ReadBackSums(self.scope.exact))
-                known_back.add(view(traffic.operations, rows_of), _files(traffic, rows_of))
-            own = np.flatnonzero(of_layer & traffic.own)
+                known_back.add(view(block.operations, rows_of), block.file[rows_of])
+            own = np.flatnonzero(of_layer & block.own)
             if len(own):
-                sums = StreamSums(self.limits.empty, traffic.absolute_offsets(layer))
-                self.streams.setdefault(row, sums).add(traffic, own)
+                sums = StreamSums(self.limits.empty, block.absolute_offsets(layer))
+                self.streams.setdefault(row, sums).add(block, own)
             for direction in DIRECTIONS:
-                self._add_layer(traffic, row, direction)
-        early = layer_bits(self._early(traffic), len(traffic.operations))
-        self.cells.add(traffic, self.limits.small, early, layer_bits(split, len(traffic.operations)))
-        self._add_calls(traffic, sequence, place)
+                self._add_layer(block, row, direction)
+        early = layer_bits(self._early(block), len(block.operations))
+        self.cells.add(block, self.limits.small, early, layer_bits(split, len(block.operations)))
+        self._add_calls(block, sequence, place)
 
     def finish(self, going_on: Ints = NOBODY) -> None:
         """Forget what is kept of processes of which more may come: of all but those that are going on."""
@@ -148,11 +146,11 @@ class RelationSums(Sums):
         self._places.finish(going_on)
         self._first = self._first.taken(np.isin(self._first.keys[1], going_on))
 
-    def _early(self, traffic: Traffic) -> Iterator[tuple[int, Mask]]:
+    def _early(self, traffic: TraceBlock) -> Iterator[tuple[int, Rows]]:
         """Give for each format layer the writes below before its process's own first write of the file there."""
         writes = traffic.selected & traffic.of_direction("write")
         process, begin = traffic.operations.process.astype(np.int64), traffic.operations.begin
-        file = _files(traffic, np.arange(len(writes))).astype(np.int64)
+        file = traffic.file.astype(np.int64)
         for name in self.formats:
             row = traffic.layer_row(name)
             upper = np.flatnonzero(writes & (traffic.layer == row))
@@ -163,55 +161,14 @@ class RelationSums(Sums):
             first = self._first.at(
                 (np.full(len(below), row), process[below], file[below]), "begin", np.iinfo(np.int64).max
             )
-            early = np.zeros(len(writes), np.bool_)
-            early[below] = begin[below] < first
-            yield row, early
+            yield row, below[begin[below] < first]
 
+    @cached_property
     def table(self) -> Cells:
-        """Return the cells as they are now."""
+        """The cells, once all operations are added."""
         return Cells(self.scope, self.cells)
 
-    def all_flows(self, cells: Cells, traffic: Traffic | None = None) -> tuple[Flow, ...]:
-        """Return the flows of all pairs of layers that handles connect, where either layer has such operations.
-
-        Parameters
-        ----------
-        cells : Cells
-            From `table`.
-        traffic : Traffic, optional
-            The operations, where they are kept.
-        """
-        flows = (
-            self.flow(cells, high, low, direction, traffic)
-            for high, low in self.adjacent
-            for direction in self.directions
-        )
-        return tuple(flow for flow in flows if flow.there)
-
-    def flow(self, cells: Cells, high: int, low: int, direction: str, traffic: Traffic | None = None) -> Flow:
-        """Return the flow from a layer to one below it."""
-        sums = self.flows.get((high, low, direction)) or FlowSums(False, self.scope)
-        empty = AccessSums(False, self.scope.exact)
-        access = [self.access.get((row, low_row, direction), empty) for row, low_row in ((high, high), (high, low))]
-        adjacent = self.adjacent.get((high, low), False)
-        above, below = (one.pattern() for one in access)
-        return Flow(
-            self.scope.order[high], self.scope.order[low], direction, adjacent, cells, sums, above, below, traffic
-        )
-
-    def balances(self, cells: Cells) -> tuple[LayerBalance, ...]:
-        """Return for each layer and direction which operations have a parent."""
-        return tuple(layer_balances(cells))
-
-    def time_splits(self, cells: Cells) -> tuple[TimeSplit, ...]:
-        """Return for each layer and direction with layers below in which of them the time is spent."""
-        return tuple(time_splits(cells, self.covered_times))
-
-    def hidden(self, cells: Cells) -> tuple[HiddenTraffic, ...]:
-        """Return bytes that have no operation above although a layer above caused them, or none below."""
-        return tuple(hidden_traffic(cells, self.calls, self.children))
-
-    def _add_layer(self, traffic: Traffic, row: int, direction: str) -> None:
+    def _add_layer(self, traffic: TraceBlock, row: int, direction: str) -> None:
         """Add what is told of a layer by itself."""
         rows = np.flatnonzero(traffic.selected & (traffic.layer == row) & traffic.of_direction(direction))
         if not len(rows):
@@ -223,12 +180,12 @@ class RelationSums(Sums):
         if covered is not None and len(covered):
             self.covered_times[row, direction] = self.covered_times.get((row, direction), 0) + covered
 
-    def _add_access(self, traffic: Traffic, key: tuple[int, int, str], rows: Ints) -> None:
+    def _add_access(self, traffic: TraceBlock, key: tuple[int, int, str], rows: Ints) -> None:
         if key not in self.access:
             self.access[key] = AccessSums(traffic.absolute_offsets(self.scope.order[key[1]]), self.scope.exact)
-        self.access[key].add(view(traffic.operations, rows), _files(traffic, rows))
+        self.access[key].add(view(traffic.operations, rows), traffic.file[rows])
 
-    def _add_calls(self, traffic: Traffic, sequence: Ints, place: Ints) -> None:
+    def _add_calls(self, traffic: TraceBlock, sequence: Ints, place: Ints) -> None:
         """Add collective calls, and how many operations of a lower layer ran inside each."""
         parent = traffic.attribution.parent
         above = parent[parent >= 0]
@@ -248,18 +205,6 @@ def format_layers(definitions: Definitions, order: tuple[str, ...]) -> tuple[str
     limit = order.index("MPI-IO") if "MPI-IO" in order else len(order)
     parallel = {layer_name(one) for one in definitions.paradigms if one.parallel}
     return tuple(name for name in order[:limit] if name in parallel and name != "MPI-IO")
-
-
-def _files(traffic: Traffic, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.int32]:
-    """Return the file of each of some operations, −1 where there is none."""
-    return column_at(traffic.definitions.handles.file, traffic.operations.handle[rows])
-
-
-def _spread(marks: Mask, rows: FlowRows) -> Mask:
-    """Return which operations of the block are marked upper ones."""
-    found = np.zeros(len(rows.ancestor), np.bool_)
-    found[rows.upper[marks]] = True
-    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,34 +236,33 @@ class Relations:
     @cached_property
     def cells(self) -> Cells:
         """The operations of each kind taken together."""
-        return self.sums.table()
+        return self.sums.table
 
     @property
     def balances(self) -> tuple[LayerBalance, ...]:
         """For each layer and direction with operations, which of them have a parent, and which have none."""
-        return self.sums.balances(self.cells)
+        return tuple(layer_balances(self.cells))
 
     @property
     def time_splits(self) -> tuple[TimeSplit, ...]:
         """For each layer and direction with layers below, in which layer the time of its operations is spent."""
-        return self.sums.time_splits(self.cells)
+        return tuple(time_splits(self.cells, self.sums.covered_times))
 
     @cached_property
     def hidden(self) -> tuple[HiddenTraffic, ...]:
         """Bytes that have no operation above although a layer above caused them, or none below."""
-        return self.sums.hidden(self.cells)
+        return tuple(hidden_traffic(self.cells, self.sums.calls, self.sums.children))
 
     @cached_property
     def flows(self) -> tuple[Flow, ...]:
         """The flows, read and write, of all pairs of layers that the handles connect."""
-        return self.sums.all_flows(self.cells, self.stream.known_traffic)
+        return tuple(flow for flow in self._flows(self.sums) if flow.there)
 
     def flows_of(self, directions: tuple[str, ...]) -> tuple[Flow, ...]:
         """Return the flows of some directions, of all pairs of layers that the handles connect."""
         if set(directions) <= set(DIRECTIONS):
             return tuple(flow for flow in self.flows if flow.direction in directions)
-        sums = self._sums(directions)
-        return sums.all_flows(sums.table(), self.stream.known_traffic)
+        return tuple(flow for flow in self._flows(self._sums(directions)) if flow.there)
 
     def flow(self, upper: str, lower: str, direction: str) -> Flow:
         """Return what became of the operations of one layer in a layer below it.
@@ -335,8 +279,20 @@ class Relations:
         for flow in known:
             if (flow.upper, flow.lower, flow.direction) == (upper, lower, direction):
                 return flow
-        sums = self._sums((direction,), ((high, low),))
-        return sums.flow(sums.table(), high, low, direction, self.stream.known_traffic)
+        return next(self._flows(self._sums((direction,), ((high, low),))))
+
+    def _flows(self, sums: RelationSums) -> Iterator[Flow]:
+        """Give the flows of all pairs of layers in all directions that were added up."""
+        order, empty = sums.scope.order, AccessSums(False, sums.scope.exact)
+        for (high, low), adjacent in sums.adjacent.items():
+            for direction in sums.directions:
+                keys = ((high, high, direction), (high, low, direction))
+                above, below = (sums.access.get(key, empty).pattern() for key in keys)
+                flow = sums.flows.get(keys[1]) or FlowSums(False, sums.scope)
+                yield Flow(
+                    order[high], order[low], direction, adjacent, sums.table, flow, above, below,
+                    None if self.stream.in_memory is None else self.stream.whole,
+                )  # fmt: skip
 
     def _sums(self, directions: tuple[str, ...], pairs: tuple[tuple[int, int], ...] | None = None) -> RelationSums:
         return self.stream.summed(lambda: RelationSums(self.stream.scope, directions, self.limits, pairs))

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints, Mask
+from ...model.arrays import Floats, Ints, Mask
 from ...model.codes import IoFlag
 from ...model.document import Record, RecordTable, plain
 from ..selection.window import Amounts, sums_by
@@ -27,7 +27,7 @@ class OperationClass:
     NONE: Final = 3
 
     @classmethod
-    def of(cls, flags: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
+    def of(cls, flags: npt.NDArray[np.uint32]) -> Ints:
         """Return the class of operations with these flags, int64 (n,)."""
         non_blocking = (flags & np.uint32(IoFlag.NON_BLOCKING)) != 0
         collective = (flags & np.uint32(IoFlag.COLLECTIVE)) != 0
@@ -49,7 +49,7 @@ class FlowTable(RecordTable):
 
     key: str
     labels: tuple[str, ...]
-    operations: Mapping[str, npt.NDArray[np.int64]]
+    operations: Mapping[str, Ints]
     bytes: Mapping[str, Amounts]
 
     def __len__(self) -> int:
@@ -59,7 +59,7 @@ class FlowTable(RecordTable):
         return f"<FlowTable by {self.key}: {len(self)} rows>"
 
     @property
-    def amplification(self) -> npt.NDArray[np.float64]:
+    def amplification(self) -> Floats:
         """Bytes below by descent per byte above, float64 (n,); NaN where there are none above."""
         above = self.bytes["upper"].astype(np.float64)
         below = self.bytes["lower"].astype(np.float64)
@@ -78,24 +78,11 @@ class FlowTable(RecordTable):
         return super().to_dataframe().set_index(self.key)
 
 
-def flow_table(
-    key: str,
-    labels: tuple[str, ...],
-    places: Mapping[str, npt.NDArray[np.int64]],
-    counts: Mapping[str, npt.NDArray[np.int64]],
-    amounts: Mapping[str, Amounts],
-) -> FlowTable:
-    """Sum operations and bytes by key; keys without operations are left out.
-
-    Parameters
-    ----------
-    places : mapping of str to int64 (n,)
-        Of each part the rows in `labels` of what it has.
-    counts, amounts : mapping of str to array (n,)
-        Operations and bytes of each.
-    """
-    operations = {part: sums_by(place, counts[part], len(labels)) for part, place in places.items()}
-    volumes = {part: sums_by(place, amounts[part], len(labels)) for part, place in places.items()}
+def flow_table(cells: Cells, parts: Mapping[str, Mask], key: str, labels: tuple[str, ...], place: Ints) -> FlowTable:
+    """Sum operations and bytes of some parts of the cells by their place in `labels`; what has none is left out."""
+    count = cells.columns.operations
+    operations = {name: sums_by(place[part], count[part], len(labels)) for name, part in parts.items()}
+    volumes = {name: sums_by(place[part], cells.moved[part], len(labels)) for name, part in parts.items()}
     kept = np.flatnonzero(sum(operations.values(), np.zeros(len(labels), np.int64)) > 0)
     return FlowTable(
         key,
@@ -121,141 +108,99 @@ class RequestFlow(RecordTable):
         Bytes that they moved.
     """
 
-    upper_from: npt.NDArray[np.int64]
-    lower_from: npt.NDArray[np.int64]
-    operations: npt.NDArray[np.int64]
+    upper_from: Ints
+    lower_from: Ints
+    operations: Ints
     bytes: Amounts
 
     def __len__(self) -> int:
         return len(self.operations)
-
-    @classmethod
-    def of_pairs(cls, pairs: npt.NDArray[np.intp], operations: npt.NDArray[np.int64], moved: Amounts) -> "RequestFlow":
-        """Return the flow of pairs that occur: the class of the call times `CLASSES`, plus that of the operation."""
-        starts = np.append(0, np.left_shift(np.int64(1), np.arange(CLASSES - 1)))
-        return cls(starts[pairs // CLASSES], starts[pairs % CLASSES], operations, moved)
-
-    def matrix(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the classes above (m,), those below (k,) and the operations between them, int64 (m, k)."""
-        upper, row = np.unique(self.upper_from, return_inverse=True)
-        lower, column = np.unique(self.lower_from, return_inverse=True)
-        operations = np.zeros((len(upper), len(lower)), np.int64)
-        operations[row, column] = self.operations
-        return upper, lower, operations
 
     def entry_columns(self) -> dict[str, Any]:
         sizes = {"upper_from_bytes": self.upper_from, "lower_from_bytes": self.lower_from}
         return {**sizes, "operations": self.operations, "bytes": self.bytes}
 
 
-def size_class(size: Amounts) -> npt.NDArray[np.int64]:
+def size_class(size: Amounts) -> Ints:
     """Return the class of each size: 0 below 1, else one more than its binary exponent, int64 (n,)."""
     exponent = np.frexp(size.astype(np.float64))[1]
     return np.where(size >= 1, np.clip(exponent, 1, CLASSES - 1), 0).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
-class MovingRanks(Record):
-    """Bytes and operations of some operations by rank and by node.
+class MovedShares:
+    """Bytes of some operations by rank or by node.
 
     Attributes
     ----------
-    rank : int32 (ranks,)
-        MPI ranks of all processes, in ascending order.
-    rank_bytes, rank_operations : (ranks,)
-    node : tuple of str
-        Names of the system tree nodes that have processes.
-    node_bytes, node_operations : (nodes,)
+    name : tuple of int or of str
+        MPI ranks of all processes, in ascending order, or the names of all nodes that have processes.
+    bytes : (n,)
+        What each moved.
     """
 
-    ENTRIES: ClassVar = (
-        "moving_ranks", "moving_nodes", "busiest_rank", "busiest_share", "busiest_node", "busiest_node_share",
-        "rank_imbalance", "node_imbalance",
-    )  # fmt: skip
-    KEYS: ClassVar = {"moving_ranks": "ranks", "moving_nodes": "nodes", "busiest_share": "busiest_rank_share"}
-
-    rank: npt.NDArray[np.int32]
-    rank_bytes: Amounts
-    rank_operations: npt.NDArray[np.int64]
-    node: tuple[str, ...]
-    node_bytes: Amounts
-    node_operations: npt.NDArray[np.int64]
+    name: tuple[Any, ...]
+    bytes: Amounts
 
     @property
-    def moving_ranks(self) -> npt.NDArray[np.int32]:
-        """Ranks that moved bytes."""
-        return self.rank[self.rank_bytes > 0]
+    def moving(self) -> tuple[Any, ...]:
+        """Those that moved bytes."""
+        return tuple(name for name, moved in zip(self.name, self.bytes.tolist(), strict=True) if moved > 0)
+
+    @property
+    def busiest(self) -> Any:
+        """The one that moved most bytes, the first of several; None where none did."""
+        return self.name[int(np.argmax(self.bytes))] if self.moving else None
+
+    @property
+    def busiest_share(self) -> float | None:
+        """Share of the busiest in the bytes; None where nothing moved."""
+        whole = float(self.bytes.sum(dtype=np.float64))
+        return float(self.bytes.max()) / whole if whole > 0 else None
+
+    @property
+    def imbalance(self) -> float | None:
+        """Largest bytes of one over the mean of all, less one: 0 is even; None where nothing moved."""
+        share = self.busiest_share
+        return None if share is None else share * len(self.name) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class MovingRanks(Record):
+    """Who moved the bytes of some operations: ranks and nodes, and how evenly."""
+
+    ranks: MovedShares
+    nodes: MovedShares
 
     @property
     def movers(self) -> int:
         """Number of ranks that moved bytes."""
-        return len(self.moving_ranks)
+        return len(self.ranks.moving)
 
-    @property
-    def moving_nodes(self) -> tuple[str, ...]:
-        """Nodes whose processes moved bytes."""
-        return tuple(name for name, moved in zip(self.node, self.node_bytes.tolist(), strict=True) if moved > 0)
-
-    @property
-    def busiest_rank(self) -> int | None:
-        """Rank that moved most bytes, the lowest of several; None where none did."""
-        return int(self.rank[np.argmax(self.rank_bytes)]) if self.movers else None
-
-    @property
-    def busiest_share(self) -> float | None:
-        """Share of the busiest rank in the bytes; None where nothing moved."""
-        return _largest_share(self.rank_bytes)
-
-    @property
-    def busiest_node(self) -> str | None:
-        """Node that moved most bytes, the first of several; None where none did."""
-        return self.node[int(np.argmax(self.node_bytes))] if self.moving_nodes else None
-
-    @property
-    def busiest_node_share(self) -> float | None:
-        """Share of the busiest node in the bytes; None where nothing moved."""
-        return _largest_share(self.node_bytes)
-
-    @property
-    def rank_imbalance(self) -> float | None:
-        """Largest bytes of a rank over the mean of all ranks, less one: 0 is even; None where nothing moved."""
-        return _imbalance(self.rank_bytes)
-
-    @property
-    def node_imbalance(self) -> float | None:
-        """The same over nodes."""
-        return _imbalance(self.node_bytes)
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry ``shares_upper`` or ``shares_lower`` of a flow."""
+        ranks, nodes = self.ranks, self.nodes
+        return {
+            "ranks": list(ranks.moving),
+            "nodes": list(nodes.moving),
+            "busiest_rank": ranks.busiest,
+            "busiest_rank_share": ranks.busiest_share,
+            "busiest_node": nodes.busiest,
+            "busiest_node_share": nodes.busiest_share,
+            "rank_imbalance": ranks.imbalance,
+            "node_imbalance": nodes.imbalance,
+        }
 
 
 def moving_ranks(cells: Cells, rows: Mask) -> MovingRanks:
     """Return who did the operations in some cells; processes without a rank do not count."""
     groups, tree = cells.definitions.groups, cells.definitions.system_tree
-    processes = cells.processes
-    processes = processes[np.argsort(groups.rank[processes], kind="stable")]
+    processes = cells.processes[np.argsort(groups.rank[cells.processes], kind="stable")]
     # A process of −1, no process, takes the last entry.
-    place = np.full(len(groups.id) + 1, -1, np.int64)
-    place[processes] = np.arange(len(processes))
-    nodes = np.unique(groups.node[processes])
-    nodes = nodes[nodes >= 0]
-    node_of = np.full(len(groups.id) + 1, -1, np.int64)
-    node_of[processes] = np.searchsorted(nodes, groups.node[processes])
-    node_of[:-1][groups.node < 0] = -1
-    process, count, moved = cells.process[rows], cells.columns.operations[rows], cells.moved[rows]
-
-    def sums(place: Ints, length: int) -> tuple[Amounts, Ints]:
-        at = place[process]
-        known = at >= 0
-        return sums_by(at[known], moved[known], length), sums_by(at[known], count[known], length)
-
-    names = tuple(tree.name[row] for row in nodes.tolist())
-    return MovingRanks(groups.rank[processes], *sums(place, len(processes)), names, *sums(node_of, len(nodes)))
-
-
-def _largest_share(amounts: Amounts) -> float | None:
-    whole = float(amounts.sum(dtype=np.float64))
-    return float(amounts.max()) / whole if whole > 0 else None
-
-
-def _imbalance(amounts: Amounts) -> float | None:
-    share = _largest_share(amounts)
-    return None if share is None else share * len(amounts) - 1
+    moved = sums_by(cells.process[rows], cells.moved[rows], len(groups.id) + 1)[processes]
+    node = groups.node[processes]
+    nodes, place = np.unique(node[node >= 0], return_inverse=True)
+    return MovingRanks(
+        MovedShares(tuple(groups.rank[processes].tolist()), moved),
+        MovedShares(tuple(tree.name[row] for row in nodes.tolist()), sums_by(place, moved[node >= 0], len(nodes))),
+    )

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import any_ancestor, column_at, depths, subtree_sums
+from ...model.arrays import Ints, Links, Mask, any_ancestor, column_at, depths, subtree_sums
 from ...model.document import RecordTable, rows_of
 from ...model.errors import SelectionError, import_library
 from ..selection.window import Amounts
@@ -80,17 +80,17 @@ class HandleForest(RecordTable):
     scope: tuple[str | None, ...]
     flags: tuple[str | None, ...]
     layers: tuple[str, ...]
-    layer_row: npt.NDArray[np.int32]
-    parent: npt.NDArray[np.int32]
-    depth: npt.NDArray[np.int32]
-    operations: npt.NDArray[np.int64]
+    layer_row: Links
+    parent: Links
+    depth: Links
+    operations: Ints
     bytes_read: Amounts
     bytes_written: Amounts
-    subtree_operations: npt.NDArray[np.int64]
+    subtree_operations: Ints
     subtree_bytes_read: Amounts
     subtree_bytes_written: Amounts
-    metadata_events: npt.NDArray[np.int64]
-    ranks: npt.NDArray[np.int64]
+    metadata_events: Ints
+    ranks: Ints
     set_aside: tuple[str | None, ...]
     lifetime_counts: Mapping[str, npt.NDArray[Any]]
     known_lifetimes: Lifetimes | None
@@ -121,7 +121,7 @@ class HandleForest(RecordTable):
         return self.known_lifetimes
 
     @cached_property
-    def higher_ancestor(self) -> npt.NDArray[np.int32]:
+    def higher_ancestor(self) -> Links:
         """Row of each handle's nearest ancestor of a higher layer, int32 (n,); −1 where it has none.
 
         A handle without one carries the program's own traffic in its layer, the others inherit theirs. Parents of the
@@ -136,7 +136,7 @@ class HandleForest(RecordTable):
             rows.append(row)
         return tuple(rows)
 
-    def descends_from(self, layer: str) -> npt.NDArray[np.bool_]:
+    def descends_from(self, layer: str) -> Mask:
         """Return whether each handle has an ancestor in `layer`, bool (n,); a handle is no ancestor of itself.
 
         Raises
@@ -178,7 +178,7 @@ class HandleForest(RecordTable):
 
 def handle_forest(
     sums: HandleSums,
-    operations: npt.NDArray[np.int64],
+    operations: Ints,
     bytes_read: Amounts,
     bytes_written: Amounts,
     lifetimes: Lifetimes | None,

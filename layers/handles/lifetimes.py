@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Columns, Links, Mask, Ticks
+from ...model.arrays import Columns, Ints, Links, Mask, Ticks
 from ...model.codes import UNDEFINED_TIME, IoRecord
 from ...model.definitions import Definitions
 from ...model.operations import Operations
@@ -47,20 +47,20 @@ class Lifetimes(Columns):
         Ticks since the trace's start; ``UNDEFINED_TIME`` where no event says so.
     """
 
-    handle: npt.NDArray[np.int32]
-    process: npt.NDArray[np.int32]
-    epoch: npt.NDArray[np.int32]
+    handle: Links
+    process: Links
+    epoch: Links
     origin: npt.NDArray[np.uint8]
-    created: npt.NDArray[np.int64]
-    destroyed: npt.NDArray[np.int64]
+    created: Ints
+    destroyed: Ints
 
     @property
-    def never_created(self) -> npt.NDArray[np.bool_]:
+    def never_created(self) -> Mask:
         """Whether neither an event nor the definitions make the handle, bool (n,)."""
         return np.asarray(self.origin == Origin.NEVER_CREATED, np.bool_)
 
     @property
-    def never_destroyed(self) -> npt.NDArray[np.bool_]:
+    def never_destroyed(self) -> Mask:
         """Whether the handle is still open where the trace ends or its next epoch begins, bool (n,)."""
         return np.asarray(self.destroyed == UNDEFINED_TIME, np.bool_)
 
@@ -148,15 +148,15 @@ def lifetime_events(metadata: MetadataEvents) -> tuple[Links, Links, Ticks, Mask
     return handle[rows], metadata.process[rows], metadata.time[rows], birth, duplicates[rows]
 
 
-def _epochs(first: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
+def _epochs(first: Mask) -> Links:
     """Return the position of each row since the last row that is `first`."""
     position = np.arange(len(first))
     return (position - np.maximum.accumulate(np.where(first, position, 0))).astype(np.int32)
 
 
 def _used_only(
-    operations: Operations | UsedHandles, handle: npt.NDArray[np.int32], process: npt.NDArray[np.int32], processes: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    operations: Operations | UsedHandles, handle: Links, process: Links, processes: int
+) -> tuple[Ints, Ints]:
     """Return handle and process of operations on handles that have no event of their own in that process."""
     # Processes count from −1 (a location without a group), hence one more than there are.
     known = operations.handle >= 0

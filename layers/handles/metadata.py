@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Columns, Links, Mask, RowsOfIds, column_at
+from ...model.arrays import Columns, Ints, Links, Mask, RowsOfIds, column_at
 from ...model.codes import CREATE_FILE, METADATA_NAMES, SYNCHRONOUS, IoRecord
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
@@ -50,15 +50,15 @@ class MetadataEvents(Columns):
     """
 
     kind: npt.NDArray[np.uint8]
-    time: npt.NDArray[np.int64]
-    process: npt.NDArray[np.int32]
-    handle: npt.NDArray[np.int32]
-    new_handle: npt.NDArray[np.int32]
-    file: npt.NDArray[np.int32]
-    paradigm: npt.NDArray[np.int32]
-    location: npt.NDArray[np.int32]
-    creates_file: npt.NDArray[np.bool_]
-    synchronous: npt.NDArray[np.bool_]
+    time: Ints
+    process: Links
+    handle: Links
+    new_handle: Links
+    file: Links
+    paradigm: Links
+    location: Links
+    creates_file: Mask
+    synchronous: Mask
 
 
 class EventObjects:

@@ -1,9 +1,8 @@
 """Order of the layers, highest first, from the forest of handles."""
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import column_at
+from ...model.arrays import Ints, Links, Mask, column_at
 from ...model.codes import KNOWN_STACK
 from ...model.definitions import Definitions, Paradigm
 from ...model.errors import SelectionError
@@ -45,9 +44,7 @@ def layer_order(definitions: Definitions) -> tuple[str, ...]:
     return tuple(order)
 
 
-def layer_rows(
-    definitions: Definitions, order: tuple[str, ...], paradigm: npt.NDArray[np.int32]
-) -> npt.NDArray[np.int32]:
+def layer_rows(definitions: Definitions, order: tuple[str, ...], paradigm: Links) -> Links:
     """Return the row in `order` of the layer of each paradigm row, int32 (n,), −1 where it is none."""
     rank = {name: row for row, name in enumerate(order)}
     by_paradigm = np.array([rank.get(layer_name(paradigm), -1) for paradigm in definitions.paradigms], np.int32)
@@ -61,7 +58,7 @@ def layer_place(order: tuple[str, ...], name: str) -> int:
     return order.index(name)
 
 
-def _layers_by_paradigm(paradigms: tuple[Paradigm, ...]) -> tuple[list[str], npt.NDArray[np.int32]]:
+def _layers_by_paradigm(paradigms: tuple[Paradigm, ...]) -> tuple[list[str], Links]:
     """Return the names of all layers and for each paradigm the row of its name; paradigms of one name are one layer."""
     names = list(dict.fromkeys(layer_name(paradigm) for paradigm in paradigms))
     row = {name: index for index, name in enumerate(names)}
@@ -76,7 +73,7 @@ def _place(name: str, paradigm: Paradigm) -> tuple[float, str]:
     return KNOWN_STACK.index(neighbour) - 0.5, name
 
 
-def _net_parents(layer: npt.NDArray[np.int32], parent: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]:
+def _net_parents(layer: Links, parent: Links, count: int) -> Ints:
     """Return by how many handles each layer (row) is rather the parent of another (column) than its child."""
     child = np.flatnonzero((parent >= 0) & (parent < len(parent)))
     upper, lower = layer[parent[child]], layer[child]
@@ -86,7 +83,7 @@ def _net_parents(layer: npt.NDArray[np.int32], parent: npt.NDArray[np.int32], co
     return np.asarray(handles - handles.T, np.int64)
 
 
-def _ranked_pairs(net: npt.NDArray[np.int64], place: list[tuple[float, str]]) -> npt.NDArray[np.bool_]:
+def _ranked_pairs(net: Ints, place: list[tuple[float, str]]) -> Mask:
     """Return which layer (row) stands above which (column), transitively; strong majorities are heard first."""
     above = np.zeros(net.shape, np.bool_)
     pairs = [(int(upper), int(lower)) for upper, lower in np.argwhere(net > 0)]

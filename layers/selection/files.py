@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Links
+from ...model.arrays import Links, Mask
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 
@@ -70,12 +70,12 @@ class FileSelection:
 
     files: str
     reasons: tuple[FileRule, ...]
-    handle_reason: npt.NDArray[np.int32]
-    file_reason: npt.NDArray[np.int32]
+    handle_reason: Links
+    file_reason: Links
     rules: tuple[FileRule, ...] = DEFAULT_RULES
 
     @property
-    def selected(self) -> npt.NDArray[np.bool_]:
+    def selected(self) -> Mask:
         """Whether a handle is selected, bool (handles,)."""
         return self.handle_reason < 0
 
@@ -146,7 +146,7 @@ def select_files(
     return FileSelection(files, reasons, handle_reason.astype(np.int32), file_reason, known)
 
 
-def _first_match(names: tuple[str, ...], rules: tuple[FileRule, ...]) -> npt.NDArray[np.int32]:
+def _first_match(names: tuple[str, ...], rules: tuple[FileRule, ...]) -> Links:
     """Return for each name the row of the first rule that matches it or a folder above it, −1 where none does."""
     reason = np.full(len(names), -1, np.int32)
     for row in reversed(range(len(rules))):

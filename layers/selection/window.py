@@ -11,14 +11,14 @@ from typing import Any, Final, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints, Ticks
+from ...model.arrays import Floats, Ints, Mask, Ticks
 from ...model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, Status
 from ...model.definitions import Clock, Definitions
 from ...model.document import Record
 from ...model.errors import SelectionError
 from ...model.operations import Operations, view
 
-Amounts = npt.NDArray[np.uint64] | npt.NDArray[np.float64]
+Amounts = npt.NDArray[np.uint64] | Floats
 """Bytes: uint64 where they are whole, float64 where a window cuts operations."""
 
 Seconds = tuple[float | None, float | None]
@@ -50,7 +50,7 @@ class TickWindow:
         """Start and end in s from the trace's start."""
         return self.start / self.ticks_per_second, self.end / self.ticks_per_second
 
-    def contains(self, time: Ticks) -> npt.NDArray[np.bool_]:
+    def contains(self, time: Ticks) -> Mask:
         """Return whether each time lies in the window."""
         before = time <= self.end if self.closed else time < self.end
         return (time >= self.start) & before
@@ -66,7 +66,7 @@ class TickWindow:
         end = np.where(operations.end == UNDEFINED_TIME, self.end, operations.end)
         return np.maximum(end, operations.begin)
 
-    def overlaps(self, operations: Operations) -> npt.NDArray[np.bool_]:
+    def overlaps(self, operations: Operations) -> Mask:
         """Return which operations have time in common with the window, bool (n,); one without duration lies in it."""
         begin, end = operations.begin, self.ends(operations)
         lasting = end > begin

@@ -6,13 +6,17 @@ from typing import Any, Final, Self
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Ints
 from ...model.codes import UNDEFINED_UINT64
+from ...model.keyed import KeyedSums
 from ...model.sums import Sums, added, largest
 from ...model.sums import least as smallest
 from .distribution import Distribution, RequestBytes, quantile_places
 
-_FIRST: Final = 1 << 8
-_LAST: Final = 1 << 16
+_MOST_NUMBERS: Final = 49_152
+"""Different numbers that are kept as they are."""
+_DIGITS: Final = 10
+"""Binary digits that are left of a number where there are more; it then grows by less than 0.2 %."""
 _UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
 
 
@@ -26,9 +30,6 @@ class ValueCounts(Sums):
 
     Attributes
     ----------
-    rounded : bool
-        Whether there were more than some 49,000 different numbers, so that all were rounded up to ten binary digits.
-        That depends on the numbers alone, not on their order or on what was merged with what.
     least, most : int or None
         The smallest and the largest number, never rounded.
     count, sum : int
@@ -42,14 +43,10 @@ class ValueCounts(Sums):
     most: int | None = largest(None)
 
     def __post_init__(self) -> None:
-        from ...model.kernels import random_seed
-
         super().__post_init__()
-        self._seed = random_seed()
-        self._sizes, self._counts = np.zeros(_FIRST, np.uint64), np.zeros(_FIRST, np.int64)
-        self._used, self.rounded = 0, False
+        self._known, self._waiting, self._rounded = KeyedSums.none(1, "count"), list[KeyedSums](), False
 
-    def add(self, numbers: npt.NDArray[Any], weight: npt.NDArray[np.int64] | None = None) -> None:
+    def add(self, numbers: npt.NDArray[Any], weight: Ints | None = None) -> None:
         """Count whole numbers from 0 on, each `weight` times; ``UNDEFINED_UINT64`` is left out."""
         requested = numbers.astype(np.uint64, copy=False)
         known = requested != _UNKNOWN
@@ -66,20 +63,30 @@ class ValueCounts(Sums):
         least, most = int(requested.min()), int(requested.max())
         self.least = least if self.least is None else min(self.least, least)
         self.most = most if self.most is None else max(self.most, most)
-        self._take(requested, weights)
+        if weight is None:
+            requested, weights = np.unique(requested, return_counts=True)
+        self._take(KeyedSums([requested], {"count": weights}))
 
     def absorb(self, other: Self) -> None:
         """Add the counts of `other`."""
-        if other.rounded and not self.rounded:
-            self._rehash(len(self._sizes), True)
-        used = other._counts > 0
-        self._take(other._sizes[used], other._counts[used])
+        self._take(other._settled())
+        self._rounded |= other._rounded
 
-    def ordered(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+    @property
+    def rounded(self) -> bool:
+        """Whether there were more than some 49,000 different numbers, so that all were rounded up to ten binary digits.
+
+        That depends on the numbers alone, not on their order or on what was merged with what.
+        """
+        self._settled()
+        return self._rounded
+
+    def ordered(self) -> tuple[npt.NDArray[np.uint64], Ints]:
         """Return the different numbers in ascending order, and how often each occurs."""
-        used = np.flatnonzero(self._counts)
-        order = used[np.argsort(self._sizes[used])]
-        return self._sizes[order], self._counts[order]
+        known = self._settled()
+        numbers = known.keys[0].view(np.uint64)
+        order = np.argsort(numbers, kind="stable")
+        return numbers[order], known["count"][order]
 
     @property
     def zeros(self) -> int:
@@ -112,25 +119,25 @@ class ValueCounts(Sums):
         found = (number / unit for number in self.at(quantile_places(self.count)))
         return Distribution(self.count, self.sum / (self.count * unit), *found)
 
-    def _take(self, sizes: npt.NDArray[np.uint64], weights: npt.NDArray[np.int64]) -> None:
-        from .counts_kernel import count_numbers
+    def _take(self, counts: KeyedSums) -> None:
+        # Merging sorts all that there are: not before there are as many again.
+        self._waiting.append(counts)
+        if sum(map(len, self._waiting)) >= max(_MOST_NUMBERS, len(self._known)):
+            self._settled()
 
-        done = 0
-        while True:
-            done, self._used = count_numbers(
-                sizes, weights, done, self.rounded, self._sizes, self._counts, self._used, self._seed
-            )
-            if done == len(sizes):
-                return
-            # Rounded numbers are at most 28,000, so they always find room.
-            grows = self.exact or len(self._sizes) < _LAST
-            self._rehash(2 * len(self._sizes) if grows else _LAST, not grows)
+    def _settled(self) -> KeyedSums:
+        """Return all counts, those that wait to be merged too."""
+        if self._waiting:
+            self._known, self._waiting = self._known.merged(*self._waiting), []
+            self._rounded |= not self.exact and len(self._known) > _MOST_NUMBERS
+            if self._rounded:
+                self._known = KeyedSums([_rounded_up(self._known.keys[0].view(np.uint64))], self._known.values)
+        return self._known
 
-    def _rehash(self, room: int, rounded: bool) -> None:
-        used = self._counts > 0
-        sizes, counts = self._sizes[used], self._counts[used]
-        self._sizes, self._counts = np.zeros(room, np.uint64), np.zeros(room, np.int64)
-        self.rounded |= rounded
-        from .counts_kernel import count_numbers
 
-        _, self._used = count_numbers(sizes, counts, 0, self.rounded, self._sizes, self._counts, 0, self._seed)
+def _rounded_up(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Return numbers with their first binary digits, rounded up."""
+    shift = np.maximum(np.frexp(numbers.astype(np.float64))[1] - _DIGITS, 0).astype(np.uint64)
+    whole = numbers >> shift
+    rounded: npt.NDArray[np.uint64] = (whole + (whole << shift != numbers)) << shift
+    return rounded

@@ -2,13 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Links
+from ...model.arrays import Ints, Links
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 
@@ -25,10 +23,6 @@ KEYS: Final = tuple(NEEDS_OF_KEYS)
 Key = str | int | None
 """File name, file system, MPI rank, name of the node, or OTF2 id of the handle; None where there is none."""
 
-_FILE, _PROCESS, _HANDLE = range(3)
-
-PlaceOf = Callable[[Links, Links, Links], npt.NDArray[np.int64]]
-
 
 class Grouping(NamedTuple):
     """The keys of a trace, and which of them an operation belongs to.
@@ -37,13 +31,19 @@ class Grouping(NamedTuple):
     ----------
     keys : list of (str or int or None)
         Each once; the last is None.
-    places : callable
-        From the rows of file, process and handle of some operations or metadata events, int32 (n,) each and −1 where
-        there is none, to their places in `keys`, int64 (n,).
+    of : {"file", "process", "handle"}
+        What decides.
+    table : int64 (rows+1,)
+        Place in `keys` of each row of that, the last of −1.
     """
 
     keys: list[Any]
-    places: PlaceOf
+    of: str
+    table: Ints
+
+    def places(self, file: Links, process: Links, handle: Links) -> Ints:
+        """Return the places of operations or metadata events by their rows, −1 where there is none; int64 (n,)."""
+        return self.table[{"file": file, "process": process, "handle": handle}[self.of]]
 
 
 def grouping(definitions: Definitions, by: str) -> Grouping:
@@ -61,7 +61,7 @@ def grouping(definitions: Definitions, by: str) -> Grouping:
     return _GROUPINGS[by](definitions)
 
 
-def distinct_names(names: tuple[str, ...]) -> tuple[list[Any], npt.NDArray[np.int64]]:
+def distinct_names(names: tuple[str, ...]) -> tuple[list[Any], Ints]:
     """Return distinct names, then None, and the place of each of `names` among them, that of None last."""
     everything = [*names, None]
     labels = list(dict.fromkeys(everything))
@@ -69,14 +69,9 @@ def distinct_names(names: tuple[str, ...]) -> tuple[list[Any], npt.NDArray[np.in
     return labels, np.array([places[name] for name in everything], np.int64)
 
 
-def _looked_up(table: npt.NDArray[np.int64], column: int, *rows: Links) -> npt.NDArray[np.int64]:
-    """Return the places of rows of one column; the last of `table` is that of −1."""
-    return table[rows[column]]
-
-
 def _by_file(definitions: Definitions) -> Grouping:
     labels, table = distinct_names(definitions.files.name)
-    return Grouping(labels, partial(_looked_up, table, _FILE))
+    return Grouping(labels, "file", table)
 
 
 def _by_file_system(definitions: Definitions) -> Grouping:
@@ -89,14 +84,14 @@ def _by_file_system(definitions: Definitions) -> Grouping:
     labels = sorted({name for name in names if name is not None})
     places: dict[str | None, int] = {name: place for place, name in enumerate(labels)} | {None: len(labels)}
     table = np.array([places[name] for name in [*names, None]], np.int64)
-    return Grouping([*labels, None], partial(_looked_up, table, _FILE))
+    return Grouping([*labels, None], "file", table)
 
 
 def _by_rank(definitions: Definitions) -> Grouping:
     ranks = definitions.groups.rank
     labels = np.unique(ranks[ranks >= 0]).tolist()
     table = np.append(np.where(ranks >= 0, np.searchsorted(labels, ranks), len(labels)), len(labels))
-    return Grouping([*labels, None], partial(_looked_up, table, _PROCESS))
+    return Grouping([*labels, None], "process", table)
 
 
 def _by_node(definitions: Definitions) -> Grouping:
@@ -107,12 +102,12 @@ def _by_node(definitions: Definitions) -> Grouping:
     ids, often = definitions.system_tree.id[rows].tolist(), Counter(names)
     labels = [name if often[name] == 1 else f"{name} ({one})" for name, one in zip(names, ids, strict=True)]
     table = np.append(np.where(node >= 0, np.searchsorted(rows, node), len(labels)), len(labels))
-    return Grouping([*labels, None], partial(_looked_up, table, _PROCESS))
+    return Grouping([*labels, None], "process", table)
 
 
 def _by_handle(definitions: Definitions) -> Grouping:
     labels = definitions.handles.id.tolist()
-    return Grouping([*labels, None], partial(_looked_up, np.arange(len(labels) + 1), _HANDLE))
+    return Grouping([*labels, None], "handle", np.arange(len(labels) + 1))
 
 
 _GROUPINGS: Final[dict[str, Callable[[Definitions], Grouping]]] = {

@@ -9,9 +9,8 @@ The module needs numba; import it inside the function that uses it.
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Floats
+from ...model.arrays import Floats, Links
 from ...model.codes import UNDEFINED_UINT64, IoMode, Status
 from ...model.kernels import compiled, inlined
 from .tables import (
@@ -133,7 +132,7 @@ def _add_to_handle(sums: OperationTables, handle: int, mode: int, whole: np.int6
 
 @compiled
 def spread_over_bins(
-    row_of_category: npt.NDArray[np.int32],
+    row_of_category: Links,
     kept: Kept,
     first: int,
     count: int,

@@ -16,7 +16,7 @@ from ...signals.step import StepSignal
 from ..attribution.stream import Stream
 from ..handles.scope import Scope, ScopedBlock
 from ..handles.stack import handle_lineages
-from ..selection.window import FRACTION, Amounts, whole_and_part
+from ..selection.window import FRACTION, Amounts, sums_by, whole_and_part
 from ..statistics.grouping import Key, grouping
 from .bins import BinGrid
 from .tables import MODES, Kept
@@ -87,9 +87,7 @@ class PartVolumes(Sums):
         group = self.sums.keys[0]
         chosen = np.isin(group // count, categories)
         places, row = np.unique(group[chosen] % count, return_inverse=True)
-        whole, part = np.zeros(len(places), np.int64), np.zeros(len(places), np.int64)
-        np.add.at(whole, row, self.sums["whole"][chosen])
-        np.add.at(part, row, self.sums["part"][chosen])
+        whole, part = (sums_by(row, self.sums[name][chosen], len(places)) for name in ("whole", "part"))
         volumes = whole + part / FRACTION
         keys = self.counted.keys
         return {keys[places[one]]: float(volumes[one]) for one in np.argsort(-volumes, kind="stable").tolist()}

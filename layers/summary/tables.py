@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Floats
+from ...model.arrays import Floats, Ints, Links, Mask
 
 OPERATIONS, UNDEFINED, CANCELLED, NEVER, CUT = range(5)
 """Columns of `OperationTables.counts`; `CUT` counts operations whose bytes the window holds only in part."""
@@ -22,36 +22,36 @@ class OperationTables(NamedTuple):
     A category is a lineage of handles and a mode; its number is ``lineage * MODES + mode``.
     """
 
-    counts: npt.NDArray[np.int64]
+    counts: Ints
     """(categories, 5)"""
-    bytes: npt.NDArray[np.int64]
+    bytes: Ints
     """(categories, 2)"""
-    ticks: npt.NDArray[np.int64]
+    ticks: Ints
     """(categories,), durations of operations that ended"""
-    processes: npt.NDArray[np.bool_]
+    processes: Mask
     """(categories, processes + 1), whether a process had such operations; the first column: no process"""
-    handle_used: npt.NDArray[np.bool_]
+    handle_used: Mask
     """(handles, MODES), whether operations on it are in a category"""
-    handle_operations: npt.NDArray[np.int64]
+    handle_operations: Ints
     """(handles,)"""
-    handle_bytes: npt.NDArray[np.int64]
+    handle_bytes: Ints
     """(handles, 2, 2), read and written"""
-    any_cut: npt.NDArray[np.bool_]
+    any_cut: Mask
     """(1,), whether the window cuts an operation on any handle that moved bytes"""
-    aside: npt.NDArray[np.int64]
+    aside: Ints
     """(reasons,), operations set aside"""
-    aside_used: npt.NDArray[np.bool_]
+    aside_used: Mask
     """(handles,)"""
-    extent: npt.NDArray[np.int64]
+    extent: Ints
     """(2,), first begin and last begin or end of all operations"""
 
 
 class HandleCategories(NamedTuple):
     """Where operations count, by their handles."""
 
-    of_handle: npt.NDArray[np.int32]
+    of_handle: Links
     """(handles,), category of reads, −1 where a handle is not selected"""
-    reason: npt.NDArray[np.int32]
+    reason: Links
     """(handles + 1,), row in ``FileSelection.reasons``, the last for undefined handles"""
     aside: int
     """Category for the bytes of operations that are set aside."""
@@ -73,21 +73,21 @@ class BinPlaces(NamedTuple):
 class OperationColumns(NamedTuple):
     """Columns of `iostrata.model.operations.Operations` that are added up."""
 
-    process: npt.NDArray[np.int32]
-    handle: npt.NDArray[np.int32]
+    process: Links
+    handle: Links
     mode: npt.NDArray[np.uint8]
     status: npt.NDArray[np.uint8]
-    begin: npt.NDArray[np.int64]
-    end: npt.NDArray[np.int64]
+    begin: Ints
+    end: Ints
     moved: npt.NDArray[np.uint64]
 
 
 class Kept(NamedTuple):
     """What is further done with each operation of a batch; category −1 where it does not count."""
 
-    category: npt.NDArray[np.int32]
-    begin: npt.NDArray[np.int64]
-    end: npt.NDArray[np.int64]
+    category: Links
+    begin: Ints
+    end: Ints
     volume: Floats
 
 

@@ -93,8 +93,9 @@ class SegmentSums(Sums):
         super().__post_init__()
         trace, seconds = self.trace, self.seconds
         definitions, window = trace.definitions, trace.scope.window
-        self._nodes, self._node_of = grouping(definitions, "node")
-        self._systems, self._system_of = grouping(definitions, "filesystem")
+        nodes, systems = grouping(definitions, "node"), grouping(definitions, "filesystem")
+        self._nodes, self._node_of = nodes.keys, nodes.places
+        self._systems, self._system_of = systems.keys, systems.places
         groups = len(self._nodes) * len(self._systems)
         length = window.end - window.start
         width = max(1.0, seconds * window.ticks_per_second)

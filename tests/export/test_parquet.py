@@ -72,7 +72,7 @@ def test_what_is_unknown_is_null(table):
     assert found["end_s"].null_count == 12
     assert found["offset"].null_count == int((trace.operations.offset == 2**64 - 1).sum())
     assert found["bytes_moved"].null_count == int((trace.operations.moved == 2**64 - 1).sum())
-    assert found["parent"].null_count == int((trace.stream.whole.traffic.attribution.parent < 0).sum())
+    assert found["parent"].null_count == int((trace.stream.whole.attribution.parent < 0).sum())
     assert found.schema.metadata[b"ticks_per_second"] == b"1000000000"
 
 

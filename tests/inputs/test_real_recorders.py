@@ -140,7 +140,7 @@ def test_384_ranks_write_through_64(recorders):
         384,
         64,
     )
-    assert len(flow.lower_ranks.moving_ranks) == 64
+    assert len(flow.lower_ranks.ranks.moving) == 64
 
 
 def test_the_heatmap_holds_what_the_counters_count(recorders):

@@ -29,8 +29,79 @@ _MOST_LAYERS: Final = 62
 """Layers that have a bit of an int64."""
 
 
-class CallSums(Sums):
-    """What follows the calls of some processes (`FollowsCalls`) and adds up what they took; sums of others merge.
+def busy_groups(
+    layer: npt.NDArray[np.integer],
+    kind: npt.NDArray[np.integer],
+    region: npt.NDArray[np.integer],
+    undecided: npt.NDArray[Any],
+) -> Ints:
+    """Return the groups of `Calls.busy`: by layer and kind, without an event by function and whether undecided."""
+    by_function = -1 - 2 * region.astype(np.int64) - undecided
+    return np.where(kind == NO_EVENT, by_function, (layer.astype(np.int64) + 1) * KINDS + kind)
+
+
+def functions_of_groups(group: Ints) -> tuple[Ints, Mask]:
+    """Return the function of each group, −1 where that has an event, and whether its calls are undecided."""
+    return np.where(group < 0, (-1 - group) // 2, -1), (group < 0) & ((-1 - group) % 2 == 1)
+
+
+OTHER_CALLS: Final = "other_calls"
+CALL_KINDS: Final = {
+    "opens": (IoRecord.CREATE_HANDLE,),
+    "closes": (IoRecord.DESTROY_HANDLE,),
+    "duplications": (IoRecord.DUPLICATE_HANDLE,),
+    "seeks": (IoRecord.SEEK,),
+    "status_changes": (IoRecord.CHANGE_STATUS_FLAGS,),
+    "deletions": (IoRecord.DELETE_FILE,),
+    "locks": (IoRecord.ACQUIRE_LOCK, IoRecord.RELEASE_LOCK, IoRecord.TRY_LOCK),
+    OTHER_CALLS: (NO_EVENT,),
+}
+"""Calls that move no data by the records of what they do; the last are those that leave no I/O event of their own."""
+
+_LEAVE_EVENTS: Final = ("ISOC", "POSIX")
+
+
+@dataclass(frozen=True)
+class FunctionTime(Record):
+    """How often a function was called, and what that took in s."""
+
+    function: str
+    calls: int
+    summed_s: float
+
+
+@dataclass(frozen=True)
+class CallTime(Record):
+    """What the calls of one kind in one layer took.
+
+    Attributes
+    ----------
+    layer : str
+    kind : str
+        A key of `CALL_KINDS`.
+    calls : int
+        On selected files and within the window.
+    summed_s, busy_s : float
+        From Enter to Leave, in s: the sum over the calls, and the time in which any was under way.
+    functions : tuple of FunctionTime
+        Of other calls, which they are, those that took longest first.
+    """
+
+    layer: str
+    kind: str
+    calls: int
+    summed_s: float
+    busy_s: float
+    functions: tuple[FunctionTime, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as in ``layers --json``."""
+        entry = super().to_dict()
+        return entry if self.functions else {name: value for name, value in entry.items() if name != "functions"}
+
+
+class Calls(Sums):
+    """What calls took within the window: follows those of some processes (`FollowsCalls`); sums of others merge.
 
     Memory follows the call paths, of which there are at most 2^20, the depth of calls, and handles times processes.
 
@@ -123,81 +194,6 @@ class CallSums(Sums):
         for row in range(min(len(self.scope.order), _MOST_LAYERS)):
             found[:-2] |= any_ancestor(parent, layer == row).astype(np.int64) << row
         return found
-
-
-def busy_groups(
-    layer: npt.NDArray[np.integer],
-    kind: npt.NDArray[np.integer],
-    region: npt.NDArray[np.integer],
-    undecided: npt.NDArray[Any],
-) -> Ints:
-    """Return the groups of `CallSums.busy`: by layer and kind, without an event by function and whether undecided."""
-    by_function = -1 - 2 * region.astype(np.int64) - undecided
-    return np.where(kind == NO_EVENT, by_function, (layer.astype(np.int64) + 1) * KINDS + kind)
-
-
-def functions_of_groups(group: Ints) -> tuple[Ints, Mask]:
-    """Return the function of each group, −1 where that has an event, and whether its calls are undecided."""
-    return np.where(group < 0, (-1 - group) // 2, -1), (group < 0) & ((-1 - group) % 2 == 1)
-
-
-OTHER_CALLS: Final = "other_calls"
-CALL_KINDS: Final = {
-    "opens": (IoRecord.CREATE_HANDLE,),
-    "closes": (IoRecord.DESTROY_HANDLE,),
-    "duplications": (IoRecord.DUPLICATE_HANDLE,),
-    "seeks": (IoRecord.SEEK,),
-    "status_changes": (IoRecord.CHANGE_STATUS_FLAGS,),
-    "deletions": (IoRecord.DELETE_FILE,),
-    "locks": (IoRecord.ACQUIRE_LOCK, IoRecord.RELEASE_LOCK, IoRecord.TRY_LOCK),
-    OTHER_CALLS: (NO_EVENT,),
-}
-"""Calls that move no data by the records of what they do; the last are those that leave no I/O event of their own."""
-
-_LEAVE_EVENTS: Final = ("ISOC", "POSIX")
-
-
-@dataclass(frozen=True)
-class FunctionTime(Record):
-    """How often a function was called, and what that took in s."""
-
-    function: str
-    calls: int
-    summed_s: float
-
-
-@dataclass(frozen=True)
-class CallTime(Record):
-    """What the calls of one kind in one layer took.
-
-    Attributes
-    ----------
-    layer : str
-    kind : str
-        A key of `CALL_KINDS`.
-    calls : int
-        On selected files and within the window.
-    summed_s, busy_s : float
-        From Enter to Leave, in s: the sum over the calls, and the time in which any was under way.
-    functions : tuple of FunctionTime
-        Of other calls, which they are, those that took longest first.
-    """
-
-    layer: str
-    kind: str
-    calls: int
-    summed_s: float
-    busy_s: float
-    functions: tuple[FunctionTime, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as in ``layers --json``."""
-        entry = super().to_dict()
-        return entry if self.functions else {name: value for name, value in entry.items() if name != "functions"}
-
-
-class Calls(CallSums):
-    """What the calls of a trace took, within its window."""
 
     def __repr__(self) -> str:
         return f"<Calls: {int(self.times[:, :, 0].sum()):,} calls, {len(self.tree):,} call paths>"

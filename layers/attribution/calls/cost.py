@@ -1,4 +1,4 @@
-"""What I/O costs a run by rank: its share of the time, what could be saved at most, and whether it overlaps computing."""
+"""What I/O costs a run by rank: its share of the time, what could be saved, whether it overlaps computing."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -79,9 +79,7 @@ def run_cost(calls: Calls, under_way: RangeUnion) -> RunCost:
     """Add up what the first threads of all processes did; `under_way`: when they had non-blocking operations."""
     definitions, window = calls.scope.definitions, calls.scope.window
     second = window.ticks_per_second
-    process = definitions.locations.group
-    processes, first = np.unique(process, return_index=True)
-    first = first[processes >= 0]
+    process, first = definitions.locations.group, first_threads(definitions)
     names = calls.functions.names
     mpi_calls, of_threads = (np.array([name == PARADIGMS[one] for name in names]) for one in (OF_MPI, OF_PTHREAD))
     set_aside = np.arange(len(names)) == len(names) - 1

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ....model.arrays import Columns, column_types
+from ....model.arrays import Columns, Ints, Links, column_types
 from ....model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, IoRecord
 from ....model.events import IoEvents
 from ....model.stream.source import Partition, Source
@@ -53,14 +53,14 @@ class MetadataCalls(Columns):
     """
 
     kind: npt.NDArray[np.uint8]
-    location: npt.NDArray[np.int32]
-    handle: npt.NDArray[np.int32]
-    file: npt.NDArray[np.int32]
-    layer: npt.NDArray[np.int32]
-    region: npt.NDArray[np.int32]
-    begin: npt.NDArray[np.int64]
-    end: npt.NDArray[np.int64]
-    time: npt.NDArray[np.int64]
+    location: Links
+    handle: Links
+    file: Links
+    layer: Links
+    region: Links
+    begin: Ints
+    end: Ints
+    time: Ints
     mode: npt.NDArray[np.uint8]
     flags: npt.NDArray[np.uint32]
     value: npt.NDArray[np.uint64]
@@ -69,7 +69,7 @@ class MetadataCalls(Columns):
 
 def events_alone(events: IoEvents, scope: Scope) -> MetadataCalls:
     """Return metadata events of a trace that does not tell when functions were entered and left, in their order."""
-    return _Events(scope).of(events)
+    return _of_events(events, EventObjects(scope.definitions), scope)
 
 
 def metadata_calls(
@@ -80,13 +80,13 @@ def metadata_calls(
     Those of a location come in the order in which they ended. What is kept between parts are the events whose calls
     have not ended.
     """
-    known, window = _Events(scope), scope.window
+    objects, window = EventObjects(scope.definitions), scope.window
     for partition in partitions:
         walker = StackWalker(functions, scope)
-        waiting = known.of(IoEvents.empty())
+        waiting = MetadataCalls.empty()
         for batch in source.calls(partition):
             ended = walker.add(batch)
-            waiting = MetadataCalls.concatenate([waiting, known.of(batch.events)])
+            waiting = MetadataCalls.concatenate([waiting, _of_events(batch.events, objects, scope)])
             found, waiting = _matched(waiting, ended, functions, walker.location)
             yield _within(found, window)
         found, waiting = _matched(waiting, walker.finish(), functions, -1)
@@ -131,20 +131,14 @@ def _within(found: MetadataCalls, window: TickWindow) -> MetadataCalls:
     return found.take(window.contains(np.where(found.kind == NO_EVENT, found.begin, found.time)))
 
 
-class _Events:
-    """Metadata events with their handles, files and layers."""
-
-    def __init__(self, scope: Scope) -> None:
-        self._scope, self._objects = scope, EventObjects(scope.definitions)
-
-    def of(self, events: IoEvents) -> MetadataCalls:
-        """Return those of some events that are none of an operation."""
-        events = events.take(~np.isin(events.kind, _OF_OPERATIONS))
-        handle, file, paradigm = self._objects.of(events)
-        return _rows(
-            len(events), **{name: getattr(events, name) for name in _OF_EVENTS}, handle=handle, file=file,
-            layer=self._scope.layer_rows(paradigm), begin=events.time, end=events.time,
-        )  # fmt: skip
+def _of_events(events: IoEvents, objects: EventObjects, scope: Scope) -> MetadataCalls:
+    """Return metadata events, those of some events that are none of an operation."""
+    events = events.take(~np.isin(events.kind, _OF_OPERATIONS))
+    handle, file, paradigm = objects.of(events)
+    return _rows(
+        len(events), **{name: getattr(events, name) for name in _OF_EVENTS}, handle=handle, file=file,
+        layer=scope.layer_rows(paradigm), begin=events.time, end=events.time,
+    )  # fmt: skip
 
 
 def _of_calls(bars: StackBars, functions: FunctionGroups) -> MetadataCalls:

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ....model.arrays import Columns, Ints
+from ....model.arrays import Columns, Ints, Links
 from ....model.codes import IoMode, IoRecord
 from ....model.stream.calls import EventBatch
 from ....model.stream.source import Partition, Source
@@ -57,14 +57,14 @@ class StackBars(Columns):
         How many calls it stands for.
     """
 
-    location: npt.NDArray[np.int32]
-    depth: npt.NDArray[np.int32]
-    region: npt.NDArray[np.int32]
-    handle: npt.NDArray[np.int32]
+    location: Links
+    depth: Links
+    region: Links
+    handle: Links
     kind: npt.NDArray[np.uint8]
-    begin: npt.NDArray[np.int64]
-    end: npt.NDArray[np.int64]
-    count: npt.NDArray[np.int64]
+    begin: Ints
+    end: Ints
+    count: Ints
 
     def of_locations(self, locations: Ints) -> "StackBars":
         """Return those of some locations."""

@@ -32,7 +32,7 @@ def test_segments_are_operations_with_inferred_handles(traced_log):
     assert (below.statistics("write").bytes, below.statistics("write").own_bytes) == (200, 0)
     assert (below.statistics("read").bytes, below.statistics("read").own_bytes) == (7, 7)
     flow = trace.flow("MPI-IO", "POSIX", "write")
-    assert (len(flow.upper_ranks.moving_ranks), len(flow.lower_ranks.moving_ranks)) == (2, 1)
+    assert (len(flow.upper_ranks.ranks.moving), len(flow.lower_ranks.ranks.moving)) == (2, 1)
     assert flow.amplification == 1.0
     recording = trace.definitions.recording
     assert (recording.recorder, recording.handles, recording.threads, recording.metadata) == (

@@ -255,9 +255,7 @@ def test_what_score_p_recorded_and_a_table_of_its_calls_give_the_same_numbers(fi
                     found.busy_s, expected.busy_s, rel_tol=1e-6, abs_tol=1e-6
                 )
     if kind == "parquet":
-        np.testing.assert_array_equal(
-            table.stream.whole.traffic.attribution.parent, trace.stream.whole.traffic.attribution.parent
-        )
+        np.testing.assert_array_equal(table.stream.whole.attribution.parent, trace.stream.whole.attribution.parent)
         for one, other in zip(table.flows, trace.flows, strict=True):
             assert (one.upper, one.lower, one.direction, one.lower_bytes, one.attributed_bytes) == (
                 other.upper,

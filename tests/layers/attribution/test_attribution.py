@@ -102,7 +102,7 @@ def test_real_archives_equal_the_oracle(fixtures, name):
     found = attribute_operations(some, trace.definitions, trace.scope.stack)
     expected = oracle(some, trace.definitions, order)
     assert list(zip(found.parent.tolist(), found.inferred.tolist(), strict=True)) == expected
-    whole = trace.stream.whole.traffic.attribution.parent
+    whole = trace.stream.whole.attribution.parent
     assert (whole >= 0).sum() >= (found.parent >= 0).sum()
     assert (trace.operations.process[whole[whole >= 0]] == trace.operations.process[whole >= 0]).all()
 
@@ -173,7 +173,7 @@ def test_chains_skip_layers_without_an_operation(make_trace):
             {"handle": 3, "begin": 110, "end": 120, "moved": 1},
         ],
     )
-    found = trace.stream.whole.traffic.attribution
+    found = trace.stream.whole.attribution
     assert found.parent.tolist() == [-1, 0, 1, 0, -1]
     assert found.inferred.tolist() == [False, False, False, True, False]
     ancestor, inferred = found.ancestor_in(0)
@@ -190,7 +190,7 @@ def test_a_tick_that_two_operations_share(make_trace):
         {"handle": 2, "begin": 20, "end": 20, "moved": 1},
         {"handle": 3, "begin": 20, "end": 20, "moved": 1},
     ]
-    assert make_trace(STACK, rows).stream.whole.traffic.attribution.parent.tolist() == [-1, 0, -1, -1, 3]
+    assert make_trace(STACK, rows).stream.whole.attribution.parent.tolist() == [-1, 0, -1, -1, 3]
 
 
 def test_bogus_parents_give_no_parent_operation(make_trace):
@@ -201,7 +201,7 @@ def test_bogus_parents_give_no_parent_operation(make_trace):
         {"handle": 1, "begin": 10, "end": 20, "moved": 1},
         {"handle": 2, "begin": 30, "end": 40, "moved": 1},
     ]
-    found = make_trace(handles, rows).stream.whole.traffic.attribution
+    found = make_trace(handles, rows).stream.whole.attribution
     assert found.parent.tolist() == [-1, -1, -1]
     assert found.layer.tolist() == [1, 1, 0]
 
@@ -212,6 +212,6 @@ def test_many_operations_in_flight_stay_linear(make_trace):
     rows = [{"handle": 2, "begin": place, "end": 10**6, "moved": 1} for place in range(count)]
     rows += [{"handle": 3, "begin": place, "end": place + 1, "moved": 1} for place in range(count)]
     trace = make_trace(STACK, sorted(rows, key=lambda row: (row["begin"], row["handle"])), length=10**6)
-    found = trace.stream.whole.traffic.attribution
+    found = trace.stream.whole.attribution
     children = np.flatnonzero(trace.operations.handle == 3)
     assert (found.parent[children] == children - 1).all()

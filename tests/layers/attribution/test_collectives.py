@@ -33,7 +33,7 @@ def calls_of(make_trace, rows, communicator, collective=None, groups=()):
             *DUPLICATES,
         ),
     )
-    return collective_calls(operations, call_sequences(definitions, trace.stream.whole.traffic.stack.layer))
+    return collective_calls(operations, call_sequences(definitions, trace.stream.whole.stack.layer))
 
 
 def test_the_k_th_call_of_each_rank_is_one(make_trace):

@@ -36,16 +36,16 @@ def test_a_nested_call(make_trace):
 @given(st.lists(OPERATION, max_size=14))
 def test_parts_equal_a_count_of_ticks(make_trace, rows):
     trace = make_trace(STACK, [{**row, "end": row["begin"] + row["length"]} for row in rows])
-    operations, found = trace.operations, trace.stream.whole.traffic.attribution
+    operations, found = trace.operations, trace.stream.whole.attribution
     layer = found.layer.tolist()
     parent = found.parent.tolist()
     for split in trace.relations.time_splits:
-        row = trace.stream.whole.traffic.layer_row(split.layer)
+        row = trace.stream.whole.layer_row(split.layer)
         spent = dict.fromkeys(split.spent_s, 0)
         for number in range(len(operations)):
             if layer[number] != row or operations.mode[number] != IoMode[split.direction.upper()]:
                 continue
-            if not trace.stream.whole.traffic.selected[number]:
+            if not trace.stream.whole.selected[number]:
                 continue
             below = []
             for other in range(len(operations)):
@@ -56,7 +56,7 @@ def test_parts_equal_a_count_of_ticks(make_trace, rows):
                     below.append(other)
             for tick in range(int(operations.begin[number]), int(operations.end[number])):
                 at_work = [layer[one] for one in below if operations.begin[one] <= tick < operations.end[one]]
-                spent[trace.stream.whole.traffic.layers[max(at_work)]] += 1
+                spent[trace.stream.whole.layers[max(at_work)]] += 1
         assert split.spent_s == pytest.approx({name: ticks / 100 for name, ticks in spent.items()})
         assert sum(split.spent_s.values()) == pytest.approx(split.summed_s)
 

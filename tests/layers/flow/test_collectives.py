@@ -20,7 +20,7 @@ def union_length(begin, end):
 @pytest.mark.parametrize("name", ["ncckpt4", "ckpt4_romio", "nonblocking4"])
 def test_calls_are_those_of_several_ranks_with_bytes_below(fixtures, name):
     trace = open_trace(fixtures / name)
-    traffic = trace.stream.whole.traffic
+    traffic = trace.stream.whole
     operations, moved, units = traffic.operations, traffic.moved, traffic.calls.units()
     looked_at = 0
     for flow in trace.flows:

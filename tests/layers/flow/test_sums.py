@@ -13,11 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata import open_trace
 from iostrata.analysis.findings import find
-from iostrata.layers.attribution.stream import TraceBlock
+from iostrata.layers.attribution.traffic import TraceBlock
 from iostrata.layers.flow.relations import RelationSums
 from iostrata.layers.handles.sums import HandleSums
-from iostrata.layers.totals import TraceSums
-from iostrata.layers.trace import Trace, trace_of
+from iostrata.layers.trace import Trace, TraceSums, trace_of
 from iostrata.model.codes import UNDEFINED_TIME, IoFlag, IoMode
 
 STACK = [

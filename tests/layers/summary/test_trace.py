@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from iostrata import IostrataError, SelectionError, Trace, open_trace, write_hdf5
-from iostrata.layers.dataset import check_frequency
+from iostrata.layers.trace import check_frequency
 from iostrata.otf2io import source as source_module
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

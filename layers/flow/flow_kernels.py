@@ -1,4 +1,4 @@
-"""The compiled loop that puts operations of one kind into one cell.
+"""Compiled loops over the operations of flows: into cells of one kind, and how many were under way at once.
 
 The module needs numba; import it inside the function that uses it.
 """
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...model.arrays import Ints
+from ...model.arrays import Ints, Ticks
 from ...model.kernels import compiled, hashed, inlined
 
 
@@ -81,3 +81,29 @@ def add_to_cells(
         cells.begin[cell] = min(cells.begin[cell], rows.begin[row])
         cells.end[cell] = max(cells.end[cell], rows.end[row])
     return len(rows.handle), used
+
+
+@compiled
+def most_at_once(start: Ticks, begin: Ticks, end: Ticks) -> Ticks:
+    """Return the largest number of intervals of each group that are open at one time.
+
+    Parameters
+    ----------
+    start : int64 (groups+1,)
+        Where the intervals of each group begin.
+    begin, end : int64 (n,)
+        The begins of each group in their order, and its ends in theirs; one that ends when another begins counts no
+        more. An interval of no duration is open for itself.
+
+    Returns
+    -------
+    int64 (groups,)
+    """
+    most = np.zeros(start.size - 1, np.int64)
+    for group in range(start.size - 1):
+        ended = start[group]
+        for row in range(start[group], start[group + 1]):
+            while end[ended] <= begin[row] and ended < row:
+                ended += 1
+            most[group] = max(most[group], row + 1 - ended)
+    return most
