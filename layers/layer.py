@@ -10,16 +10,13 @@ import numpy.typing as npt
 
 from ..model.arrays import Mask, Rows, Ticks, column_at
 from ..model.codes import UNDEFINED_TIME, IoMode
-from ..model.definitions import Definitions, Paradigm
 from ..model.errors import SelectionError, UnknownKeyError, import_library
 from ..model.operations import Operations, view
 from ..signals.construction import StepSignal, level_signal, step_signal_from_ticks
 from .handles.metadata import MetadataEvents, selected_metadata
-from .handles.order import layer_name
-from .handles.scope import ScopedBlock
-from .handles.stack import Lineages
+from .handles.scope import Scope, ScopedBlock
 from .selection.directions import DIRECTIONS, check_quantity, check_traffic, is_of_direction, modes_of
-from .selection.window import TickWindow, completed_bytes, sums_by
+from .selection.window import completed_bytes, sums_by
 from .statistics.counts import ValueCounts
 from .statistics.grouping import Key, grouping, part_title
 from .summary.accumulator import OperationSums, categories_of
@@ -62,7 +59,7 @@ class Layer:
     part: str = ""
 
     def __repr__(self) -> str:
-        moved = [f"{way} {self.sums.bytes(self.categories(way, 'all'))} bytes" for way in self.directions]
+        moved = [f"{way} {ChosenSums(self.sums, self.categories(way, 'all')).bytes} bytes" for way in self.directions]
         count = [] if self.kept is None else [f"{len(self.rows)} operations"]
         return f"<Layer {self._title}: {', '.join(count + moved) or 'no transfers'}>"
 
@@ -70,29 +67,9 @@ class Layer:
         return statistics_table(self.statistics(direction) for direction in self.directions)
 
     @property
-    def tick_window(self) -> TickWindow:
-        """Part of the trace's time that signals and statistics are of."""
-        return self.trace_sums.scope.window
-
-    @property
-    def definitions(self) -> Definitions:
-        """Of the trace."""
-        return self.trace_sums.scope.definitions
-
-    @property
-    def paradigm(self) -> Paradigm:
-        """The paradigm of its handles."""
-        return next(one for one in self.definitions.paradigms if layer_name(one) == self.name)
-
-    @property
-    def order(self) -> tuple[str, ...]:
-        """Names of all layers of the trace, highest first."""
-        return self.trace_sums.scope.order
-
-    @property
-    def lineages(self) -> Lineages:
-        """Of the trace's handles."""
-        return self.trace_sums.lineages
+    def scope(self) -> Scope:
+        """Which files, which part of the time and which layers count."""
+        return self.trace_sums.scope
 
     @cached_property
     def sums(self) -> OperationSums:
@@ -123,23 +100,26 @@ class Layer:
     @property
     def window(self) -> tuple[float, float]:
         """Start and end of the signals in s from the trace's start."""
-        return self.tick_window.seconds
+        return self.scope.window.seconds
 
     @property
     def directions(self) -> tuple[str, ...]:
         """Those of ``read`` and ``write`` that have operations."""
-        return tuple(way for way in DIRECTIONS if self.sums.count(self.categories(way, "all"), OPERATIONS))
+        return tuple(way for way in DIRECTIONS if ChosenSums(self.sums, self.categories(way, "all")).count(OPERATIONS))
 
     @property
     def flushes(self) -> int:
         """Number of flushes; they move no bytes and have no direction."""
-        return self.sums.count(categories_of(self.lineages_of(), [IoMode.FLUSH]), OPERATIONS)
+        return self._flush_sums.count(OPERATIONS)
 
     @property
     def flush_busy_s(self) -> float:
         """Time in s in which at least one flush that ended was under way."""
-        busy = self.sums.busy_time(categories_of(self.lineages_of(), [IoMode.FLUSH]))
-        return busy.length / self.tick_window.ticks_per_second
+        return self._flush_sums.seconds(self._flush_sums.busy.length)
+
+    @property
+    def _flush_sums(self) -> ChosenSums:
+        return ChosenSums(self.sums, categories_of(self.lineages_of(), [IoMode.FLUSH]))
 
     def lineages_of(self, traffic: str = "all", below: str | None = None) -> list[int]:
         """Return the lineages of the layer, of own or inherited traffic only, or of handles below another layer only.
@@ -147,10 +127,10 @@ class Layer:
         Raises SelectionError if there is no such traffic, or no layer `below`.
         """
         check_traffic(traffic)
-        if below is not None and below not in self.order:
-            raise SelectionError(f"no layer {below!r} in this trace; there are {', '.join(self.order)}")
-        row = self.order.index(self.name)
-        return self.lineages.chosen(row, traffic, None if below is None else self.order.index(below))
+        if below is not None and below not in self.scope.order:
+            raise SelectionError(f"no layer {below!r} in this trace; there are {', '.join(self.scope.order)}")
+        row = self.scope.order.index(self.name)
+        return self.scope.lineages.chosen(row, traffic, None if below is None else self.scope.order.index(below))
 
     def bandwidth(self, direction: str, traffic: str = "all", below: str | None = None) -> StepSignal:
         """Return the aggregate bandwidth in bytes per second.
@@ -174,20 +154,20 @@ class Layer:
         grid = self.trace_sums.grid
         if grid is not None:
             categories = categories_of(self.lineages_of(traffic, below), modes_of(direction))
-            return grid.signal(np.array(categories, np.int64), self.tick_window, self.named(direction, traffic))
+            return grid.signal(np.array(categories, np.int64), self.scope.window, self.named(direction, traffic))
         operations = view(self.operations, self._mask(direction, traffic, below))
         # The signal itself cuts what the window cuts, so it is given the whole bytes.
         moved = completed_bytes(operations)
         moving = moved > 0
         kept = view(operations, moving)
-        return self._rate(kept.begin, self.tick_window.ends(kept), moved[moving], self.named(direction, traffic))
+        return self._rate(kept.begin, self.scope.window.ends(kept), moved[moving], self.named(direction, traffic))
 
     def operation_rate(self, direction: str = "total", traffic: str = "all") -> StepSignal:
         """Return operations per second; each that ended counts one, spread evenly from its begin to its end."""
         operations = self._chosen(direction, traffic)
         ended = view(operations, operations.end != UNDEFINED_TIME)
         name = f"{self.named(direction, traffic)} operations"
-        return self._rate(ended.begin, self.tick_window.ends(ended), np.ones(len(ended)), name, "s-1")
+        return self._rate(ended.begin, self.scope.window.ends(ended), np.ones(len(ended)), name, "s-1")
 
     def metadata_rate(self) -> StepSignal:
         """Return metadata events per second: handles made and destroyed, seeks, status changes, deletions, locks."""
@@ -197,8 +177,8 @@ class Layer:
     def in_flight(self, direction: str = "total", traffic: str = "all") -> StepSignal:
         """Return the number of operations under way; one that never completed is so to the window's end."""
         operations = self._chosen(direction, traffic)
-        begin, end = self.tick_window.clipped(operations)
-        resolution = self.tick_window.ticks_per_second
+        begin, end = self.scope.window.clipped(operations)
+        resolution = self.scope.window.ticks_per_second
         name = f"{self.named(direction, traffic)} operations in flight"
         return level_signal(begin / resolution, end / resolution, window=self.window, name=name)
 
@@ -256,11 +236,11 @@ class Layer:
             mask = mask & (self.operations.end != UNDEFINED_TIME)
         operations = view(self.operations, mask)
         if quantity == "bandwidth":
-            return np.flatnonzero(mask), self.tick_window.bytes_within(operations)
-        begin, end = self.tick_window.clipped(operations)
+            return np.flatnonzero(mask), self.scope.window.bytes_within(operations)
+        begin, end = self.scope.window.clipped(operations)
         if quantity == "in-flight":
-            return np.flatnonzero(mask), (end - begin) / self.tick_window.ticks_per_second
-        length = self.tick_window.ends(operations) - operations.begin
+            return np.flatnonzero(mask), (end - begin) / self.scope.window.ticks_per_second
+        length = self.scope.window.ends(operations) - operations.begin
         return np.flatnonzero(mask), np.where(length > 0, (end - begin) / np.maximum(length, 1), 1.0)
 
     def rows_of(self, direction: str, traffic: str = "all") -> Rows:
@@ -337,7 +317,7 @@ class Layer:
         """
         categories = self.categories(direction, traffic)
         own = sorted({*categories} & {*self.categories(direction, "own")})
-        return layer_statistics(self.name, direction, ChosenSums(self.sums, categories, own, self.tick_window))
+        return layer_statistics(self.name, direction, ChosenSums(self.sums, categories, own))
 
     def _rows(self, what: str) -> LayerRows:
         """Return which rows are the layer's; raise SelectionError where operations are not kept."""
@@ -353,7 +333,7 @@ class Layer:
         self, begin: Ticks, end: Ticks, volume: npt.NDArray[Any], name: str, unit: str = "byte s-1"
     ) -> StepSignal:
         """Return the signal of volumes that are each spread over [begin, end]."""
-        second = self.tick_window.ticks_per_second
+        second = self.scope.window.ticks_per_second
         return step_signal_from_ticks(begin, end, volume, second, window=self.window, unit=unit, name=name)
 
     def named(self, direction: str, traffic: str) -> str:
@@ -377,7 +357,7 @@ class Layer:
         mask, chosen = is_of_direction(self.operations.mode, direction), self.lineages_of(traffic, below)
         if (traffic, below) == ("all", None):
             return mask
-        return mask & np.isin(self.lineages.of_handle, chosen)[self.operations.handle]
+        return mask & np.isin(self.scope.lineages.of_handle, chosen)[self.operations.handle]
 
     def categories(self, direction: str, traffic: str) -> list[int]:
         """Return the categories of `sums` that are of a direction and traffic."""
@@ -399,10 +379,10 @@ class LayerParts(Mapping[Key, Layer]):
     """
 
     def __init__(self, layer: Layer, by: str) -> None:
-        groups = grouping(layer.definitions, by)
+        groups = grouping(layer.scope.definitions, by)
         keys, places = groups.keys, groups.places
         operations, events = layer.operations, layer.metadata_events
-        file = column_at(layer.definitions.handles.file, operations.handle)
+        file = column_at(layer.scope.definitions.handles.file, operations.handle)
         group = places(file, operations.process, operations.handle)
         event_group = places(events.file, events.process, events.handle)
         there = np.unique(np.append(group, event_group))

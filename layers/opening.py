@@ -17,7 +17,6 @@ from .attribution.traffic import TraceBlock
 from .flow.relations import RelationSums
 from .handles.order import layer_order
 from .handles.scope import Scope
-from .handles.stack import handle_lineages
 from .handles.sums import HandleSums
 from .selection.directions import DIRECTIONS
 from .selection.files import DEFAULT_RULES, FileSelection, select_files
@@ -155,9 +154,7 @@ def open_trace(
     order = layer_order(source.definitions)
     scope = Scope(source.definitions, order, selection, counted, (covered.start, covered.end))
     plan = _memory_plan(memory, source, scope, workers, purpose)
-    grid = BinGrid(
-        MODES * len(handle_lineages(scope.stack)), plan.bins, *_origin_and_unit(covered, plan, fs), scope.covered
-    )
+    grid = BinGrid(MODES * len(scope.lineages), plan.bins, *_origin_and_unit(covered, plan, fs), scope.covered)
     reading = Reading(source, plan.events_waiting * 400, plan.workers, client)
     return _added_trace(reading, OperationSums(scope, grid), window, progress, purpose)
 
@@ -214,7 +211,7 @@ def _blocks(source: Source, partition: Partition, done: Callable[[int], None]) -
 
 def _memory_plan(memory: int, source: Source, scope: Scope, workers: int | None, purpose: Purpose) -> MemoryPlan:
     """Share out the memory; SelectionError where it is not enough."""
-    lineages, of_parts = handle_lineages(scope.stack), 0
+    lineages, of_parts = scope.lineages, 0
     if purpose.parts is not None:
         by, most = purpose.parts
         of_parts = min(most, len(grouping(scope.definitions, by).keys)) * len(DIRECTIONS) * len(scope.order)

@@ -114,7 +114,7 @@ def operation_table(
     """
     operations = traffic.operations.take(rows)
     parent = traffic.attribution.parent[rows]
-    calls = (traffic.calls.call if call is None else call)[rows]
+    calls = (traffic.calls if call is None else call)[rows]
 
     def amounts(values: npt.NDArray[np.uint64]) -> Column:
         return Column(values, values == UNDEFINED_UINT64)

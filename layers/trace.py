@@ -23,7 +23,7 @@ from .attribution.breakdown import Breakdown
 from .attribution.callers import TraceCalls, split
 from .attribution.stream import Stream
 from .flow.flow import Flow
-from .flow.relations import Relations, RelationSums
+from .flow.relations import Relations
 from .handles.forest import HandleForest, handle_forest
 from .handles.lifetimes import handle_lifetimes
 from .handles.scope import Scope
@@ -35,6 +35,7 @@ from .selection.window import NO_LENGTH, Seconds, SetAside, select_window, trace
 from .statistics.grouping import NEEDS_OF_KEYS
 from .summary.accumulator import OperationSums
 from .summary.parts import BinnedParts, Counted
+from .summary.statistics import ChosenSums
 from .table import data_frame, operation_table
 
 
@@ -66,11 +67,6 @@ class TraceSums:
     def handles(self) -> HandleSums:
         """What metadata events and the lifetimes of handles add up to."""
         return self.stream.summed(lambda: HandleSums(self.stream.scope))
-
-    @cached_property
-    def relations(self) -> RelationSums | None:
-        """What the layers are to each other, where the first reading has added it up."""
-        return None
 
     @property
     def extent(self) -> tuple[int, int] | None:
@@ -310,7 +306,7 @@ class Trace:
     @cached_property
     def relations(self) -> Relations:
         """What the layers are to each other: flows, balances, hidden traffic, where time is spent."""
-        return Relations(self.stream, known=self.sums.relations)
+        return Relations(self.stream, known=self.sums.known.get("relations"))
 
     @property
     def flows(self) -> tuple[Flow, ...]:
@@ -357,7 +353,7 @@ class Trace:
         files = np.unique(self.definitions.handles.file[sums.sums.aside_used])
         return SetAside(
             int(sums.sums.aside.sum()),
-            sums.bytes([sums.categories]),
+            ChosenSums(sums, [sums.categories]).bytes,
             int((files >= 0).sum()),
             self.scope.selection.named(sums.sums.aside),
         )

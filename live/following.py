@@ -130,12 +130,12 @@ def replay(job: LiveJob, trace: Trace, interval: float | None, speed: float | No
 def trace_columns(trace: Trace) -> Iterator[tuple[Key, Spans]]:
     """Yield the operations of each layer and direction of a trace in the order in which they ended, in s."""
     for layer in trace.layers.values():
-        resolution = layer.tick_window.ticks_per_second
+        resolution = layer.scope.window.ticks_per_second
         for direction in DIRECTIONS:
             chosen = view(layer.operations, is_of_direction(layer.operations.mode, direction))
             moved = completed_bytes(chosen)
             kept = view(chosen, moved > 0)
-            start, end = kept.begin / resolution, layer.tick_window.ends(kept) / resolution
+            start, end = kept.begin / resolution, layer.scope.window.ends(kept) / resolution
             order = np.argsort(end, kind="stable")
             if order.size:
                 yield (

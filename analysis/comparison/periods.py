@@ -151,7 +151,7 @@ def _narrowest(trace: Trace, layer: str, direction: str, below: str | None) -> s
     """Return the first of the layers, None before them all, below which a layer moved the same as below `below`."""
     cells, one = trace.relations.cells, trace.layers[layer]
     moving = cells.of(layer, direction) & cells.moving
-    there = set(np.unique(one.lineages.of_handle[cells.handle[moving]]).tolist())
+    there = set(np.unique(one.scope.lineages.of_handle[cells.handle[moving]]).tolist())
     wanted = there & set(one.lineages_of("all", below))
     candidates = (None, *trace.order)
     return next(name for name in candidates if there & set(one.lineages_of("all", name)) == wanted)

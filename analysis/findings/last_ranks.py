@@ -184,10 +184,10 @@ def _arrivals(trace: Trace, phases: Mapping[SignalOf, tuple[Phase, ...]]) -> Ite
 
 def _stretches(trace: Trace, layer: str, direction: str, traffic: str, phases: tuple[Phase, ...]) -> Stretches:
     """Return the time from each phase on until the next, less half of what lies between them."""
-    stack, one = trace.handles, trace.layers[layer]
-    handles = trace.scope.selection.selected & (stack.layer_row == trace.order.index(layer))
+    stack, one = trace.scope.stack, trace.layers[layer]
+    handles = trace.scope.selection.selected & (stack.layer == trace.order.index(layer))
     if traffic != "all":
-        handles = handles & ((stack.higher_ancestor < 0) == (traffic == "own"))
+        handles = handles & ((stack.higher < 0) == (traffic == "own"))
     second = trace.scope.window.ticks_per_second
     start = np.array([phase.start for phase in phases]) * second
     end = np.array([phase.end for phase in phases]) * second

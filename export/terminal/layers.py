@@ -124,7 +124,7 @@ def _beside(trace: Trace, layers: Iterable[Layer], statistics: Iterable[LayerSta
         if layer.flushes:
             flushes = f"{counted(layer.flushes, 'flush', 'flushes')}, busy for {seconds_text(layer.flush_busy_s)}"
             yield f"{printable(layer.name)}: {flushes}"
-        done = "" if layer.directions else trace.sums.handles.text_of(layer.order.index(layer.name))
+        done = "" if layer.directions else trace.sums.handles.text_of(layer.scope.order.index(layer.name))
         if done:
             yield f"{printable(layer.name)}: {done}"
 

@@ -131,7 +131,7 @@ def _metadata(overview: Overview, transfers: bool) -> list[str]:
     """Return what layers did that moved no bytes."""
     found = []
     for layer in overview.layers:
-        done = "" if layer.directions else overview.trace.sums.handles.text_of(layer.order.index(layer.name))
+        done = "" if layer.directions else overview.trace.sums.handles.text_of(layer.scope.order.index(layer.name))
         if done:
             found.append(f"{printable(layer.name)}: {done}")
     return found[:1] if transfers else found[:6]

@@ -219,7 +219,7 @@ def called_blocks(callers: TraceCalls, called: bool) -> Iterator[tuple[TraceBloc
         if called:
             paths = callers.paths
             by = {name: paths.named(name, paths.operation) for name in CALL_KEYS}
-        yield stream.whole, stream.whole.calls.call, by, 0
+        yield stream.whole, stream.whole.calls, by, 0
         return
     places, first, given = CallPlaces(), 0, False
     for block, sums in stream.reading.followed_blocks(callers.make_sums if called else None):

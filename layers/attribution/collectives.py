@@ -16,34 +16,6 @@ COMM_SELF: Final = 6
 
 
 @dataclass(frozen=True, eq=False)
-class CollectiveCalls:
-    """Which operations are one collective call.
-
-    Attributes
-    ----------
-    call : int64 (n,)
-        Number of the call of each operation, −1 for an operation that is not collective.
-    members : int64 (calls,)
-        Operations of each call.
-    """
-
-    call: Ints
-    members: Ints
-
-    def __len__(self) -> int:
-        return len(self.members)
-
-    def units(self) -> Ints:
-        """Return a number for each operation that the operations of one call share, int64 (n,).
-
-        Beneath a collective call the bytes of all ranks may leave through one of them, so ratios between layers are
-        formed of whole calls. Other operations stand for themselves.
-        """
-        alone = np.arange(len(self.call)) + len(self)
-        return np.where(self.call >= 0, self.call, alone)
-
-
-@dataclass(frozen=True, eq=False)
 class CallSequences:
     """The sequences of collective calls that handles belong to, whatever process uses them.
 
@@ -119,8 +91,10 @@ def call_sequences(definitions: Definitions, layer: Links) -> CallSequences:
     return CallSequences(numbered(file, place, layer.astype(np.int64)), alone, len(definitions.groups.id))
 
 
-def collective_calls(operations: Operations, sequences: CallSequences) -> CollectiveCalls:
-    """Group the collective operations of all ranks into calls, numbered in the order of their first begins.
+def collective_calls(operations: Operations, sequences: CallSequences) -> Ints:
+    """Return the number of the call of each operation, int64 (n,), in the order of their first begins.
+
+    The collective operations of all ranks are grouped into calls; an operation that is not collective has −1.
 
     Parameters
     ----------
@@ -129,10 +103,9 @@ def collective_calls(operations: Operations, sequences: CallSequences) -> Collec
     """
     sequence, place = sequences.keys(operations)
     rows = np.flatnonzero(place >= 0)
-    call = numbered_by_first(numbered(place[rows], sequence[rows]))
     result = np.full(len(operations), -1, np.int64)
-    result[rows] = call
-    return CollectiveCalls(result, np.bincount(call, minlength=0).astype(np.int64))
+    result[rows] = numbered_by_first(numbered(place[rows], sequence[rows]))
+    return result
 
 
 def numbered_by_first(number: Ints) -> Ints:

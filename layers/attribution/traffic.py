@@ -21,7 +21,7 @@ from ..selection.directions import is_of_direction
 from ..selection.files import FileSelection
 from ..selection.window import Amounts, TickWindow, zeros_like_amounts
 from .attribution import Attribution, attribute_operations
-from .collectives import CallSequences, CollectiveCalls, call_sequences, collective_calls
+from .collectives import CallSequences, call_sequences, collective_calls
 
 
 class Attributed(ABC):
@@ -195,8 +195,8 @@ class TraceBlock(ScopedBlock, Attributed):
         return amounts
 
     @cached_property
-    def calls(self) -> CollectiveCalls:
-        """The collective operations, grouped across ranks."""
+    def calls(self) -> Ints:
+        """Number of the collective call of each operation, across ranks, −1 for none, int64 (n,)."""
         return collective_calls(self.operations, self.sequences)
 
     def times(self, rows: npt.NDArray[np.integer]) -> tuple[Ints, Ints]:

@@ -193,13 +193,18 @@ class CallSteps(Sums):
         self._points = KeyedSums.none(3, *_BEGINS, *_ENDS)
         self._waiting: list[KeyedSums] = []
 
-    def add(self, sequence: Ints, place: Ints, begin: Ticks, end: Ticks, moving: Mask) -> None:
-        """Add operations beneath calls."""
-        self._add(sequence, place, begin, end, np.ones(len(begin), np.int64), moving.astype(np.int64))
-
-    def add_idle(self, sequence: Ints, place: Ints, begin: Ticks, end: Ticks) -> None:
-        """Add operations of ranks that move nothing in the call."""
-        self._add(sequence, place, begin, end, np.zeros(len(begin), np.int64), np.zeros(len(begin), np.int64))
+    def add(self, sequence: Ints, place: Ints, begin: Ticks, end: Ticks, beneath: Mask, moving: Mask) -> None:
+        """Add operations that are `beneath` calls, else of ranks in them that move nothing, and which are `moving`."""
+        for first in range(0, len(begin), _AT_ONCE):
+            some = slice(first, first + _AT_ONCE)
+            low, high = begin[some], end[some]
+            nothing = np.zeros(len(low), np.int64)
+            begun = beneath[some], moving[some], ~beneath[some]
+            values = {name: np.append(column, nothing) for name, column in zip(_BEGINS, begun, strict=True)}
+            values |= {name: np.append(nothing, column) for name, column in zip(_ENDS, begun, strict=True)}
+            calls, places = sequence[some], place[some]
+            keys = (np.append(calls, calls), np.append(places, places), np.append(low, high))
+            self._take(KeyedSums(keys, values), 0)
 
     def absorb(self, other: Self) -> None:
         """Add the operations of `other`."""
@@ -222,19 +227,6 @@ class CallSteps(Sums):
         sums = (np.add.reduceat(np.append(ticks, 0), first) for ticks in (width, waiting))
         values = (np.maximum.reduceat(level, first), *sums)
         return KeyedSums((sequence[first], place[first]), dict(zip(names, values, strict=True)))
-
-    def _add(self, sequence: Ints, place: Ints, begin: Ticks, end: Ticks, beneath: Ints, moving: Ints) -> None:
-        """Add operations, 1 or 0 each, that are `beneath` a call, else of a rank in it, and those that are `moving`."""
-        for first in range(0, len(begin), _AT_ONCE):
-            some = slice(first, first + _AT_ONCE)
-            low, high = begin[some], end[some]
-            nothing = np.zeros(len(low), np.int64)
-            begun = beneath[some], moving[some], 1 - beneath[some]
-            values = {name: np.append(column, nothing) for name, column in zip(_BEGINS, begun, strict=True)}
-            values |= {name: np.append(nothing, column) for name, column in zip(_ENDS, begun, strict=True)}
-            calls, places = sequence[some], place[some]
-            keys = (np.append(calls, calls), np.append(places, places), np.append(low, high))
-            self._take(KeyedSums(keys, values), 0)
 
     def _all(self) -> KeyedSums:
         """Return all points, those that wait to be merged too."""
@@ -349,7 +341,8 @@ class FlowSums(Sums):
         of_alone = alone[above]
         rows_alone = beneath[of_alone]
         pair = size_class(asked[above[of_alone]]) * CLASSES + size_class(moved[rows_alone])
-        self._add_sizes(pair, np.ones(len(pair), np.int64), *whole_and_part(moved[rows_alone]))
+        for row, amounts in enumerate((np.ones(len(pair), np.int64), *whole_and_part(moved[rows_alone]))):
+            np.add.at(self.sizes[row], pair, amounts)
         if collective.any():
             self._add_calls(rows, collective, sequence, place, moving)
 
@@ -431,12 +424,9 @@ class FlowSums(Sums):
         by_class = dict(zip(_OF_CLASS, (1, whole, part), strict=True))
         self.classes = self.classes.plus((*keys_below, size_class(moved[below])), by_class)
         idle = pieces == 0
-        self.steps.add_idle(keys[0][idle], keys[1][idle], begin[idle], end[idle])
-        self.steps.add(*keys_below, *traffic.times(below), moved[below] > 0)
-
-    def _add_sizes(self, pair: Ints, count: Ints, whole: Ints, part: Ints) -> None:
-        for row, amounts in enumerate((count, whole, part)):
-            np.add.at(self.sizes[row], pair, amounts)
+        none = np.zeros(int(idle.sum()), np.bool_)
+        self.steps.add(keys[0][idle], keys[1][idle], begin[idle], end[idle], none, none)
+        self.steps.add(*keys_below, *traffic.times(below), np.ones(len(below), np.bool_), moved[below] > 0)
 
     def _add_split(self, rows: FlowRows, split: Mask) -> None:
         """Add the requests that became several."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +13,6 @@ from ...model.errors import SelectionError, import_library
 from ..selection.window import Amounts
 from .lifetimes import Lifetimes
 from .order import layer_place
-from .stack import higher_ancestors
 from .sums import LIFETIMES, HandleSums
 
 _ROWS_AT_ONCE: Final = 1000
@@ -119,15 +117,6 @@ class HandleForest(RecordTable):
         if self.known_lifetimes is None:
             raise SelectionError("lifetimes of handles are not kept where a trace is read in bounded memory")
         return self.known_lifetimes
-
-    @cached_property
-    def higher_ancestor(self) -> Links:
-        """Row of each handle's nearest ancestor of a higher layer, int32 (n,); −1 where it has none.
-
-        A handle without one carries the program's own traffic in its layer, the others inherit theirs. Parents of the
-        same or a lower layer, such as ``fcntl(F_DUPFD)`` leaves behind, do not count.
-        """
-        return higher_ancestors(self.parent, self.layer_row)
 
     def ancestor_rows(self, row: int) -> tuple[int, ...]:
         """Return the rows of the ancestors of a handle, the nearest first."""

@@ -54,16 +54,6 @@ class Lifetimes(Columns):
     created: Ints
     destroyed: Ints
 
-    @property
-    def never_created(self) -> Mask:
-        """Whether neither an event nor the definitions make the handle, bool (n,)."""
-        return np.asarray(self.origin == Origin.NEVER_CREATED, np.bool_)
-
-    @property
-    def never_destroyed(self) -> Mask:
-        """Whether the handle is still open where the trace ends or its next epoch begins, bool (n,)."""
-        return np.asarray(self.destroyed == UNDEFINED_TIME, np.bool_)
-
 
 @dataclass(frozen=True, eq=False)
 class UsedHandles(Columns):

@@ -23,9 +23,9 @@ def layer_order(definitions: Definitions) -> tuple[str, ...]:
     open follows `KNOWN_STACK`; there, unknown paradigms stand above MPI-IO if they are parallel, else above ISO C, and
     those of the operating system above POSIX.
     """
-    names, row_of_paradigm = _layers_by_paradigm(definitions.paradigms)
+    names = tuple(dict.fromkeys(map(layer_name, definitions.paradigms)))
     handles = definitions.handles
-    layer = column_at(row_of_paradigm, handles.paradigm)
+    layer = layer_rows(definitions, names, handles.paradigm)
     present = np.zeros(len(names), np.bool_)
     present[layer[layer >= 0]] = True
     first = {name: paradigm for paradigm in reversed(definitions.paradigms) for name in (layer_name(paradigm),)}
@@ -56,13 +56,6 @@ def layer_place(order: tuple[str, ...], name: str) -> int:
     if name not in order:
         raise SelectionError(f"no layer {name!r} in this trace; there are {', '.join(order) or 'none'}")
     return order.index(name)
-
-
-def _layers_by_paradigm(paradigms: tuple[Paradigm, ...]) -> tuple[list[str], Links]:
-    """Return the names of all layers and for each paradigm the row of its name; paradigms of one name are one layer."""
-    names = list(dict.fromkeys(layer_name(paradigm) for paradigm in paradigms))
-    row = {name: index for index, name in enumerate(names)}
-    return names, np.array([row[layer_name(paradigm)] for paradigm in paradigms], np.int32)
 
 
 def _place(name: str, paradigm: Paradigm) -> tuple[float, str]:

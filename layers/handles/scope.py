@@ -11,7 +11,7 @@ from ..selection.files import FileSelection
 from ..selection.window import TickWindow
 from .metadata import MetadataEvents, metadata_events
 from .order import layer_rows
-from .stack import HandleStack, handle_stack
+from .stack import HandleStack, Lineages, handle_lineages, handle_stack
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +44,11 @@ class Scope:
     def stack(self) -> HandleStack:
         """Layer, parent and nearest ancestor of a higher layer of each handle."""
         return handle_stack(self.definitions, self.order)
+
+    @cached_property
+    def lineages(self) -> Lineages:
+        """The handles by their layer and the layers that they descend from."""
+        return handle_lineages(self.stack)
 
     def layer_rows(self, paradigm: Links) -> Links:
         """Return the layer of each paradigm row, counted from the highest, int32 (n,), −1 where it is none."""

@@ -28,11 +28,6 @@ class HandleStack:
     parent: Links
     higher: Links
 
-    @property
-    def own(self) -> Mask:
-        """Whether the program itself calls the layer through the handle: no ancestor is of a higher layer."""
-        return self.higher < 0
-
 
 @dataclass(frozen=True, eq=False)
 class Lineages:

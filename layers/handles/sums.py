@@ -89,16 +89,14 @@ class HandleSums(Sums):
         return self._ranks
 
     @property
-    def lifetimes(self) -> Ints:
-        """How many lifetimes of each handle begin and end in which way in the whole trace, int64 (5, handles)."""
-        self.finish()
-        return self._lifetimes
-
-    @property
     def lifetime_counts(self) -> npt.NDArray[Any]:
-        """The counts of `lifetimes`, in place of that of pre-created ones whether there are any."""
-        counts = self.lifetimes.astype(object)
-        counts[_PRECREATED] = self.lifetimes[_PRECREATED] > 0
+        """How many lifetimes of each handle begin and end in which way in the whole trace, (5, handles).
+
+        In place of the number of pre-created ones stands whether there are any.
+        """
+        self.finish()
+        counts = self._lifetimes.astype(object)
+        counts[_PRECREATED] = self._lifetimes[_PRECREATED] > 0
         return counts
 
     def times(self, layer: int) -> tuple[Ticks, Ints]:

@@ -10,16 +10,12 @@ from ...model.codes import IoMode, Status
 from ...model.operations import Operations
 from ...model.sums import Sums, by_key, nested, reduced
 from ..handles.scope import Scope
-from ..handles.stack import handle_lineages
 from ..selection.window import Amounts
 from ..statistics.counts import ValueCounts
 from .bins import BinGrid
 from .busy_time import BusyTime
 from .tables import (
-    CUT,
     MODES,
-    PART,
-    WHOLE,
     HandleCategories,
     Kept,
     OperationColumns,
@@ -51,15 +47,14 @@ class OperationSums(Sums):
     grid: BinGrid | None = nested(lambda one: None if one.bins is None else one.bins.empty())
 
     def __post_init__(self) -> None:
-        selection = self.scope.selection
-        self.lineages = handle_lineages(self.scope.stack)
-        self.categories = len(self.lineages) * MODES
+        selection, lineages = self.scope.selection, self.scope.lineages
+        self.categories = len(lineages) * MODES
         # What takes much memory is kept by layer, own or inherited, and mode only.
-        wider = {kind: number for number, kind in enumerate(dict.fromkeys(self.lineages.traffic))}
-        kinds = [wider[kind] for kind in self.lineages.traffic]
+        wider = {kind: number for number, kind in enumerate(dict.fromkeys(lineages.traffic))}
+        kinds = [wider[kind] for kind in lineages.traffic]
         self.wide = np.array(categories_of(kinds, range(MODES)), np.int32)
-        shown = selection.selected & (self.lineages.of_handle >= 0)
-        self.category_of_handle = np.where(shown, self.lineages.of_handle * MODES, -1).astype(np.int32)
+        shown = selection.selected & (lineages.of_handle >= 0)
+        self.category_of_handle = np.where(shown, lineages.of_handle * MODES, -1).astype(np.int32)
         self._reasons = np.append(selection.handle_reason, selection.undefined_handle).astype(np.int32)
         super().__post_init__()
 
@@ -91,24 +86,10 @@ class OperationSums(Sums):
         first, last = self.sums.extent.tolist()
         return (first, last) if first <= last else None
 
-    def bytes(self, categories: Iterable[int]) -> int | float:
-        """Return the bytes moved in all of `categories`: an int, or a float where the window cuts an operation."""
-        rows = list(categories)
-        whole, part = (int(self.sums.bytes[rows, column].sum()) for column in (WHOLE, PART))
-        return whole + part / 2**32 if self.cut(rows) else whole
-
     def handle_bytes(self, mode: int) -> Amounts:
         """Return the bytes read or written through each handle, uint64; float64 where the window cuts operations."""
         whole, part = self.sums.handle_bytes[:, mode].T
         return np.asarray(whole + part * 2.0**-32) if self.sums.any_cut[0] else whole.astype(np.uint64)
-
-    def cut(self, categories: Iterable[int]) -> bool:
-        """Tell whether the window cuts an operation of one of `categories`."""
-        return bool(self.sums.counts[list(categories), CUT].any())
-
-    def count(self, categories: Iterable[int], column: int) -> int:
-        """Return a column of `OperationTables.counts`, summed over `categories`."""
-        return int(self.sums.counts[list(categories), column].sum())
 
     def request_counts(self, categories: Iterable[int]) -> ValueCounts:
         """Return how often each size was asked for in `categories`."""
@@ -127,10 +108,6 @@ class OperationSums(Sums):
 
     def _wide(self, categories: Iterable[int]) -> list[int]:
         return sorted({int(self.wide[category]) for category in categories})
-
-    def summed_ticks(self, categories: Iterable[int]) -> int:
-        """Return the sum of the durations in all of `categories`."""
-        return int(self.sums.ticks[list(categories)].sum())
 
     def _add_rows(self, operations: Operations, rows: slice, kept: Kept) -> None:
         from .kernels import add_operations

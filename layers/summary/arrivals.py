@@ -43,7 +43,6 @@ class ArrivalSums(Sums):
     def add(self, block: ScopedBlock) -> None:
         """Add a block."""
         operations, window = block.operations, block.scope.window
-        found = [self.sums]
         for place, one in enumerate(self.of):
             rows = (operations.mode == one.mode) & np.append(one.handles, False)[operations.handle]
             chosen = view(operations, rows & window.overlaps(operations))
@@ -52,8 +51,7 @@ class ArrivalSums(Sums):
             stretch = np.searchsorted(one.start, begin, side="right") - 1
             inside = (stretch >= 0) & (begin < np.append(one.end, 0)[stretch])
             collective = (chosen.flags & np.uint32(IoFlag.COLLECTIVE)) != 0
-            columns = {"count": np.ones(len(begin), np.int64), "collective": collective, "begin": begin, "end": end}
             keys = np.full(len(begin), place), stretch, chosen.process
-            fresh = KeyedSums([key[inside] for key in keys], {name: one[inside] for name, one in columns.items()})
-            found.append(fresh)
-        self.sums = KeyedSums.merged(*found)
+            columns = {"collective": collective, "begin": begin, "end": end}
+            values = {"count": 1, **{name: column[inside] for name, column in columns.items()}}
+            self.sums = self.sums.plus([key[inside] for key in keys], values)

@@ -39,8 +39,6 @@ class MemoryPlan:
 
     Attributes
     ----------
-    memory : int
-        The bound in bytes.
     workers : int
         Threads that read.
     bins : int
@@ -57,7 +55,6 @@ class MemoryPlan:
         Number of signals that there can be.
     """
 
-    memory: int
     workers: int
     bins: int
     events_waiting: int
@@ -115,7 +112,7 @@ def plan_memory(
     waiting = max(
         _EVENTS_WAITING.start, min(_ANALYSED * _BYTES_PER_BIN * bins // _BYTES_PER_EVENT_WAITING, _EVENTS_WAITING.stop)
     )
-    return MemoryPlan(memory, for_threads // thread, bins, waiting, base, thread, wanted, signals)
+    return MemoryPlan(for_threads // thread, bins, waiting, base, thread, wanted, signals)
 
 
 def _bytes_per_bin(signals: int) -> int:

@@ -15,7 +15,6 @@ from ...model.sums import Sums, keyed, nested
 from ...signals.step import StepSignal
 from ..attribution.stream import Stream
 from ..handles.scope import Scope, ScopedBlock
-from ..handles.stack import handle_lineages
 from ..selection.window import FRACTION, Amounts, sums_by, whole_and_part
 from ..statistics.grouping import Key, grouping
 from .bins import BinGrid
@@ -48,7 +47,7 @@ class Counted:
     @cached_property
     def category_of_handle(self) -> Ints:
         """Category of reads, −1 where a handle does not count, int64 (handles,)."""
-        lineages = handle_lineages(self.scope.stack)
+        lineages = self.scope.lineages
         counted = self.scope.selection.selected & (lineages.of_handle >= 0)
         return np.where(counted, lineages.of_handle.astype(np.int64) * MODES, -1)
 

@@ -1,6 +1,6 @@
 """The numbers of a layer in one direction, each declared with its meaning and how it follows from the sums."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,43 +10,48 @@ from ...model.arrays import Mask
 from ...model.display import html_table
 from ...model.document import Record
 from ...model.metrics import described, metric, metrics_of
-from ..selection.window import TickWindow
+from ..selection.window import FRACTION
 from ..statistics.distribution import RequestBytes
 from .accumulator import OperationSums
 from .busy_time import BusyTime
-from .tables import CANCELLED, MODES, NEVER, OPERATIONS, UNDEFINED
+from .tables import CANCELLED, CUT, MODES, NEVER, OPERATIONS, UNDEFINED
 
 
 @dataclass(frozen=True)
 class ChosenSums:
-    """Sums over operations with the categories that a layer's numbers are of; what these follow from.
+    """Sums over the operations of some categories: what the numbers of a layer follow from.
 
     Attributes
     ----------
     sums : OperationSums
-    categories, own : sequence of int
-        All that count, and those that are the program's own.
-    window : TickWindow
+    categories : list of int
+    own : list of int
+        Those of the categories that are the program's own.
     """
 
     sums: OperationSums
-    categories: Sequence[int]
-    own: Sequence[int]
-    window: TickWindow
+    categories: list[int]
+    own: list[int] = field(default_factory=list)
 
     def count(self, column: int) -> int:
-        """Return a column of `Sums.counts`, over all categories."""
-        return self.sums.count(self.categories, column)
+        """Return a column of `OperationTables.counts`."""
+        return int(self.sums.sums.counts[self.categories, column].sum())
 
-    @cached_property
+    @property
     def bytes(self) -> int | float:
-        """Bytes moved."""
-        return self.sums.bytes(self.categories)
+        """Bytes moved: an int, or a float where the window cuts an operation."""
+        whole, part = self.sums.sums.bytes[self.categories].sum(axis=0).tolist()
+        return whole + part / FRACTION if self.count(CUT) else whole
+
+    @property
+    def of_own(self) -> "ChosenSums":
+        """The program's own operations alone."""
+        return ChosenSums(self.sums, self.own)
 
     @property
     def own_bytes(self) -> int | float:
         """Those of the program's own operations, a float where `bytes` is one."""
-        own = self.sums.bytes(self.own)
+        own = self.of_own.bytes
         return float(own) if isinstance(self.bytes, float) else own
 
     @cached_property
@@ -70,7 +75,7 @@ class ChosenSums:
 
     def seconds(self, ticks: float) -> float:
         """Return a number of ticks in s."""
-        return ticks / self.window.ticks_per_second
+        return ticks / self.sums.scope.window.ticks_per_second
 
 
 def _bandwidth(of: ChosenSums) -> float | None:
@@ -122,7 +127,7 @@ class LayerStatistics(Record):
         "Sum of the durations of all operations that ended, over all ranks.",
         unit="s",
         needs=("operations",),
-        of=lambda of: of.seconds(of.sums.summed_ticks(of.categories)),
+        of=lambda of: of.seconds(int(of.sums.sums.ticks[of.categories].sum())),
     )
     bandwidth: float | None = metric(
         "Bytes divided by the time in which at least one operation was under way (busy).",
@@ -148,7 +153,7 @@ class LayerStatistics(Record):
         "Distinct processes of the operations.",
         adds="distinct",
         needs=("ranks",),
-        of=lambda of: int(of.sums.sums.processes[list(of.categories)].any(axis=0).sum()),
+        of=lambda of: int(of.sums.sums.processes[of.categories].any(axis=0).sum()),
         narrow="ranks",
         gives_way=2,
     )
@@ -170,7 +175,7 @@ class LayerStatistics(Record):
         "Operations that the program did by calling this layer itself: on handles without an ancestor of a higher "
         "layer.",
         needs=("operations", "handles"),
-        of=lambda of: of.sums.count(of.own, OPERATIONS),
+        of=lambda of: of.of_own.count(OPERATIONS),
         column=False,
     )
     own_bytes: int | float = metric(

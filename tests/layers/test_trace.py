@@ -7,7 +7,7 @@ import pytest
 from iostrata import SelectionError, TraceError, open_trace
 from iostrata.layers.handles.lifetimes import Origin
 from iostrata.layers.selection.files import select_files
-from iostrata.model.codes import Status
+from iostrata.model.codes import UNDEFINED_TIME, Status
 
 SOUND = [
     "aperiodic4",
@@ -161,7 +161,7 @@ def test_handles_of_real_traces_have_lives(trace):
     # The archive's manifest counts 668 creations, 16 duplications and 676 destructions.
     assert (lives.origin == Origin.CREATED).sum() == 668
     assert (lives.origin == Origin.DUPLICATED).sum() == 16
-    assert (~lives.never_destroyed).sum() == 676
+    assert (lives.destroyed != UNDEFINED_TIME).sum() == 676
     assert lives.epoch.max() > 0
     rows = forest.to_dict()
     streams = [row for row in rows if row["name"] == "STDOUT_FILENO"]

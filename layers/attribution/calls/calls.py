@@ -40,11 +40,6 @@ def busy_groups(
     return np.where(kind == NO_EVENT, by_function, (layer.astype(np.int64) + 1) * KINDS + kind)
 
 
-def functions_of_groups(group: Ints) -> tuple[Ints, Mask]:
-    """Return the function of each group, −1 where that has an event, and whether its calls are undecided."""
-    return np.where(group < 0, (-1 - group) // 2, -1), (group < 0) & ((-1 - group) % 2 == 1)
-
-
 OTHER_CALLS: Final = "other_calls"
 CALL_KINDS: Final = {
     "opens": (IoRecord.CREATE_HANDLE,),
@@ -180,12 +175,12 @@ class Calls(Sums):
         process = self.scope.definitions.locations.group[calls.location[rows]]
         around = self._enclosing()[calls.path[rows]]
         decided = np.where(undecided, calls.region[rows], -1)
-        self.within = self.within.merged(KeyedSums((process, layer, around, decided), {"calls": np.ones(len(rows))}))
+        self.within = self.within.plus((process, layer, around, decided), {"calls": 1})
         keys = (layer, kind, process, did.handle[rows], did.file[rows], region, undecided)
         still = kind != TRANSFER
         begin, end = begin[still], end[still]
-        values = {"calls": np.ones(len(begin), np.int64), "ticks": end - begin, "begin": begin, "end": end}
-        self.metadata = self.metadata.merged(KeyedSums([key[still] for key in keys], values))
+        values = {"calls": 1, "ticks": end - begin, "begin": begin, "end": end}
+        self.metadata = self.metadata.plus([key[still] for key in keys], values)
 
     def _enclosing(self) -> Ints:
         """Return the layers in whose calls each path is, a bit each; none for the places behind the last path."""
@@ -313,8 +308,8 @@ class Calls(Sums):
     def io_stretches(self) -> tuple[Ints, Ints, Ints]:
         """When calls of I/O that count were under way: group as of `busy`, begin and end in ticks."""
         group, begin, end = self.busy.stretches
-        function, undecided = functions_of_groups(group)
-        chosen = ~undecided | np.append(self.undecided_count, True)[function]
+        function, undecided = np.divmod(np.maximum(-1 - group, 0), 2)
+        chosen = (undecided == 0) | self.undecided_count[function]
         return group[chosen], begin[chosen], end[chosen]
 
     @cached_property

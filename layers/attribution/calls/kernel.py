@@ -110,13 +110,6 @@ class Ended(NamedTuple):
     own: Ticks
 
 
-class Stamps(NamedTuple):
-    """Where and when I/O events of a batch happened."""
-
-    location: Links
-    time: Ticks
-
-
 class Functions(NamedTuple):
     """What is known of each region: whether it does I/O, its layer (−1 for none) and the group its time belongs to."""
 
@@ -341,7 +334,9 @@ def _note(event: int, events: Notes, walk: Walk) -> int | np.int64:
 
 
 @compiled_uncounted
-def walk_calls(stamps: Stamps, events: Notes, crossings: RegionEvents, walk: Walk, found: Links, over: bool) -> int:
+def walk_calls(
+    location: Links, time: Ticks, events: Notes, crossings: RegionEvents, walk: Walk, found: Links, over: bool
+) -> int:
     """Follow the calls of a batch; give the number of rows written to ``walk.ended``.
 
     A Leave ends the latest open call of its region, whatever was entered since: Score-P writes calls of helper threads
@@ -350,6 +345,8 @@ def walk_calls(stamps: Stamps, events: Notes, crossings: RegionEvents, walk: Wal
 
     Parameters
     ----------
+    location, time : int32 (events,), int64 (events,)
+        Where and when I/O events of the batch happened.
     found : int32 (events,)
         Gets the path that each event happened in.
     over : bool
@@ -357,17 +354,15 @@ def walk_calls(stamps: Stamps, events: Notes, crossings: RegionEvents, walk: Wal
     """
     row = event = crossing = 0
     state = walk.state
-    while event < len(stamps.time) or crossing < len(crossings.time):
-        is_event = crossing >= len(crossings.time) or (
-            event < len(stamps.time) and crossings.position[crossing] > event
-        )
-        location = stamps.location[event] if is_event else crossings.location[crossing]
-        if location != state[LOCATION]:
+    while event < len(time) or crossing < len(crossings.time):
+        is_event = crossing >= len(crossings.time) or (event < len(time) and crossings.position[crossing] > event)
+        here = location[event] if is_event else crossings.location[crossing]
+        if here != state[LOCATION]:
             row = _close_all(walk, row)
-            state[LOCATION] = location
+            state[LOCATION] = here
             state[BEYOND] = 0
         if is_event:
-            state[TIME] = stamps.time[event]
+            state[TIME] = time[event]
             found[event] = _note(event, events, walk)
             event += 1
             continue

@@ -164,8 +164,8 @@ class CallWalker:
             calls, noted, self._every,
         )  # fmt: skip
         crossings = columns_as(RegionColumns, regions, time=time, region=rows)
-        stamps = kernel.Stamps(events.location, event_time)
-        count = kernel.walk_calls(stamps, self._notes(events, did), crossings, walk, found, over)
+        notes = self._notes(events, did)
+        count = kernel.walk_calls(events.location, event_time, notes, crossings, walk, found, over)
         tables: Any = calls, noted
         ended, did = (type(table)(*(column[:count] for column in table)) for table in tables)
         return EndedCalls(ended, did, shares, first), found

@@ -41,7 +41,6 @@ def test_counts_of_handles_and_subtrees(make_trace):
     assert forest.subtree_operations.tolist() == [6, 5, 5, 4, 1, 0]
     assert forest.subtree_bytes_written.tolist() == [205, 105, 105, 100, 5, 0]
     assert forest.ranks.tolist() == [1, 0, 0, 3, 1, 0]
-    assert forest.higher_ancestor.tolist() == [-1, 0, 1, 2, 2, -1]
     assert forest.ancestor_rows(3) == (2, 1, 0)
     assert forest.ancestor_rows(0) == ()
     assert forest.descends_from("HDF5").tolist() == [False, False, True, True, True, False]
@@ -118,9 +117,9 @@ def test_circles_of_parents_are_cut(make_trace):
 def test_bogus_parents_do_not_inherit(make_trace):
     # fcntl(F_DUPFD) leaves a POSIX handle as the parent of all that follows.
     handles = [("POSIX", "/px", -1), ("POSIX", "/aio", 0), ("ISOC", "/st", 0), ("POSIX", "/st", 2), ("POSIX", "/st", 2)]
-    forest = make_trace(handles).handles
-    assert forest.layers == ("ISOC", "POSIX")
-    assert forest.higher_ancestor.tolist() == [-1, -1, -1, 2, 2]
+    trace = make_trace(handles)
+    assert trace.handles.layers == ("ISOC", "POSIX")
+    assert trace.scope.stack.higher.tolist() == [-1, -1, -1, 2, 2]
 
 
 @given(

@@ -42,8 +42,8 @@ def test_one_life_of_each_kind(make_definitions, make_events, make_operations):
         (2, 1, 0, Origin.PRECREATED, never, never),
         (3, 0, 0, Origin.NEVER_CREATED, never, never),
     ]
-    assert lifetimes.never_created.tolist() == [False, False, False, True, False, False, True]
-    assert lifetimes.never_destroyed.tolist() == [False, True, True, False, False, True, True]
+    assert (lifetimes.origin == Origin.NEVER_CREATED).tolist() == [False, False, False, True, False, False, True]
+    assert (lifetimes.destroyed == UNDEFINED_TIME).tolist() == [False, True, True, False, False, True, True]
 
 
 def walked(rows, operations, precreated):
