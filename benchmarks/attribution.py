@@ -10,8 +10,7 @@ import time
 
 import numpy as np
 from iostrata.layers.attribution.attribution import attribute_operations
-from iostrata.layers.handles.order import layer_order
-from iostrata.layers.handles.stack import handle_stack
+from iostrata.layers.handles.stack import handle_stack, layer_order
 from iostrata.model.codes import UNDEFINED_TIME, UNDEFINED_UINT64
 from iostrata.model.definitions import (
     Clock,

@@ -17,7 +17,7 @@ from .handles.metadata import MetadataEvents, selected_metadata
 from .handles.scope import Scope, ScopedBlock
 from .selection.directions import DIRECTIONS, check_quantity, check_traffic, is_of_direction, modes_of
 from .selection.window import completed_bytes, sums_by
-from .statistics.counts import ValueCounts
+from .statistics.distribution import ValueCounts
 from .statistics.grouping import Key, grouping, part_title
 from .summary.accumulator import OperationSums, categories_of
 from .summary.statistics import ChosenSums, LayerStatistics, layer_statistics, statistics_table

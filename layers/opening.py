@@ -12,11 +12,11 @@ from ..model.stream.mapping import Progress, cluster_of, map_partitions
 from ..model.stream.source import Block, Partition, Source, Tally
 from ..model.sums import Sums, nested
 from ..signals.samples import bin_count
+from .attribution.attribution import TraceBlock
 from .attribution.stream import KeptEvents, Reading, Stream
-from .attribution.traffic import TraceBlock
 from .flow.relations import RelationSums
-from .handles.order import layer_order
 from .handles.scope import Scope
+from .handles.stack import layer_order
 from .handles.sums import HandleSums
 from .selection.directions import DIRECTIONS
 from .selection.files import DEFAULT_RULES, FileSelection, select_files

@@ -19,10 +19,10 @@ from ..model.codes import (
 from ..model.definitions import Definitions
 from ..model.errors import import_library
 from ..model.events import EVENT_TYPES
+from .attribution.attribution import TraceBlock
 from .attribution.calls.functions import NO_EVENT
 from .attribution.calls.keys import NamedRows
 from .attribution.calls.metadata_calls import MetadataCalls
-from .attribution.traffic import TraceBlock
 from .handles.scope import Scope
 
 MODES: Final = {IoMode.READ: "read", IoMode.WRITE: "write", IoMode.FLUSH: "flush"}

@@ -25,7 +25,7 @@ from .attribution.stream import Stream
 from .flow.flow import Flow
 from .flow.relations import Relations
 from .handles.forest import HandleForest, handle_forest
-from .handles.lifetimes import handle_lifetimes
+from .handles.metadata import handle_lifetimes
 from .handles.scope import Scope
 from .handles.sums import HandleSums
 from .layer import LayerMapping, layers_of

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from iostrata import Trace
 from iostrata.layers.attribution.stream import KeptEvents, Stream
-from iostrata.layers.handles.order import layer_order
 from iostrata.layers.handles.scope import Scope
+from iostrata.layers.handles.stack import layer_order
 from iostrata.layers.selection.files import select_files
 from iostrata.layers.selection.window import trace_window
 from iostrata.layers.trace import trace_of

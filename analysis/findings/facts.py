@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...layers.flow.flow import Flow
 from ...layers.flow.relations import SizeLimits
-from ...layers.handles.order import layer_name
+from ...layers.handles.stack import layer_name
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.selection.window import sums_by
 from ...layers.trace import Trace

@@ -8,8 +8,7 @@ import numpy.typing as npt
 
 from ...layers.attribution.calls.functions import NO_EVENT
 from ...layers.attribution.calls.metadata_calls import MetadataCalls
-from ...layers.handles.lifetimes import Lifetimes, UsedHandles, handle_lifetimes
-from ...layers.handles.metadata import MetadataEvents
+from ...layers.handles.metadata import Lifetimes, MetadataEvents, UsedHandles, handle_lifetimes
 from ...layers.handles.scope import ScopedBlock
 from ...layers.selection.window import TickWindow
 from ...layers.trace import Trace

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from ...analysis.registry import DEFAULT_METHOD
-from ...layers.attribution.calls.stacks import StackBars
+from ...layers.attribution.calls.walk import StackBars
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ...model.definitions import Definitions

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...layers.attribution.calls.calls import Calls
-from ...layers.attribution.calls.stacks import StackBars, stack_bars
+from ...layers.attribution.calls.walk import StackBars, stack_bars
 from ...layers.trace import Trace
 from ...model.arrays import Mask
 from .marks import Marks, merged_marks

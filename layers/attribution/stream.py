@@ -17,8 +17,7 @@ from ...model.stream.calls import FollowsCalls
 from ...model.stream.mapping import Progress, cluster_of, map_partitions, reduce_partitions
 from ...model.stream.source import Block, Partition, Source
 from ..handles.scope import Scope
-from .attribution import Attribution
-from .traffic import TraceBlock
+from .attribution import Attribution, TraceBlock
 
 AT_ONCE: Final = 2**19
 """Operations that are kept of which whole processes are added up together: what that takes is small beside them."""

@@ -14,8 +14,8 @@ from ...model.keyed import KeyedSums, numbered, rows_beyond
 from ...model.operations import Operations
 from ...model.ranges import RangeUnion
 from ...model.sums import NOBODY, Sums, added, keyed, nested
+from ..attribution.attribution import TraceBlock
 from ..attribution.collectives import positions
-from ..attribution.traffic import TraceBlock
 from ..selection.window import completed_bytes, whole_and_part
 from .calls import ALIGNMENT
 

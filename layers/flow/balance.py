@@ -10,8 +10,8 @@ from ...model.arrays import Ints, Links, Mask, column_at, nearest_marked
 from ...model.codes import IoFlag, IoMode
 from ...model.document import Record
 from ...model.keyed import KeyedSums, numbered
-from ..attribution.traffic import Attributed, TraceBlock
-from ..handles.order import layer_name
+from ..attribution.attribution import Attributed, TraceBlock
+from ..handles.stack import layer_name
 from ..selection.directions import DIRECTIONS
 from .calls import union_inside
 from .cells import Cells

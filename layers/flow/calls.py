@@ -11,11 +11,10 @@ from ...model.arrays import Ints, Mask, Rows, Ticks
 from ...model.codes import UNDEFINED_UINT64
 from ...model.keyed import KeyedSums, rows_beyond
 from ...model.sums import Sums, added, keyed, largest, nested
-from ..attribution.traffic import TraceBlock
+from ..attribution.attribution import TraceBlock
 from ..handles.scope import Scope
 from ..selection.window import FRACTION, Amounts, sums_by, whole_and_part
-from ..statistics.counts import ValueCounts
-from ..statistics.distribution import Distribution
+from ..statistics.distribution import Distribution, ValueCounts
 from ..summary.busy_time import BusyTime
 from .tables import CLASSES, RequestFlow, size_class
 
@@ -193,13 +192,13 @@ class CallSteps(Sums):
         self._points = KeyedSums.none(3, *_BEGINS, *_ENDS)
         self._waiting: list[KeyedSums] = []
 
-    def add(self, sequence: Ints, place: Ints, begin: Ticks, end: Ticks, beneath: Mask, moving: Mask) -> None:
-        """Add operations that are `beneath` calls, else of ranks in them that move nothing, and which are `moving`."""
+    def add(self, sequence: Ints, place: Ints, begin: Ticks, end: Ticks, moving: Mask, beneath: bool = True) -> None:
+        """Add operations `beneath` calls, some of them `moving`; else those of ranks in them that move nothing."""
         for first in range(0, len(begin), _AT_ONCE):
             some = slice(first, first + _AT_ONCE)
             low, high = begin[some], end[some]
             nothing = np.zeros(len(low), np.int64)
-            begun = beneath[some], moving[some], ~beneath[some]
+            begun = nothing + beneath, moving[some], nothing + (not beneath)
             values = {name: np.append(column, nothing) for name, column in zip(_BEGINS, begun, strict=True)}
             values |= {name: np.append(nothing, column) for name, column in zip(_ENDS, begun, strict=True)}
             calls, places = sequence[some], place[some]
@@ -425,8 +424,8 @@ class FlowSums(Sums):
         self.classes = self.classes.plus((*keys_below, size_class(moved[below])), by_class)
         idle = pieces == 0
         none = np.zeros(int(idle.sum()), np.bool_)
-        self.steps.add(keys[0][idle], keys[1][idle], begin[idle], end[idle], none, none)
-        self.steps.add(*keys_below, *traffic.times(below), np.ones(len(below), np.bool_), moved[below] > 0)
+        self.steps.add(keys[0][idle], keys[1][idle], begin[idle], end[idle], none, beneath=False)
+        self.steps.add(*keys_below, *traffic.times(below), moved[below] > 0)
 
     def _add_split(self, rows: FlowRows, split: Mask) -> None:
         """Add the requests that became several."""

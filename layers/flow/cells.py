@@ -11,8 +11,7 @@ import numpy.typing as npt
 from ...model.arrays import Ints, Links, Mask, Rows
 from ...model.codes import UNDEFINED_UINT64, IoFlag
 from ...model.sums import Sums, either
-from ..attribution.attribution import Attribution
-from ..attribution.traffic import Attributed, TraceBlock
+from ..attribution.attribution import Attributed, Attribution, TraceBlock
 from ..handles.scope import Scope
 from ..selection.window import FRACTION, Amounts, whole_and_part
 

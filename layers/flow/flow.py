@@ -10,7 +10,7 @@ from ...model.arrays import Mask, column_at
 from ...model.display import axes_for, html_table
 from ...model.document import Record, plain
 from ...model.errors import SelectionError, import_library
-from ..attribution.traffic import TraceBlock
+from ..attribution.attribution import TraceBlock
 from ..statistics.distribution import Distribution
 from .access_pattern import AccessPattern
 from .calls import FlowCollectives, FlowSums

@@ -13,14 +13,14 @@ from ...model.errors import SelectionError
 from ...model.keyed import KeyedSums
 from ...model.operations import view
 from ...model.sums import NOBODY, Sums, by_key, keyed, nested
+from ..attribution.attribution import TraceBlock
 from ..attribution.collectives import CallPlaces
 from ..attribution.stream import Stream
-from ..attribution.traffic import TraceBlock
-from ..handles.order import layer_name, layer_place
 from ..handles.scope import Scope
+from ..handles.stack import layer_name, layer_place
 from ..selection.directions import DIRECTIONS, modes_of
 from ..selection.window import whole_and_part
-from ..statistics.counts import ValueCounts
+from ..statistics.distribution import ValueCounts
 from .access_pattern import AccessSums, ReadBackSums, StreamSums
 from .balance import (
     HiddenTraffic,

@@ -11,8 +11,8 @@ from ...model.arrays import Ints, Links, Mask, any_ancestor, column_at, depths, 
 from ...model.document import RecordTable, rows_of
 from ...model.errors import SelectionError, import_library
 from ..selection.window import Amounts
-from .lifetimes import Lifetimes
-from .order import layer_place
+from .metadata import Lifetimes
+from .stack import layer_place
 from .sums import LIFETIMES, HandleSums
 
 _ROWS_AT_ONCE: Final = 1000

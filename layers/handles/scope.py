@@ -10,8 +10,7 @@ from ...model.operations import Operations
 from ..selection.files import FileSelection
 from ..selection.window import TickWindow
 from .metadata import MetadataEvents, metadata_events
-from .order import layer_rows
-from .stack import HandleStack, Lineages, handle_lineages, handle_stack
+from .stack import HandleStack, Lineages, handle_lineages, handle_stack, layer_rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,7 @@ from ...model.arrays import Ints, Mask, Ticks
 from ...model.codes import IoRecord
 from ...model.keyed import KeyedSums
 from ...model.sums import NOBODY, Sums, added, either, keyed, largest
-from .lifetimes import UsedHandles, lifetime_events
-from .metadata import MetadataEvents, metadata_text, selected_metadata
+from .metadata import MetadataEvents, UsedHandles, lifetime_events, metadata_text, selected_metadata
 from .scope import Scope, ScopedBlock
 
 LIFETIMES: Final = ("created", "destroyed", "precreated", "never_created", "never_destroyed")

@@ -11,7 +11,7 @@ from ...model.operations import Operations
 from ...model.sums import Sums, by_key, nested, reduced
 from ..handles.scope import Scope
 from ..selection.window import Amounts
-from ..statistics.counts import ValueCounts
+from ..statistics.distribution import ValueCounts
 from .bins import BinGrid
 from .busy_time import BusyTime
 from .tables import (

@@ -40,7 +40,7 @@ class ChosenSums:
     @property
     def bytes(self) -> int | float:
         """Bytes moved: an int, or a float where the window cuts an operation."""
-        whole, part = self.sums.sums.bytes[self.categories].sum(axis=0).tolist()
+        whole, part = map(int, self.sums.sums.bytes[self.categories].sum(axis=0))
         return whole + part / FRACTION if self.count(CUT) else whole
 
     @property

@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 from iostrata import SelectionError, TraceError, open_trace
-from iostrata.layers.handles.lifetimes import Origin
+from iostrata.layers.handles.metadata import Origin
 from iostrata.layers.selection.files import select_files
 from iostrata.model.codes import UNDEFINED_TIME, Status
 

@@ -11,7 +11,7 @@ from ....model.document import Record, rows_of
 from ....model.ranges import RangeUnion
 from ....model.stream.calls import OF_MPI
 from .calls import Calls
-from .stacks import StackBars
+from .walk import StackBars
 
 _WAITS_FOR_ALL: Final = re.compile(
     r"MPI_(Init|Finalize|Barrier|Allreduce|Allgather|Alltoall|Reduce_scatter|Comm_(dup|split|create)|Win_fence|"

@@ -16,7 +16,7 @@ from ....model.stream.calls import OF_MPI, OF_PTHREAD, PARADIGMS
 from ....model.sums import Sums, nested
 from ...handles.scope import Scope, ScopedBlock
 from .calls import Calls
-from .stacks import StackBars
+from .walk import StackBars
 
 
 @dataclass(frozen=True, eq=False)

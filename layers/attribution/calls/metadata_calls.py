@@ -15,7 +15,7 @@ from ...handles.metadata import EventObjects
 from ...handles.scope import Scope
 from ...selection.window import TickWindow
 from .functions import NO_EVENT, FunctionGroups
-from .stacks import STACK_KINDS, StackBars, StackWalker
+from .walk import STACK_KINDS, StackBars, StackWalker
 
 _OF_EVENTS: Final = ("kind", "location", "time", "mode", "flags", "value", "offset")
 _UNKNOWN: Final = {

@@ -11,7 +11,7 @@ import otf2
 import pytest
 from iostrata import open_trace
 from iostrata.export.timeline.stacks import call_stacks, io_threads
-from iostrata.layers.attribution.calls.stacks import STACK_KINDS as KINDS
+from iostrata.layers.attribution.calls.walk import STACK_KINDS as KINDS
 from otf2.enums import IoAccessMode, IoHandleFlag, IoParadigmClass, IoParadigmFlag
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata import open_trace
 from iostrata.layers.attribution.attribution import attribute_operations
-from iostrata.layers.handles.order import layer_order
+from iostrata.layers.handles.stack import layer_order
 from iostrata.model.codes import UNDEFINED_TIME, IoFlag, IoMode
 
 MOST_PROCESSES = 16

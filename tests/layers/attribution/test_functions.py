@@ -7,7 +7,7 @@ import numpy as np
 import otf2
 import pytest
 from iostrata import TraceError, open_trace
-from iostrata.layers.attribution.calls.paths import read_call_paths
+from iostrata.layers.attribution.callers import read_call_paths
 
 NAMES = ["ckpt4_linktime", "serial1", "nonblocking4", "ckpt4_compiler", "ncckpt4"]
 ROLES = (otf2.RegionRole.FILE_IO, otf2.RegionRole.FILE_IO_METADATA)

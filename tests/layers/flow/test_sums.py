@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata import open_trace
 from iostrata.analysis.findings import find
-from iostrata.layers.attribution.traffic import TraceBlock
+from iostrata.layers.attribution.attribution import TraceBlock
 from iostrata.layers.flow.relations import RelationSums
 from iostrata.layers.handles.sums import HandleSums
 from iostrata.layers.trace import Trace, TraceSums, trace_of

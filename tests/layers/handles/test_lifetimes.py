@@ -3,8 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.layers.handles.lifetimes import Origin, handle_lifetimes
-from iostrata.layers.handles.metadata import metadata_events
+from iostrata.layers.handles.metadata import Origin, handle_lifetimes, metadata_events
 from iostrata.model.codes import UNDEFINED_TIME, IoRecord
 
 CREATE, DESTROY, DUPLICATE = IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE, IoRecord.DUPLICATE_HANDLE

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.layers.handles.order import layer_order, layer_rows
+from iostrata.layers.handles.stack import layer_order, layer_rows
 from iostrata.model.codes import KNOWN_STACK
 from iostrata.model.definitions import Paradigm
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iostrata.layers.statistics.counts import ValueCounts
-from iostrata.layers.statistics.distribution import RequestBytes, distribution
+from iostrata.layers.statistics.distribution import RequestBytes, ValueCounts, distribution
 from iostrata.model.codes import MOST_BYTES, UNDEFINED_UINT64
 
 LARGEST = MOST_BYTES
