@@ -11,7 +11,7 @@ import numpy as np
 from ..analysis.comparison.layer_periods import chosen_layers
 from ..inputs.table.definitions import definitions_text
 from ..layers.attribution.callers import called_blocks
-from ..layers.attribution.calls.keys import CALL_KEYS
+from ..layers.attribution.calls.functions import CALL_KEYS
 from ..layers.table import Column, metadata_table, operation_table
 from ..layers.trace import Trace
 from ..model.errors import SelectionError, import_library

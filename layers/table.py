@@ -20,8 +20,7 @@ from ..model.definitions import Definitions
 from ..model.errors import import_library
 from ..model.events import EVENT_TYPES
 from .attribution.attribution import TraceBlock
-from .attribution.calls.functions import NO_EVENT
-from .attribution.calls.keys import NamedRows
+from .attribution.calls.functions import NO_EVENT, NamedRows
 from .attribution.calls.metadata_calls import MetadataCalls
 from .handles.scope import Scope
 

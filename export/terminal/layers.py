@@ -11,9 +11,8 @@ from rich.text import Text
 
 from ...layers.attribution.breakdown import METADATA_KINDS, Breakdown
 from ...layers.attribution.calls.calls import OTHER_CALLS, Calls
-from ...layers.attribution.calls.chain import WaitingChain
-from ...layers.attribution.calls.cost import Overlap, RunCost
-from ...layers.attribution.calls.keys import CALL_KEYS
+from ...layers.attribution.calls.cost import Overlap, RunCost, WaitingChain
+from ...layers.attribution.calls.functions import CALL_KEYS
 from ...layers.layer import Layer
 from ...layers.summary.statistics import LayerStatistics
 from ...layers.trace import Trace

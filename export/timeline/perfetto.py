@@ -24,7 +24,7 @@ from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ...model.definitions import Definitions
 from ...model.quantities import bytes_text, counted, interval_text, seconds_text
-from ...signals.envelope import envelope
+from ...signals.step import envelope
 from ..atomic import atomic_file
 from ..encoding import shortened
 from ..exporters import Exporter

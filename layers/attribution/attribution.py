@@ -42,9 +42,6 @@ class Attribution:
     parent: Ints
     inferred: Mask
 
-    def __len__(self) -> int:
-        return len(self.parent)
-
     def ancestor_in(self, layer: int) -> tuple[Ints, Mask]:
         """Return the ancestor of each operation in one layer.
 

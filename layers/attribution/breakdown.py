@@ -21,7 +21,7 @@ from ..selection.window import FRACTION, whole_and_part
 from ..statistics.grouping import KEYS, Key, distinct_names, grouping
 from .attribution import TraceBlock, call_ends
 from .calls.calls import CALL_KINDS, OTHER_CALLS, Calls
-from .calls.keys import CALL_KEYS, CALLER, FUNCTION
+from .calls.functions import CALL_KEYS, CALLER, FUNCTION
 
 _PLACES: Final = 1 << 21
 """More than there are functions or call paths; the last place is for those that are not known."""

@@ -19,10 +19,8 @@ from ...model.stream.source import Block, Partition, Source
 from .attribution import TraceBlock
 from .breakdown import Breakdown, BreakdownSums
 from .calls.calls import Calls
-from .calls.chain import ChainSums, WaitingChain
-from .calls.cost import NonBlockingSums, Overlap, RunCost, first_threads, overlap_of, run_cost
-from .calls.functions import function_groups
-from .calls.keys import CALL_KEYS, CALLPATH, NamedRows, PathTree
+from .calls.cost import ChainSums, NonBlockingSums, Overlap, RunCost, WaitingChain, first_threads, overlap_of, run_cost
+from .calls.functions import CALL_KEYS, CALLPATH, NamedRows, PathTree, function_groups
 from .calls.metadata_calls import MetadataCalls, events_alone, metadata_calls
 from .calls.walk import StackBars, stack_bars
 from .collectives import CallPlaces

@@ -130,8 +130,8 @@ def test_the_number_of_workers_is_what_the_help_says(fixtures, monkeypatch, caps
 
 
 def test_help_of_layers_tells_how_much_of_a_chain_is_told():
-    from iostrata.layers.attribution.calls import chain
+    from iostrata.layers.attribution.calls import cost
 
     text = " ".join(CliRunner().invoke(group, ["layers", "--help"]).output.split())
-    assert f"at most 2^{chain._MOST_CALLS.bit_length() - 1} calls" in text
-    assert f"--json gives the {chain._STEPS_SHOWN} at whose end" in text
+    assert f"at most 2^{cost._MOST_CALLS.bit_length() - 1} calls" in text
+    assert f"--json gives the {cost._STEPS_SHOWN} at whose end" in text

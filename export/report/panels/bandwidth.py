@@ -5,7 +5,7 @@ from typing import Any
 
 from ....analysis.results.result import Phase
 from ....signals.construction import StepSignal
-from ....signals.envelope import envelope
+from ....signals.step import envelope
 from ...encoding import packed
 
 

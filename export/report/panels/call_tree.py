@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ....layers.attribution.callers import split_by_calls
-from ....layers.attribution.calls.keys import CALLPATH, caller_text
+from ....layers.attribution.calls.functions import CALLPATH, caller_text
 from ....layers.trace import Trace
 from ....model.arrays import subtree_sums
 from ....model.stream.calls import OF_THE_PROGRAM

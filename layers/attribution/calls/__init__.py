@@ -1,7 +1,6 @@
 """Who calls what: call paths, the time of every call, and what of a run is spent in which layer."""
 
 from .calls import Calls, CallTime
-from .chain import WaitingChain
-from .cost import Overlap, RunCost
+from .cost import Overlap, RunCost, WaitingChain
 
 __all__ = ["CallTime", "Calls", "Overlap", "RunCost", "WaitingChain"]

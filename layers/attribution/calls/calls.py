@@ -16,8 +16,7 @@ from ....model.ranges import RangeUnion
 from ....model.stream.calls import RegionEvents
 from ....model.sums import NOBODY, Sums, keyed, nested
 from ...handles.scope import Scope
-from .functions import NO_EVENT, TRANSFER, FunctionGroups
-from .keys import PathTree
+from .functions import NO_EVENT, TRANSFER, FunctionGroups, PathTree
 from .walk import CallTree, CallWalker, EndedCalls
 
 KINDS: Final = 256

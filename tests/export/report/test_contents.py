@@ -23,7 +23,7 @@ from iostrata.export.report.panels.heat_map import volume_grid
 from iostrata.export.report.panels.limits import Limits
 from iostrata.export.report.panels.request_sizes import request_sizes
 from iostrata.export.report.write import MOST_BYTES
-from iostrata.signals.envelope import envelope
+from iostrata.signals.step import envelope
 
 TYPES = {"u1": "<u1", "u2": "<u2", "u4": "<u4", "i4": "<i4", "f4": "<f4", "f8": "<f8"}
 

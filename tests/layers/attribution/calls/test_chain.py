@@ -11,7 +11,7 @@ import numpy as np
 import otf2
 import pytest
 from iostrata import open_trace
-from iostrata.layers.attribution.calls.chain import _covered
+from iostrata.layers.attribution.calls.cost import _covered
 from iostrata.model.ranges import RangeUnion
 from otf2.enums import (
     IoHandleFlag,
