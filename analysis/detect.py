@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ..model.arrays import Floats
 from ..model.choices import SamplingFrequency, is_number
 from ..model.errors import SelectionError
 from ..model.quantities import seconds_text
@@ -219,7 +220,7 @@ def _check_frequency(fs: object) -> None:
         raise SelectionError(f"sampling frequency {fs!r}: give a positive, finite number of Hz")
 
 
-def _checked_samples(x: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def _checked_samples(x: npt.ArrayLike) -> Floats:
     try:
         values = np.asarray(x)
     except ValueError:

@@ -15,7 +15,7 @@ from .functions import EVENTS, NONE, TRANSFERS, plain_names
 from .parquet import one_array, parquet_names, parquet_parts, places_of
 from .recognition import Recorder
 from .rows import Transfers, pairs_of
-from .run import HandleTable, Run, events_of
+from .run import HandleTable, RecordedRun, events_of
 from .source import RowSource
 
 _LAYERS: Final = ("MPI-IO", "ISOC", "POSIX")
@@ -67,7 +67,7 @@ def open_recorder(path: Path) -> RowSource:
         notes.append(
             f"left out: {counted(len(function) - len(used), 'call')} that move nothing (stat, mkdir and the like)"
         )
-    run = Run(
+    run = RecordedRun(
         recording=RECORDER.recording(
             format="Recorder, Parquet", handles="inferred", layers=_LAYERS, notes=tuple(notes)
         ),

@@ -128,7 +128,7 @@ def events_of(
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class RecordedRun:
     """What a recorder says of a run beside its transfers.
 
     Attributes

@@ -17,7 +17,7 @@ from ..model.quantities import counted
 from ..model.recording import Recording
 from .recognition import Recorder
 from .rows import MOST_PROCESSES, UNRECORDED, Transfers, lost, ticks_of
-from .run import HandleTable, Run
+from .run import HandleTable, RecordedRun
 from .source import RowSource
 
 _KINDS: Final = {
@@ -179,7 +179,7 @@ def open_tmio(path: Path) -> RowSource:
     rows, faults = _transfers(found)
     nobody = np.zeros(1, np.int32)
     # All transfers stand at a process of their own, which is no rank; the ranks are there to be counted.
-    run = Run(
+    run = RecordedRun(
         recording=_recording(found, packed),
         ranks=np.arange(-1, found.ranks),
         process_names=(_EVERYBODY, *(f"rank {rank}" for rank in range(found.ranks))),

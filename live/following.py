@@ -15,8 +15,8 @@ from ..model.document import SCHEMA_VERSION, Plain
 from ..model.operations import view
 from .answer import Answer
 from .job import LiveJob
-from .records.columns import Counts, Key, Spans
-from .sources import Source
+from .records.intake import Counts, Key, Spans
+from .sources import LiveSource
 
 LOOK_AGAIN: Final = 0.2
 """Seconds after which a file is looked at again that had nothing new."""
@@ -41,13 +41,13 @@ class Update:
         }
 
 
-def follow(job: LiveJob, sources: Sequence[Source], interval: float, *, once: bool = False) -> Iterator[Update]:
+def follow(job: LiveJob, sources: Sequence[LiveSource], interval: float, *, once: bool = False) -> Iterator[Update]:
     """Follow the sources of a job; yield an update every `interval` s of real time, and one at the end.
 
     Parameters
     ----------
     job : LiveJob
-    sources : sequence of Source
+    sources : sequence of LiveSource
     interval : float
         In s.
     once : bool
@@ -83,7 +83,7 @@ def follow(job: LiveJob, sources: Sequence[Source], interval: float, *, once: bo
     yield Update(end, job.answers(begin, end, True), intake.counts, True)
 
 
-def _wait(sources: Sequence[Source], due: float) -> None:
+def _wait(sources: Sequence[LiveSource], due: float) -> None:
     """Wait until a stream has more, or an update is due; of files for a short time only."""
     descriptors = [source.descriptors() for source in sources]
     pause = max(0.0, due - time.monotonic())
@@ -91,7 +91,7 @@ def _wait(sources: Sequence[Source], due: float) -> None:
     select(waiting, [], [], pause if all(descriptors) else min(pause, LOOK_AGAIN))
 
 
-def _at_end(sources: Sequence[Source], once: bool) -> bool:
+def _at_end(sources: Sequence[LiveSource], once: bool) -> bool:
     """Tell whether all input is read: of a stream only when it has been closed."""
     return all(source.finished() or (once and not source.descriptors()) for source in sources)
 

@@ -6,8 +6,7 @@ from ..analysis.registry import DEFAULT_METHOD
 from ..model.errors import SelectionError, TraceError
 from ..model.quantities import counted
 from .answer import Answer
-from .records.columns import Key, Spans
-from .records.intake import Intake
+from .records.intake import Intake, Key, Spans
 from .watcher import Credit, Watcher
 
 TOTAL: Final = "total"

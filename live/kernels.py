@@ -4,6 +4,7 @@ The module needs numba; import it inside the function that uses it.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,20 +12,23 @@ from ..model.arrays import Floats, Rows
 from ..model.kernels import compiled
 
 
+class GridBins(NamedTuple):
+    """The bins of all levels of a grid; that of an exponent lies in row ``exponent % levels``."""
+
+    sizes: Rows
+    """(levels,), bins of each level"""
+    numbers: Rows
+    """(levels, capacity), number of each bin from time zero on, increasing"""
+    moved: Rows
+    """(levels, capacity), what moved in it"""
+    first: Floats
+    """(levels, capacity), first activity in it, in s"""
+    last: Floats
+    """(levels, capacity), last activity in it, in s"""
+
+
 @compiled
-def add_operations(
-    start: Floats,
-    end: Floats,
-    volume: Rows,
-    top: int,
-    finest: int,
-    most: int,
-    count: Rows,
-    index: Rows,
-    moved: Rows,
-    first: Floats,
-    last: Floats,
-) -> int:
+def add_operations(start: Floats, end: Floats, volume: Rows, top: int, finest: int, most: int, bins: GridBins) -> int:
     """Add operations to all levels of a grid; return the exponent of the coarsest, which holds the whole run.
 
     Parameters
@@ -37,59 +41,53 @@ def add_operations(
         Exponents of the coarsest level so far, and of the finest that there may be: bins are 2^exponent s wide.
     most : int
         Bins of a level that are kept, the latest ones, and all of the coarsest.
-    count : int64 (levels,)
-        Bins of each level; that of an exponent lies in row ``exponent % levels``.
-    index, moved : int64 (levels, capacity)
-        Number of each bin from time zero on, increasing, and what moved in it. The capacity is at least 2 `most` + 1.
-    first, last : float64 (levels, capacity)
-        First and last activity in each bin, in s.
+    bins : GridBins
+        With room for at least 2 `most` + 1 bins of each level.
     """
-    levels = count.size
+    sizes, numbers, moved, first, last = bins
+    levels = sizes.size
     coarsest = 2.0**top
     for row in range(start.size):
         while math.floor(end[row] / coarsest) - math.floor(start[row] / coarsest) >= most:
-            top = coarsen(top, count, index, moved, first, last)
+            top = coarsen(top, bins)
             coarsest *= 2.0
         width = 2.0 * coarsest
         for exponent in range(top, max(finest, top - levels + 1) - 1, -1):
             width *= 0.5
             low = math.floor(start[row] / width)
             high = max(math.ceil(end[row] / width) - 1, low)
-            # Whatever came before so many bins of one operation cannot be among the latest.
-            low = max(low, high - most + 1)
             level = exponent % levels
-            size = count[level]
-            if low == high and size and index[level, size - 1] == high:
+            at = sizes[level] - 1
+            if low == high and at >= 0 and numbers[level, at] == high:
                 # Most are in the latest bin, and a call costs more than this.
-                moved[level, size - 1] += volume[row]
-                first[level, size - 1] = min(first[level, size - 1], start[row])
-                last[level, size - 1] = max(last[level, size - 1], end[row])
-                continue
-            if exponent < top and count[level] >= most:
-                low = max(low, index[level, count[level] - most])
-            before = share(start[row], end[row], volume[row], low * width)
-            at = -1
-            for place in range(low, high + 1):
-                after = volume[row] if place == high else share(start[row], end[row], volume[row], (place + 1) * width)
-                at = add_bin(
-                    max(at + 1, 0),
-                    place,
-                    after - before,
-                    max(start[row], place * width),
-                    min(end[row], (place + 1) * width),
-                    level,
-                    most if exponent < top else 0,
-                    count,
-                    index,
-                    moved,
-                    first,
-                    last,
-                )
-                before = after
-        while count[top % levels] > most:
-            top = coarsen(top, count, index, moved, first, last)
+                moved[level, at] += volume[row]
+                first[level, at] = min(first[level, at], start[row])
+                last[level, at] = max(last[level, at], end[row])
+            else:
+                keep = most if exponent < top else 0
+                # Whatever came before so many bins of one operation cannot be among the latest.
+                low = max(low, high - most + 1)
+                add_interval(start[row], end[row], volume[row], low, high, width, level, keep, bins)
+        while sizes[top % levels] > most:
+            top = coarsen(top, bins)
             coarsest *= 2.0
     return top
+
+
+@compiled
+def add_interval(
+    start: float, end: float, volume: int, low: int, high: int, width: float, level: int, keep: int, bins: GridBins
+) -> None:
+    """Add an operation to those bins of a level from `low` to `high` that may be among the latest `keep`, 0 for all."""
+    if keep and bins.sizes[level] >= keep:
+        low = max(low, bins.numbers[level, bins.sizes[level] - keep])
+    before = share(start, end, volume, low * width)
+    at = -1
+    for place in range(low, high + 1):
+        after = volume if place == high else share(start, end, volume, (place + 1) * width)
+        begin, stop = max(start, place * width), min(end, (place + 1) * width)
+        at = add_bin(max(at + 1, 0), place, after - before, begin, stop, level, keep, bins)
+        before = after
 
 
 @compiled
@@ -102,76 +100,58 @@ def share(start: float, end: float, volume: int, edge: float) -> int:
 
 @compiled
 def add_bin(
-    guess: int,
-    place: int,
-    volume: int,
-    begin: float,
-    stop: float,
-    level: int,
-    keep: int,
-    count: Rows,
-    index: Rows,
-    moved: Rows,
-    first: Floats,
-    last: Floats,
+    guess: int, place: int, volume: int, begin: float, stop: float, level: int, keep: int, bins: GridBins
 ) -> int:
     """Add to one bin of a level, which loses all but the latest `keep` bins where it is full; return the bin's column.
 
     The first column that is looked at is `guess`.
     """
-    size = int(count[level])
+    numbers = bins.numbers[level]
+    size = int(bins.sizes[level])
     at = size
-    if size and place <= index[level, size - 1]:
+    if size and place <= numbers[size - 1]:
         at = guess
-        if at >= size or index[level, at] != place:
-            at = size - 1 if index[level, size - 1] == place else int(np.searchsorted(index[level, :size], place))
-        if index[level, at] == place:
-            moved[level, at] += volume
-            first[level, at] = min(first[level, at], begin)
-            last[level, at] = max(last[level, at], stop)
+        if at >= size or numbers[at] != place:
+            at = size - 1 if numbers[size - 1] == place else int(np.searchsorted(numbers[:size], place))
+        if numbers[at] == place:
+            bins.moved[level, at] += volume
+            bins.first[level, at] = min(bins.first[level, at], begin)
+            bins.last[level, at] = max(bins.last[level, at], stop)
             return at
-    if keep and size == index.shape[1]:
+    if keep and size == numbers.size:
         drop = size - keep
         for column in range(keep):
-            index[level, column] = index[level, column + drop]
-            moved[level, column] = moved[level, column + drop]
-            first[level, column] = first[level, column + drop]
-            last[level, column] = last[level, column + drop]
+            copy_bin(level, column + drop, column, bins)
         size, at = keep, at - drop
-        count[level] = size
+        bins.sizes[level] = size
         if at < 0:
             return at
     for column in range(size, at, -1):
-        index[level, column] = index[level, column - 1]
-        moved[level, column] = moved[level, column - 1]
-        first[level, column] = first[level, column - 1]
-        last[level, column] = last[level, column - 1]
-    index[level, at] = place
-    moved[level, at] = volume
-    first[level, at] = begin
-    last[level, at] = stop
-    count[level] = size + 1
+        copy_bin(level, column - 1, column, bins)
+    numbers[at] = place
+    bins.moved[level, at] = volume
+    bins.first[level, at] = begin
+    bins.last[level, at] = stop
+    bins.sizes[level] = size + 1
     return at
 
 
 @compiled
-def coarsen(top: int, count: Rows, index: Rows, moved: Rows, first: Floats, last: Floats) -> int:
+def copy_bin(level: int, source: int, target: int, bins: GridBins) -> None:
+    """Copy a bin of a level from one column to another."""
+    bins.numbers[level, target] = bins.numbers[level, source]
+    bins.moved[level, target] = bins.moved[level, source]
+    bins.first[level, target] = bins.first[level, source]
+    bins.last[level, target] = bins.last[level, source]
+
+
+@compiled
+def coarsen(top: int, bins: GridBins) -> int:
     """Make the next coarser level of the coarsest one, in place of the finest; return its exponent."""
-    fine, coarse = top % count.size, (top + 1) % count.size
-    count[coarse] = 0
-    for column in range(count[fine]):
-        add_bin(
-            max(count[coarse] - 1, 0),
-            index[fine, column] >> 1,
-            moved[fine, column],
-            first[fine, column],
-            last[fine, column],
-            coarse,
-            0,
-            count,
-            index,
-            moved,
-            first,
-            last,
-        )
+    fine, coarse = top % bins.sizes.size, (top + 1) % bins.sizes.size
+    bins.sizes[coarse] = 0
+    for column in range(bins.sizes[fine]):
+        guess, place = max(bins.sizes[coarse] - 1, 0), bins.numbers[fine, column] >> 1
+        begin, stop = bins.first[fine, column], bins.last[fine, column]
+        add_bin(guess, place, bins.moved[fine, column], begin, stop, coarse, 0, bins)
     return top + 1

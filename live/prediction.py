@@ -73,7 +73,9 @@ class StartLaw:
 
     def passed(self, time: float, turn: int = 0) -> float:
         """Return the probability that the start lies before a time in s, of a phase `turn` periods later than usual."""
-        return self._corrected(self._mixture(time, turn))
+        level = self._mixture(time, turn)
+        # What a probability of the mixture is worth.
+        return 0.5 + math.copysign(0.5 * float(np.interp(abs(2 * level - 1), *self._knots())), level - 0.5)
 
     def time(self, probability: float, turn: int = 0) -> float:
         """Return the time in s before which the start lies with a probability, above 0 and below 1."""
@@ -99,10 +101,6 @@ class StartLaw:
 
         mean, scale = self._later(turn)
         return float(self.weight @ stdtr(self.freedom, (time - mean) / scale))
-
-    def _corrected(self, level: float) -> float:
-        """Return what a probability of the mixture is worth."""
-        return 0.5 + math.copysign(0.5 * float(np.interp(abs(2 * level - 1), *self._knots())), level - 0.5)
 
     def _knots(self) -> tuple[Floats, Floats]:
         """Return shares about the median, and what they have turned out to be, shrunk to what they should be."""

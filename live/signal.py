@@ -1,4 +1,7 @@
-"""The bandwidth of one layer in one direction while a job runs: exact while it is short, then on a grid."""
+"""The bandwidth of one layer in one direction while a job runs: exact while it is short, then on a grid.
+
+Memory is bounded however long the job runs.
+"""
 
 from typing import Final
 
@@ -6,7 +9,53 @@ import numpy as np
 
 from ..model.arrays import Floats, Rows
 from ..signals.construction import StepSignal, step_signal
-from .grid import Grid
+
+BINS: Final = 2048
+"""Bins of a level, the latest ones in which anything moved; the coarsest level has all of the run."""
+LEVELS: Final = 8
+"""Widths from that of the coarsest level on downwards, each half of the one before."""
+FINEST: Final = -24
+"""Binary logarithm of the smallest width in s; 60 ns."""
+
+
+class Grid:
+    """Bins of several widths, powers of two of a second, which stand at multiples of their width.
+
+    Each knows what moved in it, and its first and last activity, between which that is spread. The coarsest level has
+    the whole run: its width doubles when it would have more than `BINS` bins with activity. Each finer one has the
+    latest `BINS` bins. All of it follows from the operations alone: neither their order nor when they came has any
+    influence, and what moved in a bin is the same, to the byte, whether it was summed at this width or at a finer one.
+    """
+
+    def __init__(self) -> None:
+        from .kernels import GridBins
+
+        self._top = FINEST
+        shape = LEVELS, 2 * BINS + 2
+        whole, times = np.zeros((2, *shape), np.int64), np.zeros((2, *shape))
+        self._bins = GridBins(np.zeros(LEVELS, np.int64), whole[0], whole[1], times[0], times[1])
+
+    def add(self, start: Floats, end: Floats, volume: Rows) -> None:
+        """Add operations: start and end in s, float64 (n,), and what they moved, int64 (n,), above 0."""
+        from .kernels import add_operations
+
+        # In the order of their starts most bins are new ones at the end.
+        order = np.argsort(start, kind="stable")
+        start, end, volume = start[order], end[order], volume[order]
+        self._top = add_operations(start, end, volume, self._top, FINEST, BINS, self._bins)
+
+    @property
+    def widths(self) -> list[float]:
+        """Widths of the levels in s, the coarsest first."""
+        return [2.0**exponent for exponent in range(self._top, max(FINEST, self._top - LEVELS + 1) - 1, -1)]
+
+    def level(self, number: int) -> tuple[Floats, Floats, Rows]:
+        """Return first and last activity in s of each bin of a level, and what moved; level 0 has the whole run."""
+        row = (self._top - number) % LEVELS
+        bins, size = self._bins, int(self._bins.sizes[row])
+        kept = slice(max(size - BINS, 0), size)
+        return bins.first[row, kept].copy(), bins.last[row, kept].copy(), bins.moved[row, kept].copy()
+
 
 EXACT: Final = 2**15
 """Operations up to which a signal is exact."""

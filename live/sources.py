@@ -22,7 +22,7 @@ SUFFIXES: Final = (".jsonl", ".json", ".csv")
 """Of the files of a folder that are followed."""
 
 
-class Source(ABC):
+class LiveSource(ABC):
     """Something that is followed."""
 
     @abstractmethod
@@ -42,7 +42,7 @@ class Source(ABC):
         """Take what is left as the end of the input, and give everything back."""
 
 
-class FileSource(Source):
+class FileSource(LiveSource):
     """A file that grows; one that is cut or replaced is read from its beginning."""
 
     def __init__(self, path: Path, intake: Intake) -> None:
@@ -84,7 +84,7 @@ class FileSource(Source):
         os.close(self._descriptor)
 
 
-class FolderSource(Source):
+class FolderSource(LiveSource):
     """The files of a folder, such as one a node; new ones may appear."""
 
     def __init__(self, path: Path, intake: Intake) -> None:
@@ -115,7 +115,7 @@ class FolderSource(Source):
             file.close()
 
 
-class StreamSource(Source):
+class StreamSource(LiveSource):
     """A stream that is open, such as standard input."""
 
     def __init__(self, descriptor: int, intake: Intake) -> None:
@@ -148,7 +148,7 @@ class StreamSource(Source):
             self._reader.finish()
 
 
-class SocketSource(Source):
+class SocketSource(LiveSource):
     """A socket that is listened at, and all that have connected to it, each a stream of its own."""
 
     def __init__(self, listening: socket.socket, intake: Intake, path: Path | None = None) -> None:
@@ -186,7 +186,7 @@ class SocketSource(Source):
             self._path.unlink(missing_ok=True)
 
 
-def open_source(name: str, intake: Intake) -> Source:
+def open_source(name: str, intake: Intake) -> LiveSource:
     """Open a source by its name: a file or folder, ``unix:PATH``, ``tcp:HOST:PORT``, or ``-`` for standard input.
 
     Raises SelectionError if there is no such source, or OSError.

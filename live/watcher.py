@@ -14,7 +14,7 @@ from .answer import Answer
 from .frequencies import FtioPredictor
 from .outlook import Outlook, outlook
 from .prediction import StartLaw, next_phase, start_law
-from .records.columns import Key, Spans
+from .records.intake import Key, Spans
 from .signal import LiveSignal
 
 GROWTH: Final = 1.25

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from ..model.definitions import Definitions
 from ..model.errors import SelectionError
 from ..model.recording import Recording
-from ..model.stream.keeping import Kept, kept_of
+from ..model.stream.keeping import KeptOrigin, kept_of
 from .definitions.read import read_definitions
 from .files.anchor import COMPRESSION_NONE, SUBSTRATE_POSIX, Anchor, read_anchor
 
@@ -62,7 +62,7 @@ class Archive:
 
     anchor: Anchor
     definitions: Definitions
-    kept: Kept | None = None
+    kept: KeptOrigin | None = None
 
 
 def open_archive(path: str | os.PathLike[str]) -> Archive:

@@ -5,8 +5,8 @@ from math import atan2, floor, pi
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Complexes, Floats
 from ...signals.construction import StepSignal
 
 SAMPLES_PER_PERIOD: Final = 32
@@ -76,16 +76,14 @@ def coherence_at(first: StepSignal, second: StepSignal, period: float) -> Cohere
     return Coherence(min(1.0, strength), -phase / (2 * pi) * period, segments, *modulations)
 
 
-def _spectra(
-    x: npt.NDArray[np.float64], y: npt.NDArray[np.float64], per_period: int, length: int, segments: int
-) -> tuple[complex, float, float]:
+def _spectra(x: Floats, y: Floats, per_period: int, length: int, segments: int) -> tuple[complex, float, float]:
     """Return the averages of conj(X)·Y, |X|² and |Y|² over the segments at one cycle in `per_period` bins."""
     place = np.arange(length)
     taper = 0.5 - 0.5 * np.cos(2 * pi * (place + 0.5) / length)
     wave = taper * np.exp(-2j * pi * place / per_period)
     starts = np.arange(segments) * per_period
 
-    def transform(values: npt.NDArray[np.float64]) -> npt.NDArray[np.complex128]:
+    def transform(values: Floats) -> Complexes:
         parts = np.lib.stride_tricks.sliding_window_view(values, length)[starts]
         level = (parts @ taper) / taper.sum()
         return np.asarray(parts @ wave - level * wave.sum(), np.complex128)
@@ -99,7 +97,7 @@ def _spectra(
     return cross, power[0] if power[0] > tiny else 0.0, power[1] if power[1] > tiny else 0.0
 
 
-def _modulation(values: npt.NDArray[np.float64], per_period: int) -> float:
+def _modulation(values: Floats, per_period: int) -> float:
     """Return the amplitude at one cycle in `per_period` bins over the mean, over whole periods."""
     whole = len(values) // per_period * per_period
     total = float(values[:whole].sum())

@@ -12,7 +12,7 @@ from ...layers.summary.parts import BinnedParts, PartSignal
 from ...layers.trace import Trace
 from ...signals.construction import StepSignal
 from ..detect import detect_period
-from ..fitting.signal_fit import SignalFit
+from ..fitting import SignalFit
 from ..registry import DEFAULT_METHOD, period_method
 from ..results.result import PeriodResult
 from ..timefrequency.filters import Butterworth
@@ -238,13 +238,13 @@ def with_fit(
     period : LayerPeriod
     components : int
     fs : float or "auto"
-        As `iostrata.analysis.fitting.signal_fit.fit_signal` takes it.
+        As `iostrata.analysis.fitting.fit_signal` takes it.
     filter : str, optional
         Put before the fit, as it was put before the method.
 
     Raises SelectionError if the number of components is not at least 1.
     """
-    from ..fitting.signal_fit import fit_signal
+    from ..fitting import fit_signal
 
     if filter is None:
         return replace(period, fit=fit_signal(period.signal, components, fs=fs))

@@ -111,7 +111,8 @@ class Segment(Record):
 class _Own(NamedTuple):
     """What the program itself called in a layer and direction, and its verdict."""
 
-    layer: str
+    layers: tuple[str, ...]
+    """The layer, and those below through which its bytes go."""
     direction: str
     bytes: float
     signal: StepSignal | None
@@ -140,7 +141,7 @@ def story_of(
     written = sum(one.bytes for one in own if one.direction == "write")
     segments = []
     for one in own:
-        parts = _logs_together(_segments(trace, one, written))
+        parts = _logs_together(_segments(trace, one, one.bytes <= _LITTLE * written))
         found = [part for part in parts if part.period is not None or part.bytes >= _LEAST * one.bytes]
         segments += [*found, *_beside(trace, one, found)]
     segments = list(_named(sorted(segments, key=_when)))
@@ -172,28 +173,27 @@ def _own(
 ) -> Iterator[_Own]:
     """Give what the program itself called."""
     for (layer, direction), result in results.items():
-        statistics = trace.layers[layer].statistics(direction)
+        statistics, layers = trace.layers[layer].statistics(direction), (layer, *_below(trace, layer, direction))
         if statistics.own_bytes >= statistics.bytes:
             inside = sum(phase.volume for phase in result.phases)
             beside = inside < (1 - _LEAST) * statistics.bytes
             signal = trace.layers[layer].bandwidth(direction) if beside else None
-            yield _Own(layer, direction, statistics.bytes, signal, result)
+            yield _Own(layers, direction, statistics.bytes, signal, result)
         elif statistics.own_bytes > 0:
             signal = trace.layers[layer].bandwidth(direction, "own")
-            yield _Own(layer, direction, statistics.own_bytes, signal, detect_period(signal, method, fs))
+            yield _Own(layers, direction, statistics.own_bytes, signal, detect_period(signal, method, fs))
 
 
-def _segments(trace: Trace, one: _Own, written: float) -> Iterator[Segment]:
+def _segments(trace: Trace, one: _Own, little: bool) -> Iterator[Segment]:
     """Give the segments of one signal: its regimes, and between them what has no period.
 
-    `written` is what the program writes in all, in bytes.
+    `little` is whether it is little of what the program writes.
     """
-    layers = (one.layer, *_below(trace, one.layer, one.direction))
     for phases, regime in _trains(one.result, _length(trace)):
         # Of a log its first line may come an instant before its period holds; a last dump counts, however small.
-        little = sum(phase.volume for phase in phases) < _LITTLE * one.bytes and one.bytes <= _LITTLE * written
-        if regime is not None or not (one.result.regimes and little):
-            yield _segment(trace, one, layers, phases, regime, written)
+        negligible = little and sum(phase.volume for phase in phases) < _LITTLE * one.bytes
+        if regime is not None or not (one.result.regimes and negligible):
+            yield _segment(trace, one, phases, regime, little)
 
 
 def _logs_together(segments: Iterable[Segment]) -> Iterator[Segment]:
@@ -271,7 +271,6 @@ def _beside(trace: Trace, one: _Own, found: Sequence[Segment]) -> Iterator[Segme
     """
     if one.signal is None or not found:
         return
-    layers = found[0].layers
     edges = [trace.window[0], *(time for segment in found for time in (segment.start, segment.end)), trace.window[1]]
     for start, end in zip(sorted(edges)[::2], sorted(edges)[1::2], strict=True):
         moved = _volume(one.signal, start, end)
@@ -284,7 +283,7 @@ def _beside(trace: Trace, one: _Own, found: Sequence[Segment]) -> Iterator[Segme
         last = min(end, max([*times[1:][there][-1:].tolist(), *at_once[-1:].tolist()]))
         ranks = _ranks(trace, one, first, last)
         yield Segment(
-            first, last, "burst", one.direction, layers, phases=1, bytes=moved, bytes_per_phase=moved, ranks=ranks
+            first, last, "burst", one.direction, one.layers, phases=1, bytes=moved, bytes_per_phase=moved, ranks=ranks
         )
 
 
@@ -310,20 +309,13 @@ def _bursts(phases: Sequence[Phase], duration: float) -> int:
     return len(phases) if apart or amounts.std() <= _ALIKE * amounts.mean() else 1
 
 
-def _segment(
-    trace: Trace,
-    one: _Own,
-    layers: tuple[str, ...],
-    phases: Sequence[Phase],
-    regime: Regime | None,
-    written: float,
-) -> Segment:
+def _segment(trace: Trace, one: _Own, phases: Sequence[Phase], regime: Regime | None, little: bool) -> Segment:
     """Return phases of one signal as a segment, with the period of their regime if there is one."""
     start, end = phases[0].start, phases[-1].end
     amounts = np.array([phase.volume for phase in phases])
     each, moved = float(np.median(amounts)), float(amounts.sum())
     between = None if one.signal is None else _volume(one.signal, start, end)
-    segment = Segment(start, end, "", one.direction, layers, ranks=_ranks(trace, one, start, end))
+    segment = Segment(start, end, "", one.direction, one.layers, ranks=_ranks(trace, one, start, end))
     if regime is None:
         # Most of it may flow steadily below the bursts.
         steady = between is not None and moved < _IN_BURSTS * between
@@ -338,7 +330,7 @@ def _segment(
         count, each = round(often), moved / often
     return replace(
         segment,
-        kind=_kind(one, each, regime.period, written),
+        kind=_kind(one.direction, each, regime.period, little),
         period=regime.period,
         period_interval=one.result.period_interval if one.result.period == regime.period else None,
         confidence=regime.confidence,
@@ -348,13 +340,13 @@ def _segment(
     )
 
 
-def _kind(one: _Own, each: float, period: float, written: float) -> str:
-    """Return what regular bursts of `each` bytes are."""
-    if one.direction == "read":
+def _kind(direction: str, each: float, period: float, little: bool) -> str:
+    """Return what regular bursts of `each` bytes are, `little` of what is written."""
+    if direction == "read":
         return "reads"
     if each >= _CHECKPOINT and period >= _SELDOM:
         return "checkpoints"
-    return "log" if each < _LOG and one.bytes <= _LITTLE * written else "writes"
+    return "log" if each < _LOG and little else "writes"
 
 
 def _metadata(trace: Trace, gap: Segment, method: str, fs: float | Literal["auto"]) -> Iterator[Segment]:
@@ -388,7 +380,7 @@ def _ranks(trace: Trace, one: _Own, start: float, end: float) -> int | None:
         return None
     cells = trace.relations.cells
     second = cells.window.ticks_per_second
-    there = cells.of(one.layer, one.direction) & cells.own & cells.moving
+    there = cells.of(one.layers[0], one.direction) & cells.own & cells.moving
     # Times are seconds that were ticks.
     there &= (cells.columns.begin <= (end * second) + 1) & (cells.columns.end >= (start * second) - 1)
     return len(np.unique(cells.process[there]))

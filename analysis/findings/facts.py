@@ -14,7 +14,7 @@ from ...layers.handles.stack import layer_name
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.selection.window import sums_by
 from ...layers.trace import Trace
-from ...model.arrays import Ints, Mask
+from ...model.arrays import Floats, Ints, Mask
 from ...model.codes import IoFlag
 
 Numbers = npt.NDArray[np.integer[Any]]
@@ -118,7 +118,7 @@ class Facts:
         window = self.cells.window
         return (window.end - window.start) / window.ticks_per_second
 
-    def rank_seconds(self, cells: Mask) -> npt.NDArray[np.float64]:
+    def rank_seconds(self, cells: Mask) -> Floats:
         """Return the time that each process spends in some operations, one after the other, float64 (processes,)."""
         process = self.cells.process[cells]
         ticks = sums_by(

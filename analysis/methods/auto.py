@@ -7,15 +7,14 @@ from ...signals.construction import StepSignal
 from ...signals.samples import bin_count
 from ..phases.bins import bin_width
 from ..phases.bursts import vertices
-from ..phases.confidence import confidence
-from ..phases.decision import Decision, decide
+from ..phases.decision import Decision, confidence, decide
 from ..phases.phases import Phases, phases_of
 from ..phases.reasons import reason
 from ..registry import FALSE_ALARM_RATE, PeriodMethod
 from ..results.evidence import PhaseEvidence
 from ..results.result import Period, PeriodResult, Regime, SamplingInfo
 from ..spectral.metrics import characterise, characterise_phases
-from ..timefrequency.valid_share import holding_share
+from ..timefrequency.validity import holding_share
 
 
 class AutoMethod(PeriodMethod):

@@ -15,8 +15,7 @@ from ..registry import SKIP_FIRST_PHASE, THRESHOLD, TOLERANCE, MethodOption, Per
 from ..results.evidence import SpectralEvidence
 from ..results.result import Period, PeriodResult
 from ..spectral.autocorrelation import AutocorrelationPeriod, autocorrelation_period, find_peaks
-from ..spectral.confidence import refined_confidence, similarity
-from ..spectral.dominant import DominantFrequency, SpectrumKind, dominant_frequency
+from ..spectral.dominant import DominantFrequency, SpectrumKind, dominant_frequency, refined_confidence, similarity
 from ..spectral.outliers import Z_SCORE, OutlierCriterion, fewest_samples
 from ..spectral.spectrum import Spectrum, power_spectrum, strongest_frequencies
 from .window import AnalysedWindow, analysed_window, whole_window_result

@@ -12,8 +12,7 @@ from ...model.arrays import Floats
 from ...model.display import axes_for
 from ...model.document import Record
 from ...model.errors import SelectionError, import_library
-from ..spectral.confidence import line_confidence
-from ..spectral.dominant import DominantFrequency, dominant_frequency
+from ..spectral.dominant import DominantFrequency, dominant_frequency, line_confidence
 from ..spectral.spectrum import Spectrum, power_spectrum
 from ..timefrequency.validity import Validity, validity
 from ..timefrequency.wavelets import approximation, decomposition_level, discrete_wavelet, largest_level

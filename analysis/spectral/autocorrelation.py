@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .confidence import coefficient_of_variation
+from ...model.arrays import Floats, Ints, Mask
+from .dominant import coefficient_of_variation
 
 PEAK_HEIGHT = 0.15
 """Lowest correlation of a peak that counts, as in the paper."""
@@ -28,12 +28,12 @@ class AutocorrelationPeriod:
     """
 
     period: float
-    candidates: NDArray[np.float64]
+    candidates: Floats
     dropped: int
     confidence: float
 
 
-def autocorrelation(samples: NDArray[np.float64]) -> NDArray[np.float64]:
+def autocorrelation(samples: Floats) -> Floats:
     """Correlate a signal with itself at every lag.
 
     Parameters
@@ -61,12 +61,12 @@ def autocorrelation(samples: NDArray[np.float64]) -> NDArray[np.float64]:
     padded = 1 << (2 * count - 1).bit_length()
     transform = np.fft.rfft(deviation, padded)
     power = transform.real**2 + transform.imag**2
-    correlation: NDArray[np.float64] = np.fft.irfft(power, padded)[:count]
+    correlation: Floats = np.fft.irfft(power, padded)[:count]
     correlation /= correlation[0]
     return correlation
 
 
-def find_peaks(values: NDArray[np.float64], height: float) -> NDArray[np.int64]:
+def find_peaks(values: Floats, height: float) -> Ints:
     """Find local maxima of at least ``height``.
 
     Parameters
@@ -93,11 +93,11 @@ def find_peaks(values: NDArray[np.float64], height: float) -> NDArray[np.int64]:
     inner = np.zeros(levels.size, dtype=np.bool_)
     inner[1:-1] = (levels[1:-1] > levels[:-2]) & (levels[1:-1] > levels[2:])
     top = inner & (levels >= height)
-    middle: NDArray[np.int64] = (starts[top] + ends[top]) // 2
+    middle: Ints = (starts[top] + ends[top]) // 2
     return middle
 
 
-def weighted_outliers(values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.bool_]:
+def weighted_outliers(values: Floats, weights: Floats) -> Mask:
     """Mark values further from their weighted mean than one weighted standard deviation.
 
     Parameters
@@ -118,13 +118,11 @@ def weighted_outliers(values: NDArray[np.float64], weights: NDArray[np.float64])
     mean = np.average(values, weights=weights)
     deviation = np.abs(values - mean)
     spread = np.sqrt(np.average(deviation**2, weights=weights))
-    beyond: NDArray[np.bool_] = deviation > spread * (1 + 1e-9)
+    beyond: Mask = deviation > spread * (1 + 1e-9)
     return beyond
 
 
-def autocorrelation_period(
-    samples: NDArray[np.float64], fs: float, height: float = PEAK_HEIGHT
-) -> AutocorrelationPeriod | None:
+def autocorrelation_period(samples: Floats, fs: float, height: float = PEAK_HEIGHT) -> AutocorrelationPeriod | None:
     """Find the period of a signal from the peaks of its autocorrelation.
 
     Parameters

@@ -10,8 +10,8 @@ distance of the phases cannot show them, because there every harmonic folds onto
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...model.arrays import Floats, Ints
 from ...signals.construction import StepSignal
 
 BINS_PER_PHASE = 3.0
@@ -48,13 +48,13 @@ class Runs:
         Share of the volume that the runs hold.
     """
 
-    first: NDArray[np.int64]
-    after: NDArray[np.int64]
+    first: Ints
+    after: Ints
     bins: int
     share: float
 
 
-def runs_above_mean(values: NDArray[np.float64]) -> Runs:
+def runs_above_mean(values: Floats) -> Runs:
     """Find the runs of bins above the mean of all bins, parted by bins below half of it.
 
     Parameters

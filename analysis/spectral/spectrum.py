@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...model.arrays import Complexes, Floats
 from ...model.display import axes_for
 from ...model.errors import SelectionError, import_library
 
@@ -25,38 +25,38 @@ class Spectrum:
         Sampling frequency in Hz.
     """
 
-    coefficients: NDArray[np.complex128]
+    coefficients: Complexes
     samples: int
     fs: float
 
     @cached_property
-    def frequencies(self) -> NDArray[np.float64]:
+    def frequencies(self) -> Floats:
         """f_k = k fs / N in Hz."""
         return np.asarray(np.arange(self.coefficients.size) * self.resolution, dtype=np.float64)
 
     @cached_property
-    def power(self) -> NDArray[np.float64]:
+    def power(self) -> Floats:
         """p_k = abs(X_k)² / N."""
         return (self.coefficients.real**2 + self.coefficients.imag**2) / self.samples
 
     @cached_property
-    def amplitude(self) -> NDArray[np.float64]:
+    def amplitude(self) -> Floats:
         """abs(X_k)."""
         return np.abs(self.coefficients)
 
     @cached_property
-    def phase(self) -> NDArray[np.float64]:
+    def phase(self) -> Floats:
         """arg X_k in radians: the k-th cosine peaks where 2 pi k n / N = -phase."""
         return np.angle(self.coefficients)
 
     @cached_property
-    def phase_at_start(self) -> NDArray[np.float64]:
+    def phase_at_start(self) -> Floats:
         """Phase of the k-th cosine at the start of the first bin, in radians.
 
         A sample is the average of a bin and stands for its middle, so it is half a bin, π k / N, before `phase`.
         """
         half = np.exp(-1j * np.pi * np.arange(self.coefficients.size) / self.samples)
-        phase: NDArray[np.float64] = np.angle(self.coefficients * half)
+        phase: Floats = np.angle(self.coefficients * half)
         return phase
 
     @property
@@ -136,7 +136,7 @@ class Spectrum:
         return ax
 
 
-def power_spectrum(samples: NDArray[np.float64], fs: float = 1.0) -> Spectrum:
+def power_spectrum(samples: Floats, fs: float = 1.0) -> Spectrum:
     """Transform a sampled signal.
 
     Parameters

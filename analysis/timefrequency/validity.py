@@ -1,15 +1,142 @@
 """When a period holds: the sliding correlation of a signal with the period's cosine (Frontiers'25, §5.3)."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...model.arrays import Complexes, Floats, Mask
 from ...model.errors import SelectionError
-from .sliding_correlation import SlidingFit, sliding_fit
+from ...model.kernels import compiled
+
+
+@dataclass(frozen=True, eq=False)
+class SlidingFit:
+    """How one signal follows another in every window, arrays of (n - m + 1,); 0 where one of them is constant.
+
+    Attributes
+    ----------
+    correlation : complex128
+        Pearson's: Σ (x - x̄) (y - ȳ) / √(Σ (x - x̄)² Σ |y - ȳ|²), of magnitude up to 1.
+    slope : complex128
+        Σ (x - x̄) (y - ȳ) / Σ |y - ȳ|²: the least-squares factor by which x follows y, in the units of x and y.
+    """
+
+    correlation: Complexes
+    slope: Complexes
+
+
+def sliding_fit(x: Floats, y: NDArray[Any], window: int) -> SlidingFit:
+    """Fit a signal by another one in every window of consecutive samples.
+
+    Raises SelectionError if the signals differ in length, are not finite, or the window has no place in them.
+
+    Parameters
+    ----------
+    x : float64 (n,)
+        A signal.
+    y : complex128 or float64 (n,)
+        Another one; a complex one correlates with its real and its imaginary part at once.
+    window : int
+        Samples m in a window, 2 to n.
+
+    Notes
+    -----
+    The signals are cut into blocks of m samples, so that a window is the end of one block and the beginning of the
+    next. The sums of the two parts are of values from which the block's mean is taken; the parts are joined by the
+    formula for the moments of a union (Chan, Golub, LeVeque 1983). Nothing outside the two blocks enters, unlike with
+    the difference of cumulative sums over the whole signal, where a large burst costs the digits of all that comes
+    after. O(n) time and memory.
+    """
+    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.complex128)
+    if a.ndim != 1 or a.shape != b.shape or not (np.isfinite(a).all() and np.isfinite(b).all()):
+        raise SelectionError(
+            f"a correlation needs two rows of finite samples alike, not of shapes {a.shape}, {b.shape}"
+        )
+    n, m = a.size, int(window)
+    if not 2 <= m <= n:
+        raise SelectionError(f"a window of {window!r} samples in a signal of {n}: give 2 up to that")
+    # Scaled, so that no square overflows or vanishes.
+    scale_x, scale_y = _scale(a), _scale(b)
+    one, two = _blocks(a / scale_x, m), _blocks(b / scale_y, m)
+    centre_x, centre_y = one.mean(axis=1), two.mean(axis=1)
+    one, two = one - centre_x[:, None], two - centre_y[:, None]
+    noise_x = _rounding(one**2, centre_x)
+    noise_y = _rounding(two.real**2 + two.imag**2, centre_y)
+    correlation, slope = _fit_windows(one, two, centre_x, centre_y, noise_x, noise_y, n - m + 1)
+    correlation /= np.maximum(np.abs(correlation), 1.0)
+    return SlidingFit(correlation, slope * (scale_x / scale_y))
+
+
+def _scale(values: NDArray[Any]) -> float:
+    # Powers of two, so that scaling rounds nothing.
+    largest = float(np.abs(values).max())
+    return 2.0 ** math.frexp(largest)[1] if largest > 0 else 1.0
+
+
+def _blocks(values: NDArray[Any], m: int) -> NDArray[Any]:
+    """Cut into rows of ``m``; the last row is filled with its last sample, which is in no window."""
+    blocks = -(-values.size // m)
+    filled = np.concatenate((values, np.full(blocks * m - values.size, values[-1])))
+    return filled.reshape(blocks, m)
+
+
+def _rounding(squares: Floats, centre: NDArray[Any]) -> Floats:
+    """Bound what rounding leaves, for each sample, of a variance of zero in each block and the one after it."""
+    eps = np.finfo(np.float64).eps
+    scaled = 4 * eps**0.5 * centre
+    bound = 16 * eps * (squares.max(axis=1) + (scaled.real**2 + scaled.imag**2) * eps)
+    return np.asarray(np.maximum(bound, np.append(bound[1:], bound[-1])))
+
+
+@compiled
+def _fit_windows(
+    x: Floats, y: Complexes, centre_x: Floats, centre_y: Complexes, noise_x: Floats, noise_y: Floats, windows: int
+) -> tuple[Complexes, Complexes]:
+    """Return correlation and slope of the first `windows` windows, complex128.
+
+    `x` and `y` (blocks, m) are deviations from the blocks' means, `centre_x` and `centre_y`; `noise_x` and `noise_y`
+    what rounding leaves, for each sample, of a variance of zero in the windows that begin in each block.
+    """
+    m = x.shape[1]
+    correlation = np.zeros(windows, np.complex128)
+    slope = np.zeros(windows, np.complex128)
+    tail_x, tail_y = np.empty(m), np.empty(m, np.complex128)
+    tail_xx, tail_yy, tail_xy = np.empty(m), np.empty(m), np.empty(m, np.complex128)
+    for block in range((windows - 1) // m + 1):
+        following = min(block + 1, len(x) - 1)
+        sum_x = sum_xx = sum_yy = 0.0
+        sum_y = sum_xy = 0j
+        for place in range(m - 1, -1, -1):
+            a, b, count = x[block, place], y[block, place], m - place
+            sum_x, sum_y, sum_xy = sum_x + a, sum_y + b, sum_xy + a * b
+            sum_xx, sum_yy = sum_xx + a * a, sum_yy + (b.real * b.real + b.imag * b.imag)
+            tail_x[place], tail_y[place] = centre_x[block] + sum_x / count, centre_y[block] + sum_y * (1 / count)
+            tail_xx[place] = max(sum_xx - sum_x * sum_x / count, 0.0)
+            tail_yy[place] = max(sum_yy - (sum_y.real**2 + sum_y.imag**2) / count, 0.0)
+            tail_xy[place] = sum_xy - sum_x * sum_y * (1 / count)
+        sum_x = sum_xx = sum_yy = 0.0
+        sum_y = sum_xy = 0j
+        for place in range(min(m, windows - block * m)):
+            xx, yy, xy = tail_xx[place], tail_yy[place], tail_xy[place]
+            if place > 0:
+                a, b = x[following, place - 1], y[following, place - 1]
+                sum_x, sum_y, sum_xy = sum_x + a, sum_y + b, sum_xy + a * b
+                sum_xx, sum_yy = sum_xx + a * a, sum_yy + (b.real * b.real + b.imag * b.imag)
+                step_x = centre_x[following] + sum_x / place - tail_x[place]
+                step_y = centre_y[following] + sum_y * (1 / place) - tail_y[place]
+                weight = (m - place) * place / m
+                xx = xx + max(sum_xx - sum_x * sum_x / place, 0.0) + step_x * step_x * weight
+                square = step_y.real**2 + step_y.imag**2
+                yy = yy + max(sum_yy - (sum_y.real**2 + sum_y.imag**2) / place, 0.0) + square * weight
+                xy = xy + (sum_xy - sum_x * sum_y * (1 / place)) + step_x * step_y * weight
+            if xx > m * noise_x[block] and yy > m * noise_y[block]:
+                correlation[block * m + place] = xy * (1 / (np.sqrt(xx) * np.sqrt(yy)))
+                slope[block * m + place] = xy * (1 / yy)
+    return correlation, slope
+
 
 SMALLEST_AMPLITUDE, LARGEST_AMPLITUDE = 0.4, 0.75
 """Bounds of the share of the usual amplitude below which a window does not show the period."""
@@ -111,19 +238,17 @@ def validity(signal: Floats, samples: Floats, fs: float, period: float, start: f
     them, they are valid. A valid interval begins with its first burst, and ends half a period, the cosine's trough,
     after the middle of its last burst.
     """
-    window = round(period * fs) if np.isfinite(period) else 0
-    if not (window >= 4 and 2 * window <= signal.size):
-        raise SelectionError(
-            f"no sliding window for a period of {period:.6g} s: it needs at least four samples at {fs:.6g} Hz, "
-            f"and to fit twice into {signal.size} samples"
-        )
-    frequency, window, fit, runs = _tracked(signal, fs, period, _refined_frequency(signal, fs, window, 1.0 / period))
+    frequency, window, fit, runs = _tracked(signal, fs, period)
     middles: Floats = np.asarray((np.arange(fit.slope.size) + 0.5 * window) / fs, dtype=np.float64)
     phase = np.angle(fit.slope)
-    held = list(_intervals(samples, fs, phase, frequency, window, runs))
+    held: list[_Interval] = []
     inside = np.zeros(middles.size, dtype=np.bool_)
-    for one in held:
-        inside |= (middles >= one.low) & (middles <= one.high)
+    for first, last in runs:
+        one = _interval(samples, fs, phase, frequency, window, first, last)
+        if one is not None:
+            # None begins before the last one ends.
+            held.append(one._replace(low=max(one.low, held[-1].high if held else 0.0)))
+            inside |= (middles >= held[-1].low) & (middles <= one.high)
     total = complex(fit.slope[inside].sum()) if inside.any() else complex(fit.slope.sum())
     reference = np.conj(total) / abs(total) if abs(total) > 0 else 1.0
     correlation = np.sqrt(2) * fit.correlation
@@ -151,13 +276,18 @@ class _Interval(NamedTuple):
     chance: float
 
 
-def _tracked(
-    signal: Floats, fs: float, period: float, frequency: float
-) -> tuple[float, int, SlidingFit, list[tuple[int, int]]]:
-    """Correct a frequency by the windows that show it; return it, their length, their fits, and first and last pairs.
+def _tracked(signal: Floats, fs: float, period: float) -> tuple[float, int, SlidingFit, list[tuple[int, int]]]:
+    """Correct the frequency of a period by the windows that show it.
 
-    The frequency stays within `FURTHEST` of the one that belongs to `period`.
+    Return it, within `FURTHEST` of what it was, the windows' length, their fits, and first and last pairs.
     """
+    window = round(period * fs) if np.isfinite(period) else 0
+    if not (window >= 4 and 2 * window <= signal.size):
+        raise SelectionError(
+            f"no sliding window for a period of {period:.6g} s: it needs at least four samples at {fs:.6g} Hz, "
+            f"and to fit twice into {signal.size} samples"
+        )
+    frequency = _refined_frequency(signal, fs, window, 1.0 / period)
     centres = (np.arange(signal.size) + 0.5) / fs
     for correction in range(CORRECTIONS + 1):
         # A window of another length than the period now and then holds two bursts, or none.
@@ -170,18 +300,6 @@ def _tracked(
         corrected = frequency - change * fs / (2 * np.pi * window)
         frequency = float(np.clip(corrected, (1 - FURTHEST) / period, (1 + FURTHEST) / period))
     return frequency, window, fit, _joined(valid, fit.slope, window, tolerated)
-
-
-def _intervals(
-    samples: Floats, fs: float, phase: Floats, frequency: float, window: int, runs: list[tuple[int, int]]
-) -> Iterator[_Interval]:
-    """Yield the stretches of pairs that are intervals, none of which begins before the last one ends."""
-    reached = 0.0
-    for first, last in runs:
-        found = _interval(samples, fs, phase, frequency, window, first, last)
-        if found is not None:
-            yield found._replace(low=max(found.low, reached))
-            reached = found.high
 
 
 def _refined_frequency(signal: Floats, fs: float, window: int, frequency: float) -> float:
@@ -328,3 +446,72 @@ def _rise(samples: Floats, fs: float, first: float, last: float, period: float) 
     middle = width // 2
     below = np.flatnonzero(profile[: middle + 1] <= 0.5 * (profile.mean() + np.median(profile)))
     return float(middle - 1 - below[-1] if below.size else middle) / width * period
+
+
+BINS_PER_PERIOD = 24
+"""So that a short burst which jitter moves into the next bin stays within the tolerated change of phase, an 18th. Such
+bins are the approximation by Haar's wavelet at the level that shows the period: no transform is needed."""
+SHORTEST_STRETCH = 2.5
+"""Shortest stretch, in periods: below it, there are not three bursts."""
+SAME = 0.1
+"""Share by which the period that holds may differ from the one asked for."""
+MOST_PERIODS = 4096
+"""Longest stretch, in periods, that is looked at as a whole."""
+PIECES, PERIODS_IN_PIECE = 16, 256
+"""Of a longer one, evenly spread parts."""
+
+
+def holding_share(times: Floats, cumulative: Floats, start: float, end: float, period: float) -> float | None:
+    """Measure for which share of a stretch its period holds: evidence for a regime that was found by other means.
+
+    Parameters
+    ----------
+    times, cumulative : float64 (n,)
+        Vertices of the cumulative volume of a signal, times in s; a time may occur twice.
+    start, end : float
+        The stretch, within the signal's window, in s.
+    period : float
+        In s, known to within a few percent.
+
+    Returns
+    -------
+    float or None
+        In [0, 1]; None for a stretch of less than 2.5 periods. Of more than 4096 periods, 16 parts of 256 periods
+        each are looked at.
+
+    Notes
+    -----
+    See `iostrata.analysis.timefrequency.validity`. O(p log n) for n vertices and p periods, of which no more than 4096
+    count.
+    """
+    count = (end - start) / period
+    if not SHORTEST_STRETCH <= count < np.inf:
+        return None
+    if count <= MOST_PERIODS:
+        return _share(times, cumulative, start, end, period)
+    length = PERIODS_IN_PIECE * period
+    starts = np.linspace(start, end - length, PIECES).tolist()
+    return float(np.mean([_share(times, cumulative, low, low + length, period) for low in starts]))
+
+
+def _share(times: Floats, cumulative: Floats, start: float, end: float, period: float) -> float:
+    # Half a period more on either side, so that the first and the last burst have their windows.
+    found = _holding(times, cumulative, start - 0.5 * period, end + 0.5 * period, period)
+    inside = sum(max(0.0, min(high, end) - max(low, start)) for low, high in found)
+    return float(min(1.0, inside / (end - start)))
+
+
+def _holding(
+    times: Floats, cumulative: Floats, start: float, end: float, period: float
+) -> tuple[tuple[float, float], ...]:
+
+    fs = BINS_PER_PERIOD / period
+    bins = int(np.ceil((end - start) * fs))
+    # Volume that moves in no time is at both vertices of its time; either bin may have it.
+    volume = np.interp(start + np.arange(bins + 1) / fs, times, cumulative)
+    values: Floats = np.asarray(np.maximum(np.diff(volume), 0.0) * fs, dtype=np.float64)
+    try:
+        found = validity(values, values, fs, period, start)
+    except SelectionError:
+        return ()
+    return found.intervals if abs(found.period / period - 1) <= SAME else ()

@@ -1,21 +1,14 @@
 """The approximation of a sampled signal by the discrete wavelet transform (Frontiers'25, §5.2)."""
 
-from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...model.arrays import Floats
 from ...model.errors import SelectionError, import_library
 
 EXTENSION = "symmetric"
 """How the signal goes on beyond its ends: mirrored, so that an end makes no jump."""
-
-
-def transforms() -> ModuleType:
-    """Import PyWavelets; raises MissingLibraryError if it is not installed."""
-    module: ModuleType = import_library("pywt")
-    return module
 
 
 def discrete_wavelet(name: str) -> Any:
@@ -23,7 +16,7 @@ def discrete_wavelet(name: str) -> Any:
 
     Raises SelectionError if there is none of this name, or PyWavelets is not installed.
     """
-    pywt = transforms()
+    pywt = import_library("pywt")
     if not isinstance(name, str) or name not in pywt.wavelist(kind="discrete"):
         families = ", ".join(pywt.families(short=True)[:7])
         raise SelectionError(f"unknown discrete wavelet {name!r}: take one of PyWavelets, of the families {families}")
@@ -32,7 +25,7 @@ def discrete_wavelet(name: str) -> Any:
 
 def largest_level(samples: int, wavelet: str = "db1") -> int:
     """Return the deepest decomposition in which a coefficient is not made of extended samples only."""
-    return int(transforms().dwt_max_level(samples, discrete_wavelet(wavelet).dec_len))
+    return int(import_library("pywt").dwt_max_level(samples, discrete_wavelet(wavelet).dec_len))
 
 
 def decomposition_level(
@@ -78,7 +71,7 @@ def decomposition_level(
     return min(int(np.floor(np.log2(cycle / bands_per_period) + 1e-9)), largest_level(samples, wavelet))
 
 
-def approximation(samples: NDArray[np.float64], level: int, wavelet: str = "db1") -> NDArray[np.float64]:
+def approximation(samples: Floats, level: int, wavelet: str = "db1") -> Floats:
     """Return the approximation of a signal at its own sampling: what is left when all details are zero.
 
     Raises SelectionError if the wavelet does not exist, the level is out of range, or PyWavelets is not installed.
@@ -109,9 +102,9 @@ def approximation(samples: NDArray[np.float64], level: int, wavelet: str = "db1"
         raise SelectionError(
             f"decomposition level {level!r}: {samples.size} samples and wavelet {wavelet!r} allow 0 to {deepest}"
         )
-    pywt = transforms()
+    pywt = import_library("pywt")
     kernel = discrete_wavelet(wavelet)
     coarse, *details = pywt.wavedec(samples.astype(np.float64), kernel, EXTENSION, level)
     whole = pywt.waverec([coarse, *map(np.zeros_like, details)], kernel, EXTENSION)
-    result: NDArray[np.float64] = whole[: samples.size]
+    result: Floats = whole[: samples.size]
     return result

@@ -14,8 +14,7 @@ from dataclasses import replace
 from itertools import combinations, permutations
 from pathlib import Path
 
-from iostrata.runs.collection import LayerRow, Run, Settings, read_run
-from iostrata.runs.differences import Difference, diff_runs
+from iostrata.runs import Difference, LayerRow, Run, Settings, diff_runs, read_run
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from results import write_section

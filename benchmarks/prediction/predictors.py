@@ -7,7 +7,7 @@ from pathlib import Path
 import iostrata
 import numpy as np
 import numpy.typing as npt
-from iostrata.live.records.columns import Key, Spans
+from iostrata.live.records.intake import Key, Spans
 from iostrata.live.watcher import Watcher
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "accuracy"))

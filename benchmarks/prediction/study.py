@@ -21,7 +21,7 @@ from pathlib import Path
 import iostrata
 import numpy as np
 from iostrata.live.following import trace_columns
-from iostrata.live.records.columns import Spans
+from iostrata.live.records.intake import Spans
 from iostrata.model.errors import IostrataError
 from made import Floats, made_run
 from predictors import Ftio, Ours, Said

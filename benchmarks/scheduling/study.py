@@ -14,12 +14,10 @@ from pathlib import Path
 
 import iostrata
 import numpy as np
-from iostrata.runs.scheduling.comparison import compare_policies
-from iostrata.runs.scheduling.jobs import PeriodicJob, make_workload
-from iostrata.runs.scheduling.metrics import Metrics, measure
+from iostrata.runs.scheduling.comparison import Metrics, compare_policies, measure
+from iostrata.runs.scheduling.jobs import PeriodicJob, Workload, make_workload
 from iostrata.runs.scheduling.policies import Queues, queues_of
 from iostrata.runs.scheduling.simulation import simulate
-from iostrata.runs.scheduling.workload import Workload
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from results import write_section

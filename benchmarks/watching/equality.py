@@ -20,7 +20,7 @@ import numpy as np
 from iostrata.live.answer import Answer
 from iostrata.live.following import replay, trace_columns
 from iostrata.live.job import LiveJob
-from iostrata.live.records.columns import Key, Spans
+from iostrata.live.records.intake import Key, Spans
 from iostrata.live.records.lines import LineReader
 from iostrata.live.signal import EXACT
 from iostrata.model.errors import IostrataError

@@ -9,8 +9,7 @@ from typing import Final, Literal
 import numpy as np
 
 from ...analysis.detect import detect_period
-from ...analysis.fitting.fourier_fit import FourierFit
-from ...analysis.fitting.signal_fit import fit_signal
+from ...analysis.fitting import FourierFit, fit_signal
 from ...analysis.registry import period_method
 from ...analysis.results.result import PeriodResult
 from ...analysis.timefrequency.filters import Butterworth, filtered_signal

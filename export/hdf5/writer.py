@@ -10,8 +10,7 @@ import numpy as np
 from ...analysis.comparison.layer_periods import chosen_layers
 from ...analysis.comparison.layers import compare_layers
 from ...analysis.comparison.story import story_of
-from ...analysis.fitting.fourier_fit import FourierFit
-from ...analysis.fitting.signal_fit import MOST_COMPONENTS
+from ...analysis.fitting import MOST_COMPONENTS, FourierFit
 from ...analysis.registry import DEFAULT_METHOD
 from ...analysis.results.result import PeriodResult
 from ...layers.selection.directions import DIRECTIONS, check_traffic

@@ -98,13 +98,6 @@ class Legend(PageBlock):
 
 
 @dataclass(frozen=True)
-class Definitions(PageBlock):
-    """Names and what they are."""
-
-    entries: Sequence[tuple[str, str]]
-
-
-@dataclass(frozen=True)
 class Notice(PageBlock):
     """A sentence that matters, beside a line in its colour, with a sign that `about` explains, and more blocks."""
 

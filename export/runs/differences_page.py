@@ -12,8 +12,7 @@ import numpy.typing as npt
 from ...model.quantities import counted, seconds_text
 from ...runs.collection.rows import LayerRow, Run
 from ...runs.differences.changes import Change
-from ...runs.differences.difference import Difference
-from ...runs.differences.phases import aligned_phases
+from ...runs.differences.difference import Difference, aligned_phases
 from ..page.document import (
     Axis,
     Cell,

@@ -14,7 +14,7 @@ from rich.text import Text
 from ...analysis.comparison.alike import alike
 from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
 from ...analysis.findings.last_ranks import NO_LAST_RANKS, LastRank, SignalOf
-from ...analysis.fitting.signal_fit import SignalFit
+from ...analysis.fitting import SignalFit
 from ...analysis.results.result import PeriodResult
 from ...layers.statistics.grouping import part_title
 from ...layers.trace import Trace

@@ -13,7 +13,7 @@ from ...model.recording import Recording
 from ...model.stream.damage import LocationDamage
 from ..recognition import Recorder
 from ..rows import MOST_PROCESSES, UNRECORDED, Transfers, lost, pairs_of, ticks_of
-from ..run import HandleTable, Run
+from ..run import HandleTable, RecordedRun
 from ..source import RowSource
 from .counters import MODULES, CounterRows, read_counters
 from .log import Log, is_darshan, read_log
@@ -75,7 +75,7 @@ def _source(log: Log, traced: Traced, counters: CounterRows, damage: list[Locati
         requested=UNRECORDED if traced.binned else segments.length,
         offset=segments.offset,
     )
-    run = Run(
+    run = RecordedRun(
         recording=_recording(log, traced, counters, ids),
         ranks=np.arange(log.job.processes),
         process_names=tuple(f"rank {rank}" for rank in range(log.job.processes)),

@@ -15,7 +15,7 @@ from ..functions import EVENTS, EXPLICIT, ITEMS, NONE, TRANSFERS, looked_up, pla
 from ..inflating import first_text
 from ..recognition import Recorder
 from ..rows import LONGEST, NANOSECONDS, Transfers, pairs_of
-from ..run import HandleTable, Run, events_of
+from ..run import HandleTable, RecordedRun, events_of
 from ..source import RowSource
 from .events import LAYERS, Events, Joined, without_time
 from .fields import UNKNOWN
@@ -122,7 +122,7 @@ def _source(path: Path, joined: Joined, events: Events) -> RowSource:
     )
     function_names, function = np.unique(events.function[transfers], return_inverse=True)
     known = len(joined.ranks) == processes == len(set(joined.ranks.values()))
-    run = Run(
+    run = RecordedRun(
         recording=_recording(joined, known, int(((mode == NONE) & (kind == NONE)).sum())),
         ranks=np.array([joined.ranks[row] if known else row for row in range(processes)], np.int64),
         process_names=tuple(f"process {pid}" for _, pid in joined.processes),

@@ -24,7 +24,7 @@ from ...model.definitions import (
 from ...model.errors import TraceError
 from ...model.recording import OTF2
 from ...model.stream.damage import DamageReport
-from ...model.stream.keeping import Kept, kept_of, kept_text
+from ...model.stream.keeping import KeptOrigin, kept_of, kept_text
 
 _TABLES: Final = {
     "system_tree": SystemTree,
@@ -59,7 +59,7 @@ def definitions_text(definitions: Definitions, damage: DamageReport | None = Non
     return json.dumps(found, ensure_ascii=True, separators=(",", ":"), default=np.ndarray.tolist)
 
 
-def definitions_of(text: bytes, path: object, metadata: bool = False) -> tuple[Definitions, Kept]:
+def definitions_of(text: bytes, path: object, metadata: bool = False) -> tuple[Definitions, KeptOrigin]:
     """Return the definitions that `definitions_text` wrote, and what it kept of the recorder.
 
     `metadata` says whether the table has metadata events too. Raises TraceError if it is something else.

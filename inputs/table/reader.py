@@ -25,11 +25,11 @@ from ...model.errors import TraceError
 from ...model.events import EVENT_TYPES, IoEvents
 from ...model.quantities import counted
 from ...model.stream.damage import LocationDamage
-from ...model.stream.keeping import Kept
+from ...model.stream.keeping import KeptOrigin
 from ..functions import NONE
 from ..recognition import Recorder
 from ..rows import LONGEST, UNRECORDED, Transfers, checked, lost, pairs_of
-from ..run import HandleTable, Run
+from ..run import HandleTable, RecordedRun
 from ..source import RowSource
 from .columns import TableColumns, numbers
 from .definitions import KEPT_AS, definitions_of
@@ -190,7 +190,7 @@ def _any(path: Path, table: TableColumns, rows: _Rows) -> RowSource:
         )
     node, nodes = table.names("node")
     handle, handles, kind, files = _handles(table, rows)
-    run = Run(
+    run = RecordedRun(
         recording=RECORDER.recording(
             format="table of operations, one row each",
             handles=kind,
@@ -260,7 +260,7 @@ def _recorded_handles(table: TableColumns, rows: _Rows, file: Links) -> tuple[Li
     return handle, HandleTable(of_file, of_layer, of_parent, tuple(f"handle {name}" for name in names))
 
 
-def _own(path: Path, table: TableColumns, rows: _Rows, definitions: Definitions, kept: Kept) -> RowSource:
+def _own(path: Path, table: TableColumns, rows: _Rows, definitions: Definitions, kept: KeptOrigin) -> RowSource:
     """Take the definitions that the table keeps."""
     columns = table.columns
     ids, known = numbers(columns["thread"])

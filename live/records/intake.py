@@ -1,13 +1,155 @@
 """What all sources of a running job hold together: records on one clock, and what was wrong with them."""
 
+import math
 from collections import deque
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from ...model.arrays import Rows
-from .clock import CONFIRMED, LATE, JobClock
-from .columns import Batch, Counts, Key, Spans
+from ...model.arrays import Columns, Floats, Rows
+from ...model.document import Record
+
+LATE: Final = 10.0
+"""Seconds behind the latest record from which on one is late."""
+FARTHEST, FARTHEST_RUNS = 86400.0, 100.0
+"""Seconds, and lengths of the run so far on top, by which a record may be away from the latest one."""
+CONFIRMED: Final = 3
+"""Records in a row that agree on a time far away, from which on the clock is taken to have jumped there."""
+
+
+@dataclass
+class JobClock:
+    """The clock of a job.
+
+    Attributes
+    ----------
+    begin, now : float or None
+        Start of the first record, and the latest time that was read, in s.
+    low, high : float
+        Times in s between which a record surely is near enough.
+    """
+
+    begin: float | None = None
+    now: float | None = None
+    low: float = math.inf
+    high: float = -math.inf
+    _away: list[tuple[float, float]] = field(default_factory=list)
+
+    def reaches(self, end: float) -> bool:
+        """Tell whether a time is near enough to the run so far to be of it."""
+        if self.now is None or self.begin is None:
+            return True
+        far = FARTHEST + FARTHEST_RUNS * (self.now - self.begin)
+        # As the run goes on the bounds only part.
+        self.low, self.high = self.now - far, self.now + far
+        return self.low <= end <= self.high
+
+    def advance(self, start: float, end: float) -> None:
+        """Take note of a record of this time."""
+        if self.now is None or self.begin is None:
+            self.begin, self.now = start, end
+        else:
+            self.begin, self.now = min(self.begin, start), max(self.now, end)
+        self._away.clear()
+
+    def jumps(self, start: float, end: float) -> bool:
+        """Take note of a record far away; tell whether so many agree on this time that the clock has jumped there."""
+        if self._away and abs(end - self._away[-1][1]) > FARTHEST:
+            self._away.clear()
+        self._away.append((start, end))
+        if len(self._away) < CONFIRMED:
+            return False
+        self.begin, self.now = min(one[0] for one in self._away), max(one[1] for one in self._away)
+        self._away.clear()
+        self.low, self.high = math.inf, -math.inf
+        return True
+
+
+MOST_BYTES = 2**48
+"""Of one operation: more are damage."""
+
+
+class Key(NamedTuple):
+    """A layer, and ``read``, ``write`` or ``total``."""
+
+    layer: str
+    direction: str
+
+
+@dataclass(frozen=True, eq=False)
+class Spans(Columns):
+    """Operations in the order in which they came: start and end in s, float64 (n,), and bytes, int64 (n,)."""
+
+    start: Floats
+    end: Floats
+    volume: Rows
+
+
+@dataclass
+class Counts(Record):
+    """What was wrong with the input, so far.
+
+    Attributes
+    ----------
+    malformed : int
+        Lines that are no record.
+    out_of_order : int
+        Records of operations that ended before one that came earlier.
+    late : int
+        Those of them that came more than `iostrata.live.records.intake.LATE` s behind.
+    clock_jumps : int
+        Records set aside as their times are far from all others, and times that the clock went on from there.
+    restarts : int
+        Writers that began anew.
+    truncations : int
+        Files that were cut or replaced while they were followed.
+    refused : int
+        Records of more layers than are kept.
+    """
+
+    malformed: int = 0
+    out_of_order: int = 0
+    late: int = 0
+    clock_jumps: int = 0
+    restarts: int = 0
+    truncations: int = 0
+    refused: int = 0
+    # A count here, no time.
+    KEYS: ClassVar[Mapping[str, str]] = {"late": "late"}
+
+    def sentence(self) -> str:
+        """Return what was wrong, in a sentence; empty where nothing was.
+
+        Records that end out of order are normal where several ranks write theirs.
+        """
+        counts = {name: count for name, count in self.to_dict().items() if count and name != "out_of_order"}
+        wrong = [f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items()]
+        return f"Of the input: {', '.join(wrong)}." if wrong else ""
+
+
+class Batch:
+    """Records that are collected until they are taken; times in s on the job's clock."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[Rows, Spans]] = []
+        self.size = 0
+
+    def add(self, numbers: Rows, spans: Spans) -> None:
+        """Add operations, and the number of the key of each, int64 (n,)."""
+        self._parts.append((numbers, spans))
+        self.size += len(spans)
+
+    def take(self) -> dict[int, Spans]:
+        """Return what was collected by the number of its key, and forget it."""
+        parts, self._parts, self.size = self._parts, [], 0
+        if not parts:
+            return {}
+        numbers = np.concatenate([own for own, _ in parts])
+        whole = Spans.concatenate([spans for _, spans in parts])
+        return {number: whole.take(numbers == number) for number in np.unique(numbers).tolist()}
+
 
 MOST_LAYERS: Final = 64
 

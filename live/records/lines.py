@@ -5,8 +5,7 @@ import math
 from typing import Any, Final
 
 from ...inputs.tmio import bandwidth_rows
-from .columns import MOST_BYTES, Key
-from .intake import MOST_LAYERS, Intake, ReadRecords
+from .intake import MOST_BYTES, MOST_LAYERS, Intake, Key, ReadRecords
 
 LONGEST_LINE: Final = 2**20
 MOST_BINS: Final = 2**16
@@ -218,17 +217,14 @@ def _mode(value: object) -> str:
 
 
 def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < FARTHEST:
         raise ValueError
-    number = float(value)
-    if not abs(number) < FARTHEST:
-        raise ValueError
-    return number
+    return float(value)
 
 
 def _whole(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError
-    if not 0 <= value <= MOST_BYTES:
+    if value != int(value) or not 0 <= value <= MOST_BYTES:
         raise ValueError
     return int(value)

@@ -17,7 +17,7 @@ _FIELDS: Final = tuple(one.name for one in fields(Recording) if one.name != "kep
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptOrigin:
     """What was kept of a trace's origin: its recording, what had been lost there, and which rows were odd."""
 
     recording: Recording
@@ -48,7 +48,7 @@ def _encoded(value: object) -> object:
     return dict(value if isinstance(value, Mapping) else vars(value))
 
 
-def kept_of(text: str, locations: np.ndarray[Any, np.dtype[np.uint64]], files: int) -> Kept:
+def kept_of(text: str, locations: np.ndarray[Any, np.dtype[np.uint64]], files: int) -> KeptOrigin:
     """Return what `kept_text` wrote; ValueError where it is something else.
 
     Parameters
@@ -77,7 +77,7 @@ def kept_of(text: str, locations: np.ndarray[Any, np.dtype[np.uint64]], files: i
         irregular = {_text(name): _count(count) for name, count in found["irregular"].items()}
     except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"{type(error).__name__}: {error}") from None
-    return Kept(recording, tuple(losses), irregular)
+    return KeptOrigin(recording, tuple(losses), irregular)
 
 
 def _decoded(value: Any, hint: Any) -> Any:

@@ -84,25 +84,22 @@ def _below(folder: Path, recorders_known: tuple[Recorder, ...]) -> Iterator[Path
 def _traces_in(
     here: Path, files: Sequence[str], recorders_known: tuple[Recorder, ...], unfinished: Path
 ) -> Iterator[Path]:
-    """Give the traces that the files of a folder are; one without its anchor is `unfinished`."""
+    """Give the traces that the files of a folder are; one without its anchor is `unfinished`.
+
+    What other recorders wrote beside an anchor is given file by file, for the folder itself is then the archive.
+    """
     anchors = [name for name in files if name.endswith(_ANCHOR)]
     yield from (here / name for name in anchors)
     if not anchors and any(name.endswith(_EVENTS) for name in files):
         yield unfinished
-    others = (here / name for name in files if not name.endswith((_ANCHOR, *_MEMBERS)))
-    yield from _recorded(here, others, recorders_known, bool(anchors))
-
-
-def _recorded(folder: Path, files: Iterable[Path], known: tuple[Recorder, ...], archive: bool) -> Iterator[Path]:
-    """Give what other recorders wrote; beside an anchor file by file, for the folder itself is then the archive."""
     together = False
-    for path in files:
-        recorder = find_recorder(path, known)
-        if recorder is not None and (archive or not recorder.folders):
+    for path in (here / name for name in files if not name.endswith((_ANCHOR, *_MEMBERS))):
+        recorder = find_recorder(path, recorders_known)
+        if recorder is not None and (anchors or not recorder.folders):
             yield path
         elif recorder is not None and not together:
             together = True
-            yield folder
+            yield here
 
 
 def trace_name(path: Path) -> str:

@@ -230,6 +230,19 @@ class SignalRow:
     values: tuple[float, ...]
 
 
+METRICS: Final = (
+    "md_read",
+    "md_file_create",
+    "md_file_delete",
+    "md_other",
+    "read_bytes",
+    "read_calls",
+    "write_bytes",
+    "write_calls",
+)
+"""Opens without creation and closes; files created; deleted; all else that moves no data; bytes/s and calls/s."""
+
+
 @described
 @dataclass(frozen=True, kw_only=True)
 class SegmentRow:
@@ -241,7 +254,7 @@ class SegmentRow:
     filesystem : str
         Kind and mount point, as the trace knows them; empty where it does not.
     metric : str
-        One of `iostrata.runs.collection.segments.METRICS`.
+        One of `METRICS`.
     values : tuple of float
         Per second: bytes, or operations. The last is averaged over what there is of its segment.
     """

@@ -6,34 +6,22 @@ Storage servers count what system calls ask of them. Of a trace that is what POS
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from ...layers.handles.metadata import MetadataEvents, selected_metadata
 from ...layers.handles.scope import ScopedBlock
 from ...layers.selection.window import completed_bytes
 from ...layers.statistics.grouping import grouping
 from ...layers.trace import Trace
-from ...model.arrays import Ints, column_at
+from ...model.arrays import Floats, Ints, column_at
 from ...model.codes import UNDEFINED_TIME, IoMode, IoRecord
 from ...model.operations import view
 from ...model.ranges import RangeUnion
 from ...model.recording import Recording
 from ...model.sums import Sums, by_key, nested
 from ...model.text import printable
-from .rows import SegmentRow
+from .rows import METRICS, SegmentRow
 
 SYSTEM_LAYERS: Final = ("POSIX", "ISOC")
-METRICS: Final = (
-    "md_read",
-    "md_file_create",
-    "md_file_delete",
-    "md_other",
-    "read_bytes",
-    "read_calls",
-    "write_bytes",
-    "write_calls",
-)
-"""Opens without creation and closes; files created; deleted; all else that moves no data; bytes/s and calls/s."""
 
 
 def told_metrics(recording: Recording) -> tuple[str, ...]:
@@ -86,7 +74,7 @@ class SegmentSums(Sums):
     trace: Trace
     seconds: float
     metadata: dict[str, int] = by_key()
-    sums: dict[tuple[int, str], npt.NDArray[np.float64]] = by_key()
+    sums: dict[tuple[int, str], Floats] = by_key()
     busy: RangeUnion = nested(lambda _sums: RangeUnion(exact=False))
 
     def __post_init__(self) -> None:
@@ -181,7 +169,7 @@ class SegmentSums(Sums):
         found: Ints = self._node_of(file, process, handle) * len(self._systems) + self._system_of(file, process, handle)
         return found
 
-    def _of(self, key: tuple[int, str]) -> npt.NDArray[np.float64]:
+    def _of(self, key: tuple[int, str]) -> Floats:
         if key not in self.sums:
             self.sums[key] = np.zeros(self._count)
         return self.sums[key]

@@ -6,7 +6,7 @@ The module needs pyarrow; import it inside the function that uses it.
 import functools
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from datetime import datetime
@@ -189,11 +189,15 @@ class Collection:
             Keys; all runs without it.
         """
         chosen = self._chosen if jobs is None else frozenset(jobs)
-        rows: dict[str, dict[str, list[Row]]] = {}
+        rows: dict[str, dict[str, list[Any]]] = {}
         for table in set(tables) - {"job"}:
             for row in self._rows(table, chosen):
                 rows.setdefault(row.job, {}).setdefault(table, []).append(row)
-        return tuple(_run(job, rows.get(job.job, {})) for job in self.jobs if chosen is None or job.job in chosen)
+        return tuple(
+            Run(job, **{ROWS_OF[table]: tuple(own) for table, own in rows.get(job.job, {}).items()})
+            for job in self.jobs
+            if chosen is None or job.job in chosen
+        )
 
     def _rows(self, table: str, jobs: frozenset[str] | None) -> Iterator[Row]:
         kind: Any = TABLES[table]
@@ -218,11 +222,6 @@ def _row_groups(file: Path, table: str) -> Iterator[Any]:
             raise TraceError(f"{file} is of another version of iostrata; collect the runs into a new folder")
         for group in range(opened.num_row_groups):
             yield opened.read_row_group(group, columns=expected.names).cast(expected)
-
-
-def _run(job: JobRow, rows: Mapping[str, list[Row]]) -> Run:
-    found: dict[str, Any] = {ROWS_OF[table]: tuple(own) for table, own in rows.items()}
-    return Run(job, **found)
 
 
 def _column(file: Path, name: str) -> list[Any]:

@@ -9,11 +9,12 @@ from typing import Any, Final
 import numpy as np
 
 from ...analysis.findings import rules
+from ...model.arrays import Floats
 from ...model.document import Record
 from ..collection.rows import FindingRow, LayerRow, Run
 from .quantities import COUNTED, QUANTITIES, RECURRING, TIMED, Quantity
-from .recorded import NotRecorded, could_tell_finding, could_tell_layer, not_recorded, with_layer
-from .testing import ALPHA, ENOUGH, Outcome, RunSpread, Values, compare, compare_counts, holm
+from .recorded import NotRecorded, could_tell_finding, could_tell_layer, main_layer, not_recorded, with_layer
+from .testing import ALPHA, ENOUGH, Outcome, RunSpread, compare, compare_counts, holm
 from .words import (
     Words,
     finding_text,
@@ -25,7 +26,6 @@ from .words import (
     unsure_period_text,
     value_text,
 )
-from .work import main_layer
 
 _FIRST: Final = ("ranks-of-run", "nodes-of-run", "layer")
 _LAST: Final = ("finding", "duration")
@@ -280,7 +280,7 @@ def _of_quantity(
     quantity: Quantity,
     layer: str,
     direction: str,
-    values: list[Values],
+    values: list[Floats],
     sides: list[list[LayerRow]],
     runs: tuple[Sequence[Run], Sequence[Run]],
 ) -> _Tested:
@@ -375,7 +375,7 @@ def _change(
 
 def _ratio_change(
     place: Place,
-    sides: list[Values],
+    sides: list[Floats],
     spread: RunSpread,
     good: int,
     text: Callable[[Words], str],
@@ -396,7 +396,7 @@ def _ratio_change(
     return _Tested(change, outcome.p_value, size >= spread.least and _apart(outcome, sides))
 
 
-def _share_change(place: Place, sides: list[Values], text: Callable[[Words], str]) -> _Tested:
+def _share_change(place: Place, sides: list[Floats], text: Callable[[Words], str]) -> _Tested:
     outcome = compare(sides[0], sides[1], COUNTED)
     before, after = (float(side.mean()) for side in sides)
     interval = (outcome.low, outcome.high)
@@ -407,7 +407,7 @@ def _share_change(place: Place, sides: list[Values], text: Callable[[Words], str
     return _Tested(change, outcome.p_value, abs(outcome.difference) >= _LEAST_SHARE and _apart(outcome, sides))
 
 
-def _apart(outcome: Outcome, sides: list[Values]) -> bool:
+def _apart(outcome: Outcome, sides: list[Floats]) -> bool:
     """Tell whether the sides do not overlap, where there are enough runs to ask so: noise may have two humps."""
     return outcome.apart or max(map(len, sides)) > 2 * ENOUGH
 
@@ -451,7 +451,7 @@ def _rest_agrees(before: Sequence[Run], after: Sequence[Run], size: float) -> bo
     return abs(float(np.log(rest[1]).mean() - np.log(rest[0]).mean())) >= size / 2
 
 
-def _present(values: Iterable[float | None]) -> Values:
+def _present(values: Iterable[float | None]) -> Floats:
     found = [float(value) for value in values if value is not None and math.isfinite(value) and value >= 0]
     return np.array(found, np.float64)
 

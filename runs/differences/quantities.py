@@ -44,21 +44,13 @@ class Quantity:
     told: bool = False
 
 
-def _collective(row: LayerRow) -> float | None:
-    return _share(row.collective_operations, row.operations)
-
-
-def _non_blocking(row: LayerRow) -> float | None:
-    return _share(row.non_blocking_operations, row.operations)
-
-
-def _share(part: int | None, whole: int | None) -> float | None:
-    return None if part is None or not whole else part / whole
+def _share(part: int | None, row: LayerRow) -> float | None:
+    return None if part is None or not row.operations else part / row.operations
 
 
 QUANTITIES: Final = (
-    Quantity("collective", _collective, COUNTED, share=True, told=True),
-    Quantity("non-blocking", _non_blocking, COUNTED, share=True),
+    Quantity("collective", lambda row: _share(row.collective_operations, row), COUNTED, share=True, told=True),
+    Quantity("non-blocking", lambda row: _share(row.non_blocking_operations, row), COUNTED, share=True),
     Quantity("bytes", lambda row: row.bytes if row.direction in ("read", "write") else None, COUNTED),
     Quantity("request-size", lambda row: row.request_p50, COUNTED, told=True),
     Quantity("operations", lambda row: row.operations, COUNTED, told=True),

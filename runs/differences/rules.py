@@ -4,7 +4,7 @@ import difflib
 import functools
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,7 +25,7 @@ _COUNTED: Final = ("bytes", "operations", "time", "ranks", "files")
 """What is 0 where a layer does nothing."""
 _DIRECTIONS: Final = ("read", "write", "flush", "metadata")
 _RATIO: Final = re.compile(r"(?P<before>[^<>]*)(?P<sign>[<>])(?P<limit>[^<>]*)")
-_NUMBER: Final = re.compile(r"[0-9.]{1,12}")
+_NUMBER: Final = re.compile(r"(?=.{1,12}$)([0-9]+\.?[0-9]*|\.[0-9]+)")
 _HINT: Final = "such as time>1.2, write:bytes>1.05 or POSIX:write:bandwidth<0.9"
 
 
@@ -39,9 +39,23 @@ class _Ratio:
     more: bool
     limit: float
 
+    @property
+    def operations(self) -> str:
+        """The operations that it is about."""
+        return " ".join([*(one for one in (self.layer, self.direction) if one), "operations"])
+
     def is_about(self, one: Change | LayerRow | NotRecorded) -> bool:
         """Tell whether something is of the layer and direction that are named, if any are."""
         return self.layer in (None, one.layer) and self.direction in (None, one.direction)
+
+    def rows(self, runs: Sequence[Run]) -> list[LayerRow]:
+        """Return what it is about of some runs."""
+        return [row for run in runs for row in run.layers if self.is_about(row)]
+
+    def having(self, rows: Sequence[LayerRow]) -> set[tuple[str, str]]:
+        """Return the layers and directions of those rows that have the quantity."""
+        value = next(one.value for one in QUANTITIES if one.id == self.id)
+        return {(row.layer, row.direction) for row in rows if value(row) is not None}
 
     def broken_by(self, change: Change) -> bool:
         """Tell whether a change is beyond the limit."""
@@ -96,15 +110,14 @@ class FailRule:
         if quantity not in _IDS:
             raise self._wrong(f"no quantity {quantity!r}; {_nearest(quantity, _IDS)}there are {', '.join(_IDS)}")
         number = found["limit"].strip()
-        limit = _number(number) if _NUMBER.fullmatch(number) else None
-        if limit is None:
+        if not _NUMBER.fullmatch(number):
             raise self._wrong(f"{number!r} is no number such as 1.05")
         direction = names.pop() if names and names[-1] in _DIRECTIONS else None
         if len(names) > 1:
             raise self._wrong(
                 f"no direction {names[1]!r}; {_nearest(names[1], _DIRECTIONS)}there are {', '.join(_DIRECTIONS)}"
             )
-        return _Ratio(names[0] if names else None, direction, quantity, found["sign"] == ">", limit)
+        return _Ratio(names[0] if names else None, direction, quantity, found["sign"] == ">", float(number))
 
     def _wrong(self, reason: str) -> SelectionError:
         return SelectionError(f"no rule {self.text!r}: {reason}")
@@ -137,20 +150,16 @@ class FailRule:
 
     def _nothing_to_compare(self, ratio: _Ratio, difference: Difference) -> str | None:
         """Return why neither side, or only one, has the quantity; None where both have it, or a layer came or went."""
-        runs = (difference.before, difference.after)
-        rows = [[row for row in _rows(side) if ratio.is_about(row)] for side in runs]
-        operations = " ".join([*(one for one in (ratio.layer, ratio.direction) if one), "operations"])
+        rows = [ratio.rows(difference.before), ratio.rows(difference.after)]
         if not any(rows):
-            return f"rule {self.text!r}: neither A nor B has {operations}"
-        value = next(one.value for one in QUANTITIES if one.id == ratio.id)
-        having = [{(row.layer, row.direction) for row in side if value(row) is not None} for side in rows]
+            return f"rule {self.text!r}: neither A nor B has {ratio.operations}"
+        having = [ratio.having(side) for side in rows]
         if having[0] & having[1] or any(ratio.came_or_went(one) and ratio.is_about(one) for one in difference.changes):
             return None
         untold = [one for one in difference.not_recorded if one.id in (ratio.id, "layer") and ratio.is_about(one)]
         self._refuse(untold, ratio.id)
-        lacking = [letter for letter, found in zip("AB", having, strict=True) if not found]
-        which = "neither A nor B has" if len(lacking) == 2 else f"{(*lacking, 'B')[0]} does not have"
-        of = f" of {operations}" if ratio.layer or ratio.direction else ""
+        which = "neither A nor B has" if not any(having) else f"{'B' if having[0] else 'A'} does not have"
+        of = f" of {ratio.operations}" if ratio.layer or ratio.direction else ""
         return f"rule {self.text!r}: {which} {ratio.id}{of} to compare"
 
     def _refuse(self, untold: Sequence[NotRecorded], quantity: str) -> None:
@@ -187,18 +196,6 @@ def _interval(change: Change) -> tuple[float, float]:
     return ratio, ratio
 
 
-def _rows(runs: Sequence[Run]) -> Iterator[LayerRow]:
-    for run in runs:
-        yield from run.layers
-
-
 def _layers(runs: tuple[Run, ...]) -> tuple[str, ...]:
     """Return the layers that are recorded in runs, whether they do anything or not."""
     return tuple(dict.fromkeys(layer for run in runs for layer in (*run.job.layers, *run.job.layers_recorded)))
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None

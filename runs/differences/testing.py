@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
+
+from ...model.arrays import Floats
 
 ALPHA: Final = 0.05
 ENOUGH: Final = 3
 """Runs a side from which on their own spread counts alone."""
 _PRIOR_RUNS: Final = 30
-
-Values = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class Outcome:
     apart: bool
 
 
-def compare(before: Values, after: Values, spread: RunSpread, within: float = 0.0) -> Outcome:
+def compare(before: Floats, after: Floats, spread: RunSpread, within: float = 0.0) -> Outcome:
     """Compare two samples, float64 (n,) and (m,), at least one value each.
 
     Parameters
@@ -82,7 +81,7 @@ def compare(before: Values, after: Values, spread: RunSpread, within: float = 0.
     return _outcome(difference, error, _PRIOR_RUNS + freedom, apart)
 
 
-def _welch(before: Values, after: Values, difference: float, apart: bool) -> Outcome:
+def _welch(before: Floats, after: Floats, difference: float, apart: bool) -> Outcome:
     parts = [float(side.var(ddof=1)) / len(side) for side in (before, after)]
     total = sum(parts)
     # What rounding alone makes of equal values.

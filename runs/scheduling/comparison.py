@@ -1,17 +1,86 @@
-"""The same jobs under several policies, as often as chance asks for."""
+"""How well a schedule serves its jobs, and the same jobs under several policies, as often as chance asks for."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from ...model.arrays import Floats
 from ...model.document import Record
 from ...model.errors import SelectionError
-from .jobs import PeriodicJob, make_workload
-from .metrics import Metrics, measure
+from .jobs import PeriodicJob, Workload, make_workload
 from .policies import POLICIES, queues_of
 from .simulation import Simulated, simulate
-from .workload import Workload
+
+
+@dataclass(frozen=True, eq=False)
+class Metrics:
+    """What a schedule made of its jobs (FTIO, IPDPS'24, section IV, after section V-D of Set-10's authors).
+
+    Attributes
+    ----------
+    stretch : float64 (jobs,)
+        Time that the job took over the time that it takes alone; NaN where nothing of it was measured.
+    io_slowdown : float64 (jobs,)
+        Time that its I/O took, waiting included, over the time that it takes alone.
+    utilization : float
+        Share of the time of all nodes in which jobs computed, of the time that jobs held them.
+    """
+
+    stretch: Floats
+    io_slowdown: Floats
+    utilization: float
+
+    @property
+    def mean_stretch(self) -> float:
+        """Geometric mean over the jobs."""
+        return _geometric_mean(self.stretch)
+
+    @property
+    def max_stretch(self) -> float:
+        """That of the job that was hit worst."""
+        return float(np.nanmax(self.stretch)) if not np.isnan(self.stretch).all() else float("nan")
+
+    @property
+    def mean_io_slowdown(self) -> float:
+        """Geometric mean over the jobs."""
+        return _geometric_mean(self.io_slowdown)
+
+
+def measure(schedule: Simulated, window: tuple[float | None, float | None] | None = None) -> Metrics:
+    """Measure a schedule.
+
+    Parameters
+    ----------
+    schedule : Simulated
+    window : (float or None, float or None), optional
+        Only of iterations (computing, then I/O) that begin between two times in s, the first included.
+    """
+    work = schedule.workload
+    jobs = len(work.names)
+    begin = schedule.request - work.compute
+    last = schedule.end[work.first[1:] - 1]
+    low, high = window or (None, None)
+    low, high = -np.inf if low is None else low, np.inf if high is None else high
+    counted = (begin >= low) & (begin < high)
+    job = work.job_of_phase[counted]
+    rest = np.where((last >= low) & (last < high), work.rest, 0.0)
+    computed = np.bincount(job, work.compute[counted], jobs) + rest
+    alone = np.bincount(job, work.work[counted], jobs)
+    taken = np.bincount(job, (schedule.end - schedule.request)[counted], jobs)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        stretch = (computed + taken) / (computed + alone)
+        slowdown = np.where(alone > 0, taken / alone, np.nan)
+        held = float(work.nodes @ (computed + taken))
+    computing = float(work.nodes @ computed)
+    return Metrics(stretch, slowdown, computing / held if held > 0 else float("nan"))
+
+
+def _geometric_mean(values: Floats) -> float:
+    known = values[~np.isnan(values)]
+    return float(np.exp(np.log(known).mean())) if len(known) else float("nan")
+
 
 Window = tuple[float | None, float | None]
 
@@ -130,16 +199,11 @@ def compare_policies(
 
 
 def _outcome(policy: str, several: Sequence[Metrics]) -> PolicyOutcome:
-    stretch = [one.mean_stretch for one in several]
-    slowdown = [one.mean_io_slowdown for one in several]
-    utilization = [one.utilization for one in several]
-    return PolicyOutcome(
-        policy=policy,
-        stretch=float(np.mean(stretch)),
-        max_stretch=float(np.mean([one.max_stretch for one in several])),
-        io_slowdown=float(np.mean(slowdown)),
-        utilization=float(np.mean(utilization)),
-        stretch_range=(min(stretch), max(stretch)),
-        io_slowdown_range=(min(slowdown), max(slowdown)),
-        utilization_range=(min(utilization), max(utilization)),
-    )
+    columns = {
+        "stretch": [one.mean_stretch for one in several],
+        "io_slowdown": [one.mean_io_slowdown for one in several],
+        "utilization": [one.utilization for one in several],
+    }
+    found: dict[str, Any] = {name: float(np.mean(values)) for name, values in columns.items()}
+    found |= {f"{name}_range": (min(values), max(values)) for name, values in columns.items()}
+    return PolicyOutcome(policy, max_stretch=float(np.mean([one.max_stretch for one in several])), **found)

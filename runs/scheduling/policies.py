@@ -8,7 +8,7 @@ import numpy as np
 
 from ...model.arrays import Floats, Ints
 from ...model.document import Record
-from .workload import Workload
+from .jobs import Workload
 
 POLICIES: Final = ("fair", "exclusive", "set-10", "clairvoyant")
 SHORTEST, LONGEST = 1e-9, 1e12

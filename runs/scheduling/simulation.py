@@ -8,32 +8,9 @@ from typing import Final
 import numpy as np
 
 from ...model.arrays import Floats, Ints
-from .workload import Workload
+from .jobs import Workload
 
 _NEVER: Final = float("inf")
-
-
-@dataclass(frozen=True, eq=False)
-class Rates:
-    """The share of the bandwidth that a transfer had, by the weight of its queue.
-
-    Attributes
-    ----------
-    weight : float64 (weights,)
-        The different weights of the queues.
-    time : float64 (n,)
-        When shares change, in s, ascending; the last ends all transfers.
-    share : float64 (n - 1, weights)
-        Share of the whole bandwidth that one transfer of a queue of that weight has between two times; 0 where there
-        is none.
-    transfers : int64 (n - 1, weights)
-        How many transfers have it.
-    """
-
-    weight: Floats
-    time: Floats
-    share: Floats
-    transfers: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +24,6 @@ class Simulated:
         The queue that each phase stood in.
     request, start, end : float64 (phases,)
         In s. From `request` to `start` a phase waits, from `start` to `end` it moves bytes.
-    rates : Rates or None
-        Where they were asked for.
     """
 
     workload: Workload
@@ -56,10 +31,9 @@ class Simulated:
     request: Floats
     start: Floats
     end: Floats
-    rates: Rates | None = None
 
 
-def simulate(workload: Workload, queue: Ints, weight: Floats, record_rates: bool = False) -> Simulated:
+def simulate(workload: Workload, queue: Ints, weight: Floats) -> Simulated:
     """Run a workload whose I/O phases stand in queues, which share the bandwidth.
 
     A queue serves its phases one at a time in the order of their requests (ties: of the jobs). All queues that serve
@@ -79,8 +53,6 @@ def simulate(workload: Workload, queue: Ints, weight: Floats, record_rates: bool
         The queue of each phase.
     weight : float64 (queues,)
         Above 0.
-    record_rates : bool
-        Whether the result has `Rates`; they take memory for each event.
     """
     weights, kind_of_queue = np.unique(weight, return_inverse=True)
     # Python's own numbers: a loop over elements of arrays takes several times as long.
@@ -88,7 +60,6 @@ def simulate(workload: Workload, queue: Ints, weight: Floats, record_rates: bool
     compute: list[float] = workload.compute.tolist()
     is_last = np.isin(np.arange(len(compute)), workload.first[1:] - 1).tolist()
     request, start, end = ([0.0] * len(compute) for _ in range(3))
-    history: list[tuple[float, tuple[float, ...], tuple[int, ...]]] = []
     first = workload.first[:-1].tolist()
     arrivals = [(when + compute[phase], phase) for when, phase in zip(workload.release.tolist(), first, strict=True)]
     heapify(arrivals)
@@ -101,8 +72,6 @@ def simulate(workload: Workload, queue: Ints, weight: Floats, record_rates: bool
         then = min(now + max(duration, 0.0), arrival)
         # Of what ends at the time of a request the bandwidth is free for it.
         ends = now + max(duration, 0.0) <= arrival
-        if record_rates and then > now:
-            history.append((now, *server.shares()))
         server.advance(then - now)
         now = then
         if ends:
@@ -116,8 +85,7 @@ def simulate(workload: Workload, queue: Ints, weight: Floats, record_rates: bool
             served = server.ask(phase)
         if served >= 0:
             start[served] = now
-    rates = _rates(weights, history, now) if record_rates else None
-    return Simulated(workload, queue, np.array(request), np.array(start), np.array(end), rates)
+    return Simulated(workload, queue, np.array(request), np.array(start), np.array(end))
 
 
 class _Server:
@@ -158,11 +126,6 @@ class _Server:
         self._total = total
         return done, least
 
-    def shares(self) -> tuple[tuple[float, ...], tuple[int, ...]]:
-        """Return the share that a transfer of each weight has, and the number of transfers."""
-        shares = (one / self._total if heap else 0.0 for one, heap in zip(self._weights, self._served, strict=True))
-        return tuple(shares), tuple(map(len, self._served))
-
     def advance(self, seconds: float) -> None:
         """Let time pass, in which nothing begins or ends."""
         weights, level, total = self._weights, self._level, self._total
@@ -193,14 +156,3 @@ class _Server:
         kind = self._kinds[self._queues[phase]]
         heappush(self._served[kind], (self._level[kind] + self._work[phase], phase))
         return phase
-
-
-def _rates(weights: Floats, history: list[tuple[float, tuple[float, ...], tuple[int, ...]]], end: float) -> Rates:
-    times, shares, transfers = zip(*history, strict=True) if history else ((), (), ())
-    size = (len(history), len(weights))
-    return Rates(
-        weights,
-        np.array([*times, end]),
-        np.array(shares, np.float64).reshape(size),
-        np.array(transfers, np.int64).reshape(size),
-    )

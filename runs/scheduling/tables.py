@@ -13,6 +13,7 @@ import numpy as np
 
 from ...model.errors import TraceError, import_library
 from ...model.text import printable, shortened
+from ..collection.csv_rows import csv_rows
 from .jobs import PeriodicJob
 from .policies import LONGEST, SHORTEST
 
@@ -102,17 +103,9 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Give each row, and where it stands in words."""
     suffix = path.suffix.lower()
     if suffix == ".csv":
-        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            reader = csv.reader(file)
-            header: list[str] = []
-            try:
-                for cells in reader:
-                    if not header:
-                        header = [name.strip() for name in cells]
-                    elif cells:
-                        yield f"line {reader.line_num}", dict(zip(header, cells, strict=False))
-            except csv.Error as error:
-                raise TraceError(f"{path}: line {reader.line_num} is not CSV: {error}") from None
+        rows = csv_rows(path)
+        header = [name.strip() for name in next(rows, (1, []))[1]]
+        yield from ((f"line {line}", dict(zip(header, cells, strict=False))) for line, cells in rows)
     elif suffix in (".parquet", ".pq"):
         with _sound_parquet(path) as file:
             wanted = [name for name in ("job", *_NUMBERS) if name in file.schema_arrow.names]

@@ -1,14 +1,15 @@
 """Scores of jobs: Job-I/O-Problem-Time, Utilization, Balance, and the rankings (Betke & Kunkel, sections 3.4, 6)."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from ...model.arrays import Floats
 from ...model.document import Record
-from .blocks import METRICS, MetricBlock
+from .blocks import MetricBlock
 from .limits import MetricLimits
 
 DEFAULT_THRESHOLD: Final = 1.0
@@ -72,16 +73,12 @@ def io_intensity(problem_time: float, utilization: float, balance: float, nodes:
     return balance * problem_time * utilization * nodes
 
 
-Penalty = Callable[[float, float, float, int], float]
-
-
 def assess(
     blocks: Iterable[MetricBlock],
     limits: MetricLimits,
     *,
     threshold: float = DEFAULT_THRESHOLD,
     allocated: Mapping[str, int] | None = None,
-    penalty: Penalty = problem_score,
 ) -> list[JobScore]:
     """Return the scores of jobs in their order.
 
@@ -94,25 +91,20 @@ def assess(
         Of the JScore.
     allocated : mapping of str to int, optional
         Nodes that a job was given; those without data count as missing.
-    penalty : callable
-        Makes the Problem-Score of Problem-Time, Utilization, Balance and the number of file systems used.
     """
-    return [one for block in blocks for one in _assessed(block, limits, threshold, allocated or {}, penalty)]
+    return [one for block in blocks for one in _assessed(block, limits, threshold, allocated or {})]
 
 
-def block_scores(block: MetricBlock, limits: MetricLimits) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Return the MScore of each value of a block: 0, 1 or Z; NaN where value or limit is missing."""
-    from .kernels import score_series
-
-    low, high = limits.bounds
-    found: np.ndarray[tuple[int], np.dtype[np.float64]] = score_series(
-        block.values, block.metric, block.offset, low, high, float(limits.critical)
-    )
-    return found
+def block_scores(block: MetricBlock, limits: MetricLimits) -> Floats:
+    """Return the MScore of each value of a block, float64 (m,): 0, 1 or Z; NaN where value or limit is missing."""
+    low, high = (bound[block.metric_of_values] for bound in limits.bounds)
+    scores = np.where(block.values > high, limits.critical, (block.values > low).astype(np.float64))
+    scores[np.isnan(block.values) | np.isnan(low)] = np.nan
+    return scores
 
 
 def _assessed(
-    block: MetricBlock, limits: MetricLimits, threshold: float, allocated: Mapping[str, int], penalty: Penalty
+    block: MetricBlock, limits: MetricLimits, threshold: float, allocated: Mapping[str, int]
 ) -> list[JobScore]:
     from .kernels import assess_jobs
 
@@ -133,21 +125,11 @@ def _assessed(
     pairs = np.unique(block.job * len(block.filesystems) + block.filesystem)
     systems = np.bincount(pairs // max(1, len(block.filesystems)), minlength=len(block.jobs))
     found = []
-    columns = zip(
-        block.jobs,
-        block.segments.tolist(),
-        intensive.tolist(),
-        nodes.tolist(),
-        utilization.tolist(),
-        balance.tolist(),
-        used.tolist(),
-        there.tolist(),
-        systems.tolist(),
-        block.duration.tolist(),
-        block.idle.tolist(),
-        strict=True,
-    )
-    for job, segments, busy, count, load, even, filesystems, values, known, duration, idle in columns:
+    ends = (block.segments, block.duration, block.idle, systems)
+    columns = (column.tolist() for column in (*ends, intensive, nodes, utilization, balance, used, there))
+    for job, segments, duration, idle, known, busy, count, load, even, filesystems, values in zip(
+        block.jobs, *columns, strict=True
+    ):
         time = busy / segments if segments else 0.0
         level = 0.0 if math.isnan(even) else even
         expected = max(count - idle, allocated.get(job, 0)) * known * metrics * segments
@@ -157,7 +139,7 @@ def _assessed(
                 time,
                 load,
                 None if math.isnan(even) else even,
-                penalty(time, load, level, filesystems) if busy else 0.0,
+                problem_score(time, load, level, filesystems),
                 io_intensity(time, load, level, count),
                 segments,
                 busy,
@@ -189,14 +171,3 @@ def ranked(
         return value <= 0, one.duration_s <= short, -value, one.job
 
     return sorted((one for one in scores if one.duration_s >= least_duration), key=place)
-
-
-__all__ = [
-    "METRICS",
-    "JobScore",
-    "assess",
-    "block_scores",
-    "io_intensity",
-    "problem_score",
-    "ranked",
-]

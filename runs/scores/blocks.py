@@ -7,23 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Floats, Ints
+from ..collection.rows import METRICS as RECORDED
 
-METRICS: Final = (
-    "md_read",
-    "md_mod",
-    "md_file_create",
-    "md_file_delete",
-    "md_other",
-    "read_bytes",
-    "read_calls",
-    "write_bytes",
-    "write_calls",
-    "osc_read_bytes",
-    "osc_read_calls",
-    "osc_write_bytes",
-    "osc_write_calls",
-)
-"""Betke & Kunkel, Table 3; all per second."""
+METRICS: Final = (RECORDED[0], "md_mod", *RECORDED[1:], *(f"osc_{name}" for name in RECORDED[4:]))
+"""Betke & Kunkel, Table 3; all per second. Transfers come twice: as servers and as clients (OSC) count them."""
 
 DEFAULT_SEGMENT_S: Final = 600.0
 

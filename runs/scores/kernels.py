@@ -4,12 +4,9 @@ The module needs numba; import it inside the function that uses it.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from ...model.arrays import Floats, Ints, Mask
 from ...model.kernels import compiled
-
-Table = npt.NDArray[np.float64]
 
 
 @compiled
@@ -50,32 +47,6 @@ def segment_means(start: Ints, time: Floats, value: Floats, origin: Floats, leng
         if count:
             means[offset[one] + segment - first[one]] = total / count
     return first, offset, means
-
-
-@compiled
-def score_series(values: Floats, metric: Ints, offset: Ints, low: Floats, high: Floats, critical: float) -> Floats:
-    """Return the score of each value, float64 (m,): 0, 1 or `critical`; NaN where value or limit is missing.
-
-    Parameters
-    ----------
-    values : float64 (m,)
-    metric : int64 (n,)
-        Of each series.
-    offset : int64 (n + 1,)
-    low, high : float64 (k,)
-        Limits of each metric, NaN where there is none.
-    critical : float
-    """
-    scores = np.full(len(values), np.nan)
-    for one in range(len(metric)):
-        floor, ceiling = low[metric[one]], high[metric[one]]
-        if np.isnan(floor):
-            continue
-        for place in range(offset[one], offset[one + 1]):
-            value = values[place]
-            if not np.isnan(value):
-                scores[place] = critical if value > ceiling else 1.0 if value > floor else 0.0
-    return scores
 
 
 @compiled
@@ -148,7 +119,7 @@ def _add_node(
     offset: Ints,
     scores: Floats,
     total: Floats,
-    highest: Table,
+    highest: Floats,
     largest: Floats,
     present: Ints,
 ) -> int:
@@ -174,7 +145,7 @@ def _add_node(
 
 
 @compiled
-def _load_of_systems(highest: Table, busy: Mask, intensive: int) -> tuple[int, float]:
+def _load_of_systems(highest: Floats, busy: Mask, intensive: int) -> tuple[int, float]:
     """Return how many file systems intensive segments use, and the sum of the means of their highest scores."""
     used, load = 0, 0.0
     for system in range(len(highest)):

@@ -136,12 +136,12 @@ class Training:
         """
         if not self._counts.any():
             raise SelectionError("no values to train with: are these the metrics of jobs?")
-        found = {}
+        limits: dict[str, tuple[float, float]] = {}
         for row, metric in enumerate(METRICS):
             if self._counts[row]:
                 above = np.sort(np.concatenate([*self._above[row], np.zeros(0)]))
-                found[metric] = tuple(_quantile(above, int(self._counts[row]), share) for share in self._quantiles)
-        limits = {metric: (low, high) for metric, (low, high) in found.items()}
+                low, high = (_quantile(above, int(self._counts[row]), share) for share in self._quantiles)
+                limits[metric] = low, high
         return MetricLimits(
             limits,
             segment_s,
@@ -154,15 +154,8 @@ class Training:
 
 def _quantile(above: Floats, count: int, share: float) -> float:
     """Return a quantile of `count` values by linear interpolation; `above` are the largest, the others below them."""
-    position = (count - 1) * share
-    below = int(position)
-
-    def at(place: int) -> float:
-        row = len(above) - (count - place)
-        return float(above[row]) if row >= 0 else 0.0
-
-    lower, upper = at(below), at(min(below + 1, count - 1))
-    return lower + (upper - lower) * (position - below)
+    row = (count - 1) * share - (count - len(above))
+    return float(np.interp(row, np.arange(-1, len(above)), np.append(0.0, above)))
 
 
 def train(

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Floats, Ints, Mask
+from ...model.arrays import Columns, Floats, Ints, Mask
 from ...model.errors import TraceError
 from ..collection.tables import Collection, arrow
 from .blocks import METRICS, MetricBlock, too_long
@@ -38,38 +38,16 @@ _MOST_KEYS: Final = 2**58
 
 
 @dataclass(frozen=True, eq=False)
-class _MetricRows:
-    """Rows as codes of names; of series the values with offsets, of samples one value a row."""
+class _MetricRows(Columns):
+    """Rows as codes of names; of series `value` are arrays of values, `step` s apart."""
 
-    names: tuple[npt.NDArray[np.int64], ...]
+    job: Ints
+    node: Ints
+    filesystem: Ints
+    metric: Ints
     time: Floats
-    value: Floats
-    step: Floats | None = None
-    offset: Ints | None = None
-
-    def take(self, rows: Ints) -> "_MetricRows":
-        names = tuple(column[rows] for column in self.names)
-        if self.offset is None or self.step is None:
-            return _MetricRows(names, self.time[rows], self.value[rows])
-        lengths = np.diff(self.offset)[rows]
-        offset = np.append(0, np.cumsum(lengths))
-        places = np.repeat(self.offset[rows] - offset[:-1], lengths) + np.arange(offset[-1])
-        return _MetricRows(names, self.time[rows], self.value[places], self.step[rows], offset)
-
-    def __len__(self) -> int:
-        return len(self.time)
-
-    @classmethod
-    def joined(cls, parts: list["_MetricRows"]) -> "_MetricRows":
-        if len(parts) == 1:
-            return parts[0]
-        names = tuple(np.concatenate(columns) for columns in zip(*(part.names for part in parts), strict=True))
-        time, value = (np.concatenate([getattr(part, name) for part in parts]) for name in ("time", "value"))
-        if parts[0].offset is None:
-            return cls(names, time, value)
-        lengths = np.concatenate([np.diff(part.offset) for part in parts if part.offset is not None])
-        step = np.concatenate([part.step for part in parts if part.step is not None])
-        return cls(names, time, value, step, np.append(0, np.cumsum(lengths)))
+    step: Floats
+    value: npt.NDArray[Any]
 
 
 @dataclass
@@ -132,13 +110,13 @@ class MetricTable:
         together = self._expected > _SORTED_HERE
         with self._explained():
             for part in self._parts():
-                job = part.names[0]
-                if not together or (carried and job[-1] == carried[0].names[0][0] and (job == job[-1]).all()):
+                job = part.job
+                if not together or (carried and job[-1] == carried[0].job[0] and (job == job[-1]).all()):
                     carried.append(part)
                     continue
-                rows = _MetricRows.joined([*carried, part])
-                starts = np.flatnonzero(np.append(True, np.diff(rows.names[0]) != 0))
-                runs = rows.names[0][starts]
+                rows = _MetricRows.concatenate([*carried, part])
+                starts = np.flatnonzero(np.append(True, np.diff(rows.job) != 0))
+                runs = rows.job[starts]
                 if len(np.unique(runs)) < len(runs) or not done.isdisjoint(runs.tolist()):
                     raise TraceError(
                         f"{self.path}: the rows of a job do not stand together, in a table too large to be sorted here "
@@ -148,7 +126,7 @@ class MetricTable:
                 carried = [rows.take(np.arange(starts[-1], len(rows)))]
                 yield from self._blocks(rows.take(np.arange(starts[-1])))
             if carried:
-                yield from self._blocks(_MetricRows.joined(carried))
+                yield from self._blocks(_MetricRows.concatenate(carried))
             idle = [job for job in self._nodes if job not in self._codes[0]]
             if idle:
                 yield self._idle(idle)
@@ -160,38 +138,30 @@ class MetricTable:
         pyarrow = arrow()
         if self._collection is not None:
             self._series = True
-            parts = [(part.num_rows, len(part["values"].combine_chunks().values)) for part in self._segments()]
-            self._rows, values = sum(rows for rows, _ in parts), sum(numbers for _, numbers in parts)
-            self._expected = values
-            return values
+            self._expected = sum(len(part["values"].combine_chunks().values) for part in self._segments())
+            return self._expected
         if self._parquet:
             with pyarrow.parquet.ParquetFile(self.path) as file:
-                names = file.schema_arrow.names
-                self._rows = file.metadata.num_rows
-                self._series = set(SERIES) <= set(names)
-                if self._series:
-                    place = [
-                        file.metadata.schema.column(i).path.split(".")[0] for i in range(file.metadata.num_columns)
-                    ]
-                    columns = [i for i, name in enumerate(place) if name == "values"]
-                    groups = range(file.metadata.num_row_groups)
-                    values = sum(file.metadata.row_group(group).column(columns[0]).num_values for group in groups)
-                else:
-                    values = self._rows
+                names, about = file.schema_arrow.names, file.metadata
+            self._rows = values = about.num_rows
+            self._series = set(SERIES) <= set(names)
+            if self._series:
+                columns = [about.schema.column(place).path.split(".")[0] for place in range(about.num_columns)]
+                groups = (about.row_group(group) for group in range(about.num_row_groups))
+                values = sum(group.column(columns.index("values")).num_values for group in groups)
+            self._expected = values
         else:
             with self.path.open(encoding="utf-8-sig", errors="replace", newline="") as text:
                 names = [name.strip() for name in next(csv.reader(text), [])]
-            self._series = False
             # A row has five commas, a value and the end of the line.
             size = self.path.stat().st_size
-            values, self._rows = size // 7, size // _BYTES_OF_A_ROW
+            values, self._expected = size // 7, size // _BYTES_OF_A_ROW
         wanted = (*NAMES, *(SERIES if self._series else SAMPLES))
         lacking = [name for name in wanted if name not in names]
         if lacking:
             raise TraceError(
                 f"{self.path}: no column {lacking[0]!r}; a table of metrics has {','.join(NAMES + SAMPLES)}"
             )
-        self._expected = self._rows if not self._parquet else values
         return int(values)
 
     def _parts(self) -> Iterator[_MetricRows]:
@@ -199,23 +169,24 @@ class MetricTable:
         for batch in self._batches(wanted):
             if not batch.num_rows:
                 continue
-            names = tuple(self._coded(place, batch[name]) for place, name in enumerate(NAMES))
-            known = self._known(names[3])
+            job, node, filesystem, metric = (self._coded(place, batch[name]) for place, name in enumerate(NAMES))
+            known = self._known(metric)
             if self._series:
-                lists = batch["values"]
-                flat = lists.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
-                offset = np.append(0, np.cumsum(lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)))
-                step = _floats(batch["segment_s"])
-                rows = _MetricRows(names, _floats(batch["start_s"]), flat, step, offset.astype(np.int64))
-                known &= np.diff(offset) > 0
-                known &= np.isfinite(rows.time) & (step > 0)
-                known &= ~self._too_long(names[0], step)
+                time, step, lists = _floats(batch["start_s"]), _floats(batch["segment_s"]), batch["values"]
+                values = lists.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
+                lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+                ends = np.cumsum(lengths)
+                parts = (values[low:high] for low, high in zip((ends - lengths).tolist(), ends.tolist(), strict=True))
+                value = np.fromiter(parts, object, len(time))
+                known &= (lengths > 0) & (step > 0) & ~self._too_long(job, step)
             else:
-                rows = _MetricRows(names, _floats(batch["time"]), _floats(batch["value"]))
-                known &= np.isfinite(rows.time)
-            self.missing += int((~((rows.value >= 0) & np.isfinite(rows.value))).sum())
+                time, value = _floats(batch["time"]), _floats(batch["value"])
+                step, values = np.zeros(len(time)), value
+            known &= np.isfinite(time)
+            self.missing += int((~((values >= 0) & np.isfinite(values))).sum())
             if known.any():
-                yield rows if known.all() else rows.take(np.flatnonzero(known))
+                rows = _MetricRows(job, node, filesystem, metric, time, step, value)
+                yield rows if known.all() else rows.take(known)
 
     def _too_long(self, job: Ints, step: Floats) -> Mask:
         """Return which rows have longer segments than those asked for, and note of which jobs they are."""
@@ -267,7 +238,7 @@ class MetricTable:
         found: Ints = np.append(numbers, none)[rows]
         return found
 
-    def _known(self, metric: Ints) -> npt.NDArray[np.bool_]:
+    def _known(self, metric: Ints) -> Mask:
         """Return which rows are of a metric that is known; the others are counted."""
         names = list(self._codes[3])
         if len(self._metrics) < len(names):
@@ -283,27 +254,15 @@ class MetricTable:
         """Give rows that hold whole jobs as blocks."""
         if not len(rows):
             return
-        job, node, system, metric = rows.names
         sizes = [len(codes) for codes in self._codes]
         if sizes[0] * sizes[1] * sizes[2] > _MOST_KEYS:
             raise TraceError(f"{self.path}: too many different jobs, nodes and file systems; divide the table")
-        key = ((job * sizes[1] + node) * sizes[2] + system) * len(METRICS) + self._metrics[metric]
-        order = np.lexsort((rows.time, key)) if not _sorted(key, rows.time) else None
-        if order is not None:
+        key = (rows.job * sizes[1] + rows.node) * sizes[2] + rows.filesystem
+        key = key * len(METRICS) + self._metrics[rows.metric]
+        if not _sorted(key, rows.time):
+            order = np.lexsort((rows.time, key))
             rows, key = rows.take(order), key[order]
-        yield (self._of_series if rows.offset is not None else self._of_samples)(rows, key)
-
-    def _of_samples(self, rows: _MetricRows, key: Ints) -> MetricBlock:
-        start = np.append(np.flatnonzero(np.append(True, np.diff(key) != 0)), len(key))
-        names = [column[start[:-1]] for column in rows.names]
-        step = _typical_step(rows.time, key)
-        block = self._block(names, start, rows.time, rows.value, step)
-        if step > self.segment * (1 + 1e-9):
-            raise TraceError(
-                f"{self.path}: its samples are {step:.6g} s apart, longer than segments of {self.segment:g} s; take "
-                f"--segment {step:.6g} or more, with limits for it"
-            )
-        return block
+        yield self._block(rows, key)
 
     def _idle(self, jobs: list[str]) -> MetricBlock:
         """Return runs of a collection that did nothing on any node."""
@@ -316,54 +275,60 @@ class MetricTable:
             idle=np.array([self._nodes[job] for job in jobs], np.int64),
         )  # fmt: skip
 
-    def _of_series(self, rows: _MetricRows, key: Ints) -> MetricBlock:
-        assert rows.offset is not None
-        assert rows.step is not None
-        lengths = np.diff(rows.offset)
-        within = np.arange(rows.offset[-1]) - np.repeat(rows.offset[:-1], lengths)
-        time = np.repeat(rows.time, lengths) + within * np.repeat(rows.step, lengths)
-        first = np.flatnonzero(np.append(True, np.diff(key) != 0))
-        names = [column[first] for column in rows.names]
-        start = np.append(rows.offset[first], rows.offset[-1])
-        return self._block(names, start, time, rows.value, float(rows.step.max()))
-
-    def _block(self, columns: list[Ints], start: Ints, time: Floats, value: Floats, step: float) -> MetricBlock:
-        """Return the block of series, whose samples begin at `start`."""
+    def _block(self, rows: _MetricRows, key: Ints) -> MetricBlock:
+        """Return the block of rows, ordered by `key`, which is that of a series."""
         from .kernels import segment_means
 
-        codes, node, system, metric = columns
+        starts = np.flatnonzero(np.append(True, np.diff(key) != 0))
+        series = rows.take(starts)
+        if self._series:
+            lengths = np.array([len(values) for values in rows.value])
+            offset = np.append(0, np.cumsum(lengths))
+            within = np.arange(offset[-1]) - np.repeat(offset[:-1], lengths)
+            time, value = (
+                np.repeat(rows.time, lengths) + within * np.repeat(rows.step, lengths),
+                np.concatenate(rows.value),
+            )
+            start, step = np.append(offset[starts], offset[-1]), float(rows.step.max())
+        else:
+            time, value, step = rows.time, rows.value, _typical_step(rows.time, key)
+            start = np.append(starts, len(key))
         last = time[start[1:] - 1]
-        jobs, place = np.unique(codes, return_inverse=True)
+        jobs, place = np.unique(series.job, return_inverse=True)
         begin = np.searchsorted(place, np.arange(len(jobs)))
-        origin = np.minimum.reduceat(time[start[:-1]], begin)
+        origin = np.minimum.reduceat(series.time, begin)
         end = np.maximum.reduceat(last, begin)
         segments = np.floor((end - origin) / self.segment + 1e-9) + 1
-        longest = (np.floor((last - time[start[:-1]]) / self.segment) + 1).sum()
+        longest = (np.floor((last - series.time) / self.segment) + 1).sum()
         if segments.max() > _MOST_SEGMENTS or longest > _MOST_GAPS * len(time) + _MOST_SEGMENTS:
             raise TraceError(
                 f"{self.path}: a job of {float((end - origin).max()):.3g} s has more segments of {self.segment:g} s "
                 "than can be; are its times in seconds? Else choose longer segments"
             )
+        if step > self.segment * (1 + 1e-9):
+            raise TraceError(
+                f"{self.path}: its samples are {step:.6g} s apart, longer than segments of {self.segment:g} s; take "
+                f"--segment {step:.6g} or more, with limits for it"
+            )
         names = [list(known) for known in self._codes]
         told = tuple(names[0][code] for code in jobs.tolist())
-        active = np.bincount(np.unique(place * len(names[1]) + node) // len(names[1]), minlength=len(jobs))
+        active = np.bincount(np.unique(place * len(names[1]) + series.node) // len(names[1]), minlength=len(jobs))
         idle = np.array([max(0, self._nodes.get(job, 0) - count) for job, count in zip(told, active, strict=True)])
-        first, offset, means = segment_means(start, time, value, origin[place], float(self.segment))
+        first, offsets, means = segment_means(start, time, value, origin[place], float(self.segment))
+        lasting = [self._lengths.get(*one) for one in zip(told, end - origin + step, strict=True)]
         return MetricBlock(
             jobs=told,
             filesystems=tuple(names[2]),
             node_names=tuple(names[1]),
             job=place.astype(np.int64),
-            node=node,
-            filesystem=system,
-            metric=self._metrics[metric],
+            node=series.node,
+            filesystem=series.filesystem,
+            metric=self._metrics[series.metric],
             first=first,
-            offset=offset,
+            offset=offsets,
             values=means,
             segments=segments.astype(np.int64),
-            duration=np.array(
-                [self._lengths.get(*one) for one in zip(told, end - origin + step, strict=True)], np.float64
-            ),
+            duration=np.array(lasting, np.float64),
             idle=idle.astype(np.int64),
         )
 

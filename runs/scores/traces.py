@@ -12,8 +12,8 @@ from ...model.errors import MissingLibraryError, TraceError
 from ..collection.content import trace_name
 from ..collection.names import distinct_names
 from ..collection.read import job_key
+from ..collection.rows import METRICS as RECORDED
 from ..collection.rows import SegmentRow
-from ..collection.segments import METRICS as RECORDED
 from ..collection.segments import SegmentSums
 from .blocks import METRICS, MetricBlock, too_long
 

@@ -28,8 +28,8 @@ class Burst:
     ----------
     sample : int
         Place of the sample.
-    start, crest, end : int
-        First value, highest of the wavelet approximation, and the one after the last.
+    start, end : int
+        First value, and the one after the last.
     values : float64 (end - start,)
         What the sample has there, in bytes/s.
     counts : bool
@@ -38,7 +38,6 @@ class Burst:
 
     sample: int
     start: int
-    crest: int
     end: int
     values: Floats
     counts: bool = True
@@ -124,6 +123,6 @@ def bursts_of(sample: Sample, place: int, level: int, parts: bool = False) -> li
     counts = high | ((volume >= LEAST_VOLUME_SHARE * np.median(volume[high])) & (highest > 0))
     told = np.flatnonzero((counts | parts) & (np.maximum.reduceat(np.abs(sample.values), edges[:-1]) > 0))
     return [
-        Burst(place, low, low + int(wave[low:beyond].argmax()), beyond, sample.values[low:beyond], wanted)
+        Burst(place, low, beyond, sample.values[low:beyond], wanted)
         for low, beyond, wanted in zip(*(x.tolist() for x in (edges[told], edges[told + 1], counts[told])), strict=True)
     ]

@@ -4,6 +4,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Final
 
@@ -84,8 +85,7 @@ class Found:
 
 def stacked(bursts: Sequence[Burst]) -> tuple[Floats, int]:
     """Return bursts below each other, float64 (n, m), their centres in one column, zeros around; and that column."""
-    before = max(one.centre - one.start for one in bursts)
-    after = max(one.end - one.centre for one in bursts)
+    before, after = _reach(bursts)
     rows = np.zeros((len(bursts), before + after))
     for row, one in zip(rows, bursts, strict=True):
         low = before - (one.centre - one.start)
@@ -93,20 +93,20 @@ def stacked(bursts: Sequence[Burst]) -> tuple[Floats, int]:
     return rows, before
 
 
-def reference_burst(bursts: Sequence[Burst]) -> tuple[Floats, int]:
-    """Return the average of all bursts as `stacked` places them, and the place of its centre."""
-    before = max(one.centre - one.start for one in bursts)
-    after = max(one.end - one.centre for one in bursts)
-    total = np.zeros(before + after)
-    for one in bursts:
-        low = before - (one.centre - one.start)
-        total[low : low + len(one.values)] += one.values
-    return total / len(bursts), before
+def _reach(bursts: Sequence[Burst]) -> tuple[int, int]:
+    """Return how many values bursts have at most before their centres, and from these on."""
+    return max(one.centre - one.start for one in bursts), max(one.end - one.centre for one in bursts)
 
 
 def correlations(bursts: Sequence[Burst]) -> Floats:
     """Return the correlation coefficient of each burst with the average one, float64 (n,), clipped to 0 … 1."""
-    reference, centre = reference_burst(bursts)
+    # Of very many bursts `stacked` would not fit into memory.
+    centre, after = _reach(bursts)
+    reference = np.zeros(centre + after)
+    for one in bursts:
+        low = centre - (one.centre - one.start)
+        reference[low : low + len(one.values)] += one.values
+    reference /= len(bursts)
     count, mean, deviation = len(reference), reference.mean(), reference.std()
     found = np.zeros(len(bursts))
     for place, one in enumerate(bursts):
@@ -174,7 +174,6 @@ class Clusters:
         self._totals = np.zeros((len(prepared), int(self._lengths.max()) + 1))
         for row, one in zip(self._totals, prepared, strict=True):
             np.cumsum(one.values, out=row[1 : len(one.values) + 1])
-        self._ordered: dict[int, Floats] = {}
         self._known: dict[bytes, tuple[tuple[Burst, ...], float]] = {}
 
     def common(self) -> tuple[Found, ...]:
@@ -298,11 +297,11 @@ class Clusters:
             core = rows[distance <= half]
             if len(core) < max(self._dense, min(2, len(self._prepared))):
                 continue
-            _, start, end = self._window(core)
+            start, end = self._window(core)
             lag = max(1, round(float(distance[distance <= half].max()) / self._interval))
             cores.append((core, grid))
             stretches.append(BusyStretch(max(0, start), end, lag))
-        taken = [self._window(one.rows)[1:] for one in known]
+        taken = [self._window(one.rows) for one in known]
         chance = TESTS * coincidences(self._prepared, stretches, taken, self._supported)
         found = []
         for (core, grid), probability in zip(cores, chance.tolist(), strict=True):
@@ -320,11 +319,11 @@ class Clusters:
         """
         key = core.tobytes()
         if key not in self._known:
-            self._known[key] = self._found_covered(core)
+            self._known[key] = self._covering(core)
         return self._known[key]
 
-    def _found_covered(self, core: Rows) -> tuple[tuple[Burst, ...], float]:
-        centre, start, end = self._window(core)
+    def _covering(self, core: Rows) -> tuple[tuple[Burst, ...], float]:
+        start, end = self._window(core)
         level = COVER_SHARE * _median(self._level[core])
         low, beyond = max(0, start), np.minimum(self._lengths, end)
         counts = beyond - low
@@ -336,29 +335,28 @@ class Clusters:
         members, probability = [self._bursts[row] for row in core.tolist()], 1.0
         for place in np.flatnonzero(covering).tolist():
             last = int(beyond[place])
-            values = self._prepared[place].values[low:last]
-            members.append(Burst(place, low, min(max(low, centre), last - 1), last, values, False))
-            probability *= self._share_above(place, level)
+            members.append(Burst(place, low, last, self._prepared[place].values[low:last], False))
+            ordered = self._ordered[place]
+            # For so much of its time the sample has at least this level.
+            probability *= 1.0 - float(np.searchsorted(ordered, level)) / len(ordered)
         return tuple(members), probability
 
-    def _share_above(self, place: int, level: float) -> float:
-        """Return for how much of its time a sample has at least a level."""
-        if place not in self._ordered:
-            self._ordered[place] = np.sort(self._prepared[place].values)
-        ordered = self._ordered[place]
-        return 1.0 - float(np.searchsorted(ordered, level)) / len(ordered)
+    @cached_property
+    def _ordered(self) -> list[Floats]:
+        """The values of each sample, ascending."""
+        return [np.sort(one.values) for one in self._prepared]
 
-    def _window(self, rows: Rows) -> tuple[int, int, int]:
-        """Return the mean centre of the bursts of some points, and where such a burst usually starts and ends."""
+    def _window(self, rows: Rows) -> tuple[int, int]:
+        """Return where a burst about the mean centre of the bursts of some points usually starts and ends."""
         centre = round(float(self._centre[rows].sum()) / len(rows))
-        return centre, centre - round(_median(self._before[rows])), centre + round(_median(self._after[rows]))
+        return centre - round(_median(self._before[rows])), centre + round(_median(self._after[rows]))
 
     def _apart(self, found: Sequence[Found]) -> tuple[Found, ...]:
         """Return the bursts with most evidence, without those that share a point or a time with a better one."""
         used: set[int] = set()
         taken: list[tuple[int, int, Found]] = []
         for one in sorted(found, key=lambda one: (-one.evidence, int(one.rows[0]))):
-            _, low, high = self._window(one.rows)
+            low, high = self._window(one.rows)
             rows = set(one.rows.tolist())
             place = bisect_left(taken, low, key=lambda other: other[0])
             before = place and taken[place - 1][1] > low

@@ -6,6 +6,7 @@ The module needs numba; import it inside the function that uses it.
 import numpy as np
 import numpy.typing as npt
 
+from ...analysis.phases.kernels import path_to
 from ...model.arrays import Floats, Ints
 from ...model.kernels import compiled
 
@@ -66,25 +67,11 @@ def matched_bursts(
             final = score[place] - skip * (len(first) - 1 - one + len(second) - 1 - other)
             if final > best:
                 best, last = final, place
-    return _pairs(before, last, offset, low)
-
-
-@compiled
-def _pairs(before: Ints, last: int, offset: Ints, low: Ints) -> Ints:
-    """Return the pairs at `last` and all places before it; `offset` has the place of each burst's first partner."""
-    count, place = 0, last
-    while place >= 0:
-        count += 1
-        place = before[place]
-    pairs = np.zeros((count, 2), np.int64)
-    place = last
-    while place >= 0:
-        count -= 1
-        one = np.searchsorted(offset, place, side="right") - 1
-        pairs[count, 0] = one
-        pairs[count, 1] = place - offset[one] + low[one]
-        place = before[place]
-    return pairs
+    if last < 0:
+        return np.zeros((0, 2), np.int64)
+    places = path_to(last, before)
+    ones = np.searchsorted(offset, places, side="right") - 1
+    return np.column_stack((ones, places - offset[ones] + low[ones]))
 
 
 @compiled

@@ -1,11 +1,10 @@
 """Samples cut out of what storage servers counted: CSV, LMT's HDF5, TOKIO's HDF5; and the times of jobs."""
 
-import csv
 import math
 from array import array
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from ...model.arrays import Floats
 from ...model.errors import SelectionError, TraceError
+from ..collection.csv_rows import csv_rows
 from .sample import MOST_VALUES, Sample, resampled
 
 _HDF5: Final = (".h5", ".hdf5", ".h5lmt", ".nc")
@@ -109,56 +109,42 @@ def read_log(path: Path, direction: str = "total") -> ThroughputLog:
 def read_jobs(path: Path) -> list[JobTimes]:
     """Read a CSV file with the columns ``name``, ``start``, ``end``, in s since the epoch; TraceError if it is none."""
     jobs = []
-    with _rows(path, ("name", "start", "end")) as rows:
-        for line, (name, start, end) in rows:
-            try:
-                job = JobTimes(name, float(start), float(end))
-            except ValueError:
-                raise TraceError(f"{path}: line {line}: start and end are not both numbers of seconds") from None
-            if not (math.isfinite(job.start) and math.isfinite(job.end) and job.end > job.start):
-                raise TraceError(f"{path}: line {line}: the job does not end after its start")
-            jobs.append(job)
-            if len(jobs) > _MOST_JOBS:
-                raise TraceError(f"{path}: more than {_MOST_JOBS:,} jobs; give those of one application only")
+    for line, (name, start, end) in _rows(path, ("name", "start", "end")):
+        try:
+            job = JobTimes(name, float(start), float(end))
+        except ValueError:
+            raise TraceError(f"{path}: line {line}: start and end are not both numbers of seconds") from None
+        if not (math.isfinite(job.start) and math.isfinite(job.end) and job.end > job.start):
+            raise TraceError(f"{path}: line {line}: the job does not end after its start")
+        jobs.append(job)
+        if len(jobs) > _MOST_JOBS:
+            raise TraceError(f"{path}: more than {_MOST_JOBS:,} jobs; give those of one application only")
     return jobs
 
 
-@contextmanager
-def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[Iterator[tuple[int, list[str]]]]:
+def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
     """Give line and cells of the wanted columns of a CSV file; its first line names the columns."""
-    with path.open(encoding="utf-8", errors="replace", newline="") as file:
-        reader = csv.reader(file)
-
-        def rows() -> Iterator[tuple[int, list[str]]]:
-            try:
-                header = [name.strip() for name in next(reader, [])]
-                missing = [name for name in columns if name not in header]
-                if missing:
-                    raise TraceError(
-                        f"{path}: its first line has no column {missing[0]!r}; needed: {','.join(columns)}"
-                    )
-                places = [header.index(name) for name in columns]
-                for row in reader:
-                    if not row:
-                        continue
-                    if len(row) <= max(places):
-                        raise TraceError(f"{path}: line {reader.line_num} has {len(row)} columns only")
-                    yield reader.line_num, [row[place].strip()[:_TEXT] for place in places]
-            except csv.Error as error:
-                raise TraceError(f"{path}: line {reader.line_num} is not CSV: {error}") from None
-
-        yield rows()
+    rows = csv_rows(path)
+    header = [name.strip() for name in next(rows, (1, []))[1]]
+    missing = [name for name in columns if name not in header]
+    if missing:
+        raise TraceError(f"{path}: its first line has no column {missing[0]!r}; needed: {','.join(columns)}")
+    places = [header.index(name) for name in columns]
+    wanted, last = itemgetter(*places), max(places)
+    for line, row in rows:
+        if len(row) <= last:
+            raise TraceError(f"{path}: line {line} has {len(row)} columns only")
+        yield line, [cell.strip()[:_TEXT] for cell in wanted(row)]
 
 
 def _read_csv(path: Path) -> tuple[Floats, Floats]:
     times, values = array("d"), array("d")
-    with _rows(path, ("time", "bytes_per_second")) as rows:
-        for line, (time, value) in rows:
-            try:
-                times.append(float(time))
-                values.append(float(value) if value else math.nan)
-            except ValueError:
-                raise TraceError(f"{path}: line {line}: time and bytes_per_second are not both numbers") from None
+    for line, (time, value) in _rows(path, ("time", "bytes_per_second")):
+        try:
+            times.append(float(time))
+            values.append(float(value) if value else math.nan)
+        except ValueError:
+            raise TraceError(f"{path}: line {line}: time and bytes_per_second are not both numbers") from None
     return np.frombuffer(times, np.float64), np.frombuffer(values, np.float64)
 
 

@@ -15,12 +15,14 @@ from .bursts import Burst, bursts_of
 from .clusters import Clusters, Found, Points, stacked
 from .preprocessing import background, compressed, local_outlier_factors, outliers, refined, trimmed, without_background
 from .sample import Sample, checked_samples
-from .warping import warped_mean
 
 METHODS: Final = ("iosi", "dtw", "plain")
 DEFAULT_LEVEL: Final = 2
 DEFAULT_GAMMA: Final = 0.5
 DEFAULT_KAPPA: Final = 0.9
+
+MOST_WARPED: Final = 2**14
+"""Values of a sequence: the steps of two of this length take 256 MiB."""
 
 Recorded = Literal["server", "program"]
 
@@ -175,7 +177,7 @@ def extract_signature(
     given = tuple(samples)
     checked_samples(given)
     _check(method, level, gamma, kappa)
-    uses, prepared, level_of_background = _prepared(given, recorded, method)
+    told, prepared, level_of_background = _prepared(given, recorded, method)
     parameters = SignatureParameters(
         method=method,
         recorded=recorded,
@@ -190,7 +192,7 @@ def extract_signature(
     in_order = recorded == "program" and method == "iosi"
     found = [bursts_of(sample, place, level, parts=in_order) for place, sample in enumerate(prepared)]
     numbers = iter([sum(one.counts for one in own) for own in found])
-    uses = tuple(replace(use, bursts=next(numbers)) if use.used else use for use in uses)
+    uses = tuple(replace(use, bursts=next(numbers)) if use.used else use for use in told)
     kept = [len(sample.values) for sample, use in zip(given, uses, strict=True) if use.used]
     drawn = _common(found, prepared, parameters, max(kept) - min(kept))
     interval = prepared[0].interval
@@ -240,25 +242,15 @@ def _common(
 
 def _prepared(
     given: tuple[Sample, ...], recorded: Recorded, method: str
-) -> tuple[tuple[SampleUse, ...], tuple[Sample, ...], float]:
+) -> tuple[list[SampleUse], tuple[Sample, ...], float]:
     """Return what becomes of each sample, those used after step A, and the background that was taken off."""
     if method == "plain":
-        uses = tuple(SampleUse(one.name, True, "", one.duration, one.volume, None, 0) for one in given)
+        uses = [SampleUse(one.name, True, "", one.duration, one.volume, None, 0) for one in given]
         return uses, tuple(map(refined, given)) if recorded == "server" else given, 0.0
-    factors = local_outlier_factors(given)
-    mean = float(factors.mean())
-    uses = tuple(
-        SampleUse(
-            one.name,
-            not dropped,
-            f"its duration and volume stand out: local outlier factor {factor:.2f}, mean {mean:.2f}" if dropped else "",
-            one.duration,
-            one.volume,
-            factor,
-            0,
-        )
-        for one, dropped, factor in zip(given, outliers(factors).tolist(), factors.tolist(), strict=True)
-    )
+    factors, uses = local_outlier_factors(given), []
+    for one, dropped, factor in zip(given, outliers(factors).tolist(), factors.tolist(), strict=True):
+        why = f"its duration and volume stand out: local outlier factor {factor:.2f}, mean {factors.mean():.2f}"
+        uses.append(SampleUse(one.name, not dropped, why if dropped else "", one.duration, one.volume, factor, 0))
     kept = [one for one, use in zip(given, uses, strict=True) if use.used]
     if recorded == "program":
         shortest = min(len(one.values) for one in kept)
@@ -299,3 +291,31 @@ def _common_burst(
 ) -> CommonBurst:
     volume = float(values.sum()) * interval
     return CommonBurst(start * interval, (centre + 0.5) * interval, end * interval, volume, names, peaks)
+
+
+def warped_mean(sequences: Sequence[Floats], length: int) -> Floats:
+    """Return one sequence of `length` values for all: two are aligned, the result with the third, and so on.
+
+    That is dynamic time warping as IOSI's paper applies it, the baseline that IOSI is compared with (section 6.2).
+
+    Aligned sequences are averaged along the warping path, which is then read at `length` equal distances.
+
+    Raises
+    ------
+    SelectionError
+        If a sequence is longer than `MOST_WARPED`: time and memory grow with the product of two lengths.
+    """
+    from .kernels import warping_path
+
+    for sequence in sequences:
+        if len(sequence) > MOST_WARPED:
+            raise SelectionError(
+                f"dynamic time warping of {len(sequence)} values takes too much memory, more than {MOST_WARPED} are "
+                "refused; use a longer interval"
+            )
+    result = np.asarray(sequences[0], np.float64)
+    for sequence in sequences[1:]:
+        path = warping_path(result, np.asarray(sequence, np.float64))
+        mean = (result[path[:, 0]] + sequence[path[:, 1]]) / 2
+        result = np.interp(np.linspace(0, len(mean) - 1, length), np.arange(len(mean)), mean)
+    return result

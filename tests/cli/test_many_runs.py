@@ -68,7 +68,7 @@ def ranked(document):
 
 def test_the_ranking_keeps_the_order_of_the_scores(runs, tmp_path):
     from iostrata.export.runs.ranking_page import ranking_page, read_scores
-    from iostrata.runs.collection import Collection
+    from iostrata.runs import Collection
 
     collection = Collection(runs)
     jobs = [job.job for job in collection.jobs if job.usable]
@@ -83,7 +83,7 @@ def test_the_ranking_keeps_the_order_of_the_scores(runs, tmp_path):
 
 def test_scores_lead_the_ranking(runs, tmp_path):
     from iostrata.export.runs.ranking_page import ranking_page, read_scores
-    from iostrata.runs.collection import Collection
+    from iostrata.runs import Collection
 
     collection = Collection(runs)
     (job,) = (job.job for job in Collection(runs, ["serial1"]).jobs)
@@ -123,7 +123,7 @@ def test_some_bad_traces_are_counted_and_only_bad_ones_fail(fixtures, tmp_path, 
     (failed,) = json.loads(capsys.readouterr().out)["output"]["failed"]
     assert "empty" in failed["reason"]
     # Each has its row.
-    from iostrata.runs.collection import Collection
+    from iostrata.runs import Collection
 
     jobs = {Path(job.job).name: job.status for job in Collection(tmp_path / "runs").jobs}
     assert jobs == {"traces.otf2": "read", "one.darshan": "failed", "two.otf2": "failed"}

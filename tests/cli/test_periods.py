@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iostrata import open_trace
-from iostrata.analysis.fitting.signal_fit import fit_signal
+from iostrata.analysis.fitting import fit_signal
 
 
 def test_cosines_are_those_of_each_layer(document, fixtures):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from iostrata import detect_period, open_trace, step_signal
 from iostrata.live.following import follow, replay
 from iostrata.live.job import LiveJob
-from iostrata.live.records.columns import Key, Spans
+from iostrata.live.records.intake import Key, Spans
 from iostrata.live.sources import FileSource
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iostrata.live import grid
-from iostrata.live.grid import Grid
+from iostrata.live import signal
+from iostrata.live.signal import Grid
 
 
 @pytest.fixture
 def small(monkeypatch):
-    monkeypatch.setattr(grid, "BINS", 16)
-    monkeypatch.setattr(grid, "LEVELS", 5)
+    monkeypatch.setattr(signal, "BINS", 16)
+    monkeypatch.setattr(signal, "LEVELS", 5)
 
 
 OPERATIONS = st.lists(
@@ -55,8 +55,8 @@ def plain_bins(rows, width):
 @given(OPERATIONS, st.randoms(), st.integers(1, 9))
 def test_levels_are_sums_whatever_the_order(rows, random, pieces):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grid, "BINS", 16)
-        patch.setattr(grid, "LEVELS", 5)
+        patch.setattr(signal, "BINS", 16)
+        patch.setattr(signal, "LEVELS", 5)
         found = added(rows)
         other = added(random.sample(rows, len(rows)), pieces)
         assert found.widths == other.widths

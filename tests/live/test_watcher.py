@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from iostrata.live import signal as live_signal
-from iostrata.live.records.columns import Key, Spans
+from iostrata.live.records.intake import Key, Spans
 from iostrata.live.watcher import Credit, Watcher
 
 

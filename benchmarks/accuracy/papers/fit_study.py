@@ -4,7 +4,7 @@ PYTHONPATH=benchmarks python benchmarks/accuracy/papers/fit_study.py
 """
 
 import numpy as np
-from iostrata.analysis.fitting.fourier_fit import fourier_fit
+from iostrata.analysis.fitting import fourier_fit
 from iostrata.signals.samples import Samples
 from results import write_section
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from ftio_jobs import ask_ftio
 from iostrata.analysis.detect import detect_period
-from iostrata.analysis.timefrequency.sliding_correlation import sliding_fit
+from iostrata.analysis.timefrequency.validity import sliding_fit
 from iostrata.signals.construction import step_signal
 from paper_signals import SURROUNDINGS, Experiment, dlio, dlio_at_end, hacc, overlap, with_bursts_in_step
 from results import write_section

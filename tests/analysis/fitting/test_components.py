@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from iostrata import Samples, SelectionError, detect_period, step_signal
-from iostrata.analysis.fitting.components import reconstruct
-from iostrata.analysis.fitting.signal_fit import fit_signal
+from iostrata.analysis.fitting import fit_signal, reconstruct
 
 signals = arrays(np.float64, st.integers(1, 40), elements=st.floats(0, 1e9))
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from iostrata import Samples, SelectionError
-from iostrata.analysis.fitting.fourier_fit import fourier_fit
+from iostrata.analysis.fitting import fourier_fit
 from scipy.optimize import least_squares
 
 

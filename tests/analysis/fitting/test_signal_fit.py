@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from iostrata import StepSignal, step_signal
-from iostrata.analysis.fitting.signal_fit import MOST_SAMPLES, fit_signal
+from iostrata.analysis.fitting import MOST_SAMPLES, fit_signal
 from iostrata.analysis.timefrequency.filters import filter_samples, filtered_signal
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.analysis.spectral.confidence import line_confidence, refined_confidence, similarity
+from iostrata.analysis.spectral.dominant import line_confidence, refined_confidence, similarity
 
 NONE = np.zeros(0, dtype=np.int64)
 SCORES = np.array([-0.5, 10.0, 3.0, 9.0, 4.0, 2.0])

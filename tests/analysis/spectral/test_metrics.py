@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata import StepSignal, step_signal
 from iostrata.analysis.results.result import PeriodMetrics
-from iostrata.analysis.spectral.metrics import characterise, substantial
+from iostrata.analysis.spectral.metrics import characterise
 
 WINDOW = (2.0, 42.0)
 
@@ -149,8 +149,13 @@ def test_substantial_io_is_above_the_mean(pieces: list[tuple[float, float, int]]
         [v for _, _, v in pieces],
         window=SPAN,
     )
-    part = substantial(signal)
-    assert part.threshold == pytest.approx(signal.volume / 40)
-    assert part.above.tolist() == [value > part.threshold for value in signal.values.tolist()]
-    assert part.volume <= signal.volume * (1 + 1e-9)
-    assert part.length < 40 or signal.volume == 0
+    found = characterise(signal)
+    above = [value > signal.volume / 40 for value in signal.values.tolist()]
+    length = math.fsum(np.diff(signal.times)[above])
+    assert found.r_io == pytest.approx(length / 40)
+    if length:
+        assert found.b_io == pytest.approx(
+            (math.fsum(np.diff(signal.times)[above] * signal.values[above]) + math.fsum(signal.impulse_volumes))
+            / length
+        )
+        assert found.b_io * length <= signal.volume * (1 + 1e-9)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from iostrata import SelectionError
-from iostrata.analysis.timefrequency.sliding_correlation import sliding_fit
+from iostrata.analysis.timefrequency.validity import sliding_fit
 
 
 def sliding_correlation(x: np.ndarray, y: np.ndarray, window: int) -> np.ndarray:

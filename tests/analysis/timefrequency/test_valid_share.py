@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata import StepSignal, detect_period, event_signal, step_signal
 from iostrata.analysis.phases.bursts import vertices
-from iostrata.analysis.timefrequency.valid_share import MOST_PERIODS, holding_share
+from iostrata.analysis.timefrequency.validity import MOST_PERIODS, holding_share
 
 
 def train(count: int, period: float, duty: float = 0.2, jitter: float = 0.0, first: float = 3.0) -> StepSignal:

@@ -8,7 +8,7 @@ import iostrata
 import numpy as np
 import pytest
 from iostrata import SelectionError, Trace, open_trace, write_hdf5
-from iostrata.analysis.fitting.signal_fit import fit_signal
+from iostrata.analysis.fitting import fit_signal
 from iostrata.layers.selection.directions import DIRECTIONS
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

@@ -8,7 +8,7 @@ from iostrata.export.collection import CollectionWriter
 from iostrata.export.page.document import PageDocument, Section, Table, TableColumn
 from iostrata.export.page.html import write_page
 from iostrata.export.runs.ranking_page import write_ranking
-from iostrata.runs.collection import Collection, Settings, read_run
+from iostrata.runs import Collection, Settings, read_run
 
 pytest.importorskip("pyarrow")
 NAMES = {

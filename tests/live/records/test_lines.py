@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iostrata.live.records.columns import Key
-from iostrata.live.records.intake import Intake
+from iostrata.live.records.intake import Intake, Key
 from iostrata.live.records.lines import LONGEST_LINE, LineReader
 
 WRITE = Key("POSIX", "write")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from iostrata import TraceError
 from iostrata.export.collection import CollectionWriter
-from iostrata.runs.collection import Collection, Settings
+from iostrata.runs import Collection, Settings
 from iostrata.runs.collection.chosen import chosen_runs, read_chosen
 from iostrata.runs.collection.collect import read_runs
 

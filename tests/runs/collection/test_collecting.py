@@ -11,10 +11,11 @@ import pytest
 from iostrata import IostrataError, OutputError, TraceError, open_trace
 from iostrata.cli import main
 from iostrata.export.collection import CollectionWriter
-from iostrata.runs.collection import TABLES, Collection, Run, Settings, read_run
+from iostrata.runs import Collection, Run, Settings, read_run
 from iostrata.runs.collection.collect import read_runs
 from iostrata.runs.collection.content import content_hash, find_traces
 from iostrata.runs.collection.read import job_key
+from iostrata.runs.collection.rows import TABLES
 from iostrata.runs.collection.segments import METRICS, SegmentSums
 
 pytest.importorskip("pyarrow")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from iostrata.cli import main
-from iostrata.runs.collection import Collection
+from iostrata.runs import Collection
 
 pytest.importorskip("pyarrow")
 distributed = pytest.importorskip("distributed")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from iostrata.cli import main
-from iostrata.runs.collection import Collection
+from iostrata.runs import Collection
 from iostrata.runs.collection.content import find_traces
 
 pyarrow = pytest.importorskip("pyarrow")

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from iostrata import SelectionError, TraceError
-from iostrata.runs.collection import FindingRow, JobRow, LayerRow, Run, Settings, read_run
-from iostrata.runs.differences import FailRule, diff_runs
-from iostrata.runs.differences.phases import aligned_phases
+from iostrata.runs import FailRule, FindingRow, JobRow, LayerRow, Run, Settings, diff_runs, read_run
+from iostrata.runs.differences.difference import aligned_phases
 from iostrata.runs.differences.testing import RunSpread, compare, holm
 from scipy.stats import ttest_ind
 

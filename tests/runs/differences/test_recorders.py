@@ -5,8 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from iostrata.runs.collection import FindingRow, JobRow, LayerRow, Run, Settings, read_run
-from iostrata.runs.differences import diff_runs
+from iostrata.runs import FindingRow, JobRow, LayerRow, Run, Settings, diff_runs, read_run
 
 _SPEC = importlib.util.spec_from_file_location(
     "recorder_files", Path(__file__).parents[2] / "archives" / "recorders.py"

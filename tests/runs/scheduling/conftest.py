@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from iostrata.runs.scheduling.workload import Workload
+from iostrata.runs.scheduling.jobs import Workload
 
 
 @pytest.fixture(scope="session")

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from iostrata.runs.scheduling.comparison import compare_policies
+from iostrata.runs.scheduling.comparison import compare_policies, measure
 from iostrata.runs.scheduling.jobs import PeriodicJob
-from iostrata.runs.scheduling.metrics import measure
 from iostrata.runs.scheduling.simulation import simulate
 
 

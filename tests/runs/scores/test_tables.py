@@ -196,7 +196,7 @@ def test_samples_farther_apart_than_a_segment_are_refused_with_the_segment_to_ta
 
 def test_runs_of_a_collection_that_did_nothing_are_jobs_and_those_that_failed_are_told(tmp_path):
     from iostrata.export.collection import CollectionWriter
-    from iostrata.runs.collection import Collection
+    from iostrata.runs import Collection
     from iostrata.runs.collection.read import failed_run
     from iostrata.runs.collection.rows import JobRow, Run
 
