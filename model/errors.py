@@ -7,6 +7,7 @@
     │   └── UnsupportedTraceError        a sound archive of a kind that no engine here reads
     ├── SelectionError (ValueError)      a layer, direction, window, file pattern or method that does not exist here
     ├── MissingLibraryError (ImportError)  a library of an extra that is not installed
+    ├── RecordingError (RuntimeError)    a program cannot be recorded, or left no trace
     ├── ClusterError (RuntimeError)      a Dask cluster that does not answer, or cannot do the work
     └── OutputError (OSError)            a result could not be written; no partial file is left behind
 
@@ -51,6 +52,10 @@ class UnknownKeyError(SelectionError, KeyError):
     def __str__(self) -> str:
         # KeyError would put the sentence in quotes.
         return ValueError.__str__(self)
+
+
+class RecordingError(IostrataError, RuntimeError):
+    """Raised when a program cannot be recorded, or was run and left no trace."""
 
 
 class MissingLibraryError(IostrataError, ImportError):

@@ -11,6 +11,11 @@ def command(request: Request) -> None:
     second of that time; its period with how far it may be off, the confidence in it (0 to 1), and from when to when it
     holds. Below, the first findings with what each costs the run. periods, compare and layers tell more.
     """
+    show_overview(request)
+
+
+def show_overview(request: Request) -> None:
+    """Print the overview of a trace, or its document."""
     from ...analysis.comparison.layer_periods import chosen_layers
     from ...analysis.comparison.overview import overview_of
     from ...layers.selection.source import NoTimesError

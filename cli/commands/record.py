@@ -1,0 +1,53 @@
+"""Run a program under Score-P with all its I/O layers."""
+
+from pathlib import Path
+
+import click
+
+from ...model.errors import RecordingError
+from ..request import Request, command_of, warn
+
+FOLDER = click.option(
+    "-o",
+    "--output",
+    "folder",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Where the archive comes, a new folder.  [default: iostrata-DATE-TIME]",
+)
+COMMAND = click.argument("words", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
+
+
+@command_of("record -o trace -- mpirun -n 4 ./app input.nml", FOLDER, COMMAND)
+def command(folder: Path | None, words: tuple[str, ...], as_json: bool) -> None:
+    """COMMAND is what starts the program, behind --: with mpirun, srun or another launcher, or without. The program
+    need not be built with Score-P; netCDF, HDF5, PnetCDF and ADIOS2 are recorded as they are called, MPI-IO, POSIX and
+    ISO C by Score-P. Score-P is the one of SCOREP (its prefix) or of the PATH. What it is told by variables SCOREP_…
+    holds; SCOREP_TOTAL_MEMORY is of each process, 256M unless it is set.
+
+    At the end comes what "iostrata FOLDER" shows. The program's exit code is that of this command, and its output stays
+    where it is; with --json it goes to the standard error.
+    """
+    from ...live.recording import check_archive, new_folder, prepared, run_to_its_end
+
+    place = new_folder(folder)
+    code = run_to_its_end(prepared(words, place), as_error=as_json)
+    if code:
+        warn(f"the program ended with {code}")
+    try:
+        anchor = check_archive(place)
+    except RecordingError as error:
+        if code == 0:
+            raise
+        warn(str(error))
+        click.get_current_context().exit(code)
+    from .overview import show_overview
+
+    show_overview(Request(anchor, as_json=as_json))
+    if not as_json:
+        click.echo(f"\nThe archive is in {place}.", err=True)
+    click.get_current_context().exit(code)
+
+
+# What follows the program's name is the program's, also where no -- stands before it.
+command.allow_interspersed_args = False

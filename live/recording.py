@@ -1,0 +1,247 @@
+"""Programs recorded by an installed Score-P, with the layers of the libraries that they call."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from ..model.errors import RecordingError
+
+SOURCES: Final = Path(__file__).parent / "scorep" / "layers"
+ADAPTER: Final = "libiostrata_scorep_layers.so"
+LAUNCHERS: Final = re.compile(r"(mpirun|mpiexec)(\.\w+)?|orterun|prun|prterun|srun|aprun|jsrun|ibrun")
+STARTERS: Final = re.compile("env|nice|time|timeout|taskset|numactl|stdbuf|setarch")
+"""Commands that start the program that they are given."""
+SHELLS: Final = re.compile("(ba|da|k|z|c|tc|fi)?sh")
+PAIRS: Final = re.compile("--?(mca|gmca|pmixmca|prtemca|genv)")
+"""Options with two values."""
+FLAGS: Final = re.compile(
+    r"--?(oversubscribe|nooversubscribe|allow-run-as-root|use-hwthread-cpus|report-bindings|display-map|"
+    r"display-allocation|tag-output|timestamp-output|bynode|byslot|exclusive|overlap|label|unbuffered|overcommit|"
+    r"verbose|quiet|foreground)|-[luvqOEKQi]|-[a-zA-Z]\d+|-.*=.*"
+)
+"""Options without a value, or with theirs in one word; all others have one."""
+DEFAULTS: Final = {
+    "SCOREP_ENABLE_TRACING": "true",
+    "SCOREP_ENABLE_PROFILING": "false",
+    "SCOREP_TOTAL_MEMORY": "256M",
+    "SCOREP_IO_POSIX": "true",
+}
+"""What Score-P is told where the environment does not say it; memory is of each process."""
+
+
+@dataclass(frozen=True)
+class ScoreP:
+    """An installed Score-P, by its command ``scorep-config``."""
+
+    config: Path
+
+    def asked(self, *options: str) -> str:
+        """Return what ``scorep-config`` answers."""
+        done = subprocess.run([self.config, *options], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RecordingError(f"{self.config} {' '.join(options)} fails: {_last(done.stderr or done.stdout)}")
+        return done.stdout.strip()
+
+
+def find_scorep() -> ScoreP:
+    """Return the Score-P of ``SCOREP`` (its prefix) or of the ``PATH``; RecordingError where there is none."""
+    prefix = os.environ.get("SCOREP")
+    found = shutil.which("scorep-config", path=f"{prefix}/bin" if prefix else None)
+    if found is None:
+        where = f"in {prefix}/bin, which SCOREP names" if prefix else "on the PATH"
+        raise RecordingError(
+            f"no scorep-config {where}: load your site's module of Score-P, or let SCOREP be the prefix of one; "
+            "https://www.score-p.org has it, and it need not have wrappers of netCDF or HDF5"
+        )
+    return ScoreP(Path(found).resolve())
+
+
+def adapter_of(scorep: ScoreP) -> Path:
+    """Return the folder with what is preloaded: IOSTRATA_LAYERS, or a cache in which it is built once for a Score-P.
+
+    Raises RecordingError where it cannot be built.
+    """
+    named = os.environ.get("IOSTRATA_LAYERS")
+    if named is not None:
+        if not (Path(named) / ADAPTER).exists():
+            raise RecordingError(f"no {ADAPTER} in {named}, which IOSTRATA_LAYERS names; make scorep-layers builds it")
+        return Path(named).resolve()
+    sources = b"".join(path.read_bytes() for path in sorted(SOURCES.iterdir()) if path.is_file())
+    key = sha256(f"{scorep.config} {scorep.asked('--version')}".encode() + sources).hexdigest()[:16]
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "iostrata"
+    folder = cache / f"scorep-{key}"
+    if not (folder / ADAPTER).exists():
+        _build(scorep, folder)
+    return folder
+
+
+def _build(scorep: ScoreP, folder: Path) -> None:
+    missing = [tool for tool in ("make", "cc") if shutil.which(tool) is None]
+    if missing:
+        what = " and ".join(missing)
+        raise RecordingError(f"no {what} to build what is preloaded: load a compiler's module, or build it elsewhere")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as built:
+        command = ["make", "-C", str(SOURCES), f"SCOREP_CONFIG={scorep.config}", f"OUT={built}"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RecordingError(
+                f"cannot build what is preloaded: {_last(done.stderr)} ({' '.join(command)} says more)"
+            )
+        # Another process may have been faster.
+        with suppress(OSError):
+            shutil.copytree(built, f"{built}.whole")
+            os.rename(f"{built}.whole", folder)
+        shutil.rmtree(f"{built}.whole", ignore_errors=True)
+
+
+def _last(text: str) -> str:
+    """Return the last line that tells of an error."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return next(
+        (line for line in reversed(lines) if "rror" in line and not line.startswith("make")), (lines or ["?"])[-1]
+    )
+
+
+def prepared(command: Sequence[str], folder: Path) -> list[str]:
+    """Return `command` with Score-P and the adapter before each of its programs, which leave their archive in `folder`.
+
+    Raises RecordingError where something of what that takes is not there.
+    """
+    scorep = find_scorep()
+    adapter = adapter_of(scorep)
+    words = list(command)
+    launched = LAUNCHERS.fullmatch(Path(words[0]).name) is not None
+    done: list[str] = []
+    while words:
+        # A launcher may start several programs, with a colon between them.
+        end = words.index(":") if launched and ":" in words else len(words)
+        part, words = words[:end], words[end:]
+        first = program_in(part, start=1 if launched and not done else 0)
+        program = _interpreted(part[first:])
+        settings = {name: os.environ.get(name, value) for name, value in DEFAULTS.items()}
+        settings["SCOREP_EXPERIMENT_DIRECTORY"] = str(folder)
+        settings["LD_PRELOAD"] = ":".join([*_libraries(scorep, adapter, program[0], launched), *_preloaded()])
+        settings["IOSTRATA_PRELOAD_BEFORE"] = ":".join(_preloaded())
+        done += [*part[:first], "env", *(f"{name}={value}" for name, value in settings.items()), *program]
+        done += words[:1]
+        words = words[1:]
+    return done
+
+
+def _preloaded() -> list[str]:
+    return [one for one in re.split("[: ]", os.environ.get("LD_PRELOAD", "")) if one]
+
+
+def program_in(words: Sequence[str], start: int) -> int:
+    """Return which word is the program, behind the options of a launcher; RecordingError where none is."""
+    at = start
+    while at < len(words):
+        word = words[at]
+        if word == "--":
+            at += 1
+        elif PAIRS.fullmatch(word):
+            at += 3
+        elif word.startswith("-"):
+            alone = FLAGS.fullmatch(word)
+            value = words[at + 1] if at + 1 < len(words) else ""
+            at += 1 if alone or ("/" in value and _is_program(value)) else 2
+        elif _is_program(word) and not STARTERS.fullmatch(Path(word).name) and not _is_shell(word):
+            return at
+        else:
+            at += 1
+    raise RecordingError(
+        f"no program in {' '.join(words)!r}: give its path, or python and the script; a shell script that starts it "
+        "cannot be recorded: put iostrata record into it"
+    )
+
+
+def _is_program(word: str) -> bool:
+    found = shutil.which(word)
+    return found is not None and Path(found).is_file()
+
+
+def _shebang(path: str) -> list[str]:
+    """Return the interpreter of a script with its arguments; nothing of a binary."""
+    with suppress(OSError), open(shutil.which(path) or path, "rb") as file:
+        line = file.readline(256)
+        if line.startswith(b"#!"):
+            words = line[2:].decode(errors="replace").split()
+            return [word for word in words[1:] if word != "-S"] if Path(words[0]).name == "env" else words
+    return []
+
+
+def _is_shell(word: str) -> bool:
+    """Tell whether a word is a shell or its script, which are not recorded: what they start may be."""
+    interpreter = _shebang(word)
+    return SHELLS.fullmatch(Path(interpreter[0] if interpreter else word).name) is not None
+
+
+def _interpreted(words: list[str]) -> list[str]:
+    """Return the command of a script as its interpreter's, which is what is recorded."""
+    interpreter = _shebang(words[0])
+    return [*interpreter, shutil.which(words[0]) or words[0], *words[1:]] if interpreter else words
+
+
+def _libraries(scorep: ScoreP, adapter: Path, program: str, launched: bool) -> list[str]:
+    """Return what is preloaded for a program: all of Score-P, or of one that was built with it only what it lacks."""
+    binary = Path(shutil.which(program) or program).read_bytes()
+    kind = "mpi" if launched or b"libmpi" in binary else "none"
+    listed = adapter / f"preload_{kind}"
+    if not listed.exists():
+        raise RecordingError(f"the Score-P of {scorep.config} has no support for {kind}, runtime:posix and threads")
+    parts = listed.read_text().split()
+    if b"libscorep_measurement" in binary:
+        # Parameters are of an adapter that few programs are built with; it works without being started.
+        events = [one for one in parts if "adapter_user_event" in one]
+        return [str(adapter / ADAPTER), *events, *(one.replace("_event", "_mgmt") for one in events)]
+    return [str(adapter / ADAPTER), str(adapter / f"libiostrata_scorep_start_{kind}.so"), *parts]
+
+
+def new_folder(wanted: Path | None) -> Path:
+    """Return where the archive comes: a new folder, of this time by default; RecordingError where it cannot be."""
+    folder = (wanted or Path(time.strftime("iostrata-%Y%m%d-%H%M%S"))).absolute()
+    if folder.exists():
+        raise RecordingError(f"{folder} is there already: an archive is written into a new folder")
+    if not os.access(folder.parent, os.W_OK):
+        raise RecordingError(f"cannot write into {folder.parent}: choose another place with -o")
+    return folder
+
+
+def run_to_its_end(command: Sequence[str], as_error: bool) -> int:
+    """Run a command and return its exit code, of a signal as shells have it; signals are passed on.
+
+    With `as_error` what it prints goes to the standard error.
+    """
+    forwarded = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+    with subprocess.Popen(command, stdout=2 if as_error else None) as process:
+        before = {number: signal.signal(number, lambda got, _: process.send_signal(got)) for number in forwarded}
+        # A terminal interrupts the program as well, which then ends as it likes.
+        before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
+        try:
+            code = process.wait()
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+    return code if code >= 0 else 128 - code
+
+
+def check_archive(folder: Path) -> Path:
+    """Return the anchor of the archive; RecordingError with the likely reasons where there is none."""
+    anchor = folder / "traces.otf2"
+    if not anchor.exists():
+        raise RecordingError(
+            "Score-P left no trace: it writes one when the program comes to its end or to MPI_Finalize, not when it is "
+            "killed or aborts; and under mpirun or srun only of programs that call MPI_Init and are linked dynamically"
+        )
+    return anchor

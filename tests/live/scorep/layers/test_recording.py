@@ -1,0 +1,212 @@
+"""Programs that ``iostrata record`` prepares and runs: with a stand-in for Score-P, and with one that is installed."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from iostrata.live.recording import prepared, program_in
+from iostrata.model.errors import RecordingError
+
+from .conftest import LAST_GUARD_S, STANDIN, calls_of
+
+COMMAND = str(Path(sys.executable).parent / "iostrata")
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with a binary, scripts for two interpreters, and nothing else on the path but the system's."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    shutil.copy("/bin/true", folder / "app")
+    shutil.copy("/bin/true", folder / "core")
+    for name, first in ("job.sh", "#!/bin/sh"), ("model.py", "#!/usr/bin/env -S python3 -u"):
+        (folder / name).write_text(f"{first}\n")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("command", "program"),
+    [
+        ("./app -n 4", "./app"),
+        ("mpirun -n 4 ./app a", "./app"),
+        ("mpirun --map-by core -mca btl self --mca pml ob1 -x PATH app", "app"),
+        ("mpirun --oversubscribe app", "app"),
+        ("mpirun --unheard-of ./app", "./app"),
+        ("srun -n4 -J core --exclusive --mpi=pmix --cpu-bind=cores app ./core", "app"),
+        ("srun -- app", "app"),
+        ("mpirun -n 2 env A=1 nice -n 5 app", "app"),
+        ("mpirun -n 2 ./job.sh ./app", "./app"),
+        ("mpirun -n 2 ./model.py", "./model.py"),
+    ],
+)
+@pytest.mark.usefixtures("programs")
+def test_the_program_in_a_command(command: str, program: str) -> None:
+    words = command.split()
+    assert words[program_in(words, 1 if words[0] in ("mpirun", "srun") else 0)] == program
+
+
+@pytest.mark.parametrize("command", ["mpirun -n 2 ./job.sh", "sh -c app", "mpirun -n 4 ./nothing"])
+@pytest.mark.usefixtures("programs")
+def test_a_command_in_which_there_is_none(command: str) -> None:
+    with pytest.raises(RecordingError, match="no program in"):
+        program_in(command.split(), start=command.startswith("mpirun"))
+
+
+@pytest.fixture
+def scorep(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the prefix of what takes itself for a Score-P, with a cache of its own."""
+    config = tmp_path / "prefix" / "bin" / "scorep-config"
+    config.parent.mkdir(parents=True)
+    config.write_text(f"""#!/bin/sh
+for last; do :; done
+case $last in
+--version) echo stand-in ;;
+--cppflags) echo -I{STANDIN} ;;
+--adapter-init) echo "int standin;" ;;
+--preload-libs) echo {built}/standin.so {built}/standin.so ;;
+esac
+""")
+    config.chmod(0o755)
+    monkeypatch.setenv("SCOREP", str(config.parent.parent))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("LD_PRELOAD", raising=False)
+    return config.parent.parent
+
+
+def recorded(*words: str, **more: str) -> "subprocess.CompletedProcess[str]":
+    """Run ``iostrata record``."""
+    return subprocess.run(
+        [COMMAND, "record", *words],
+        env={**os.environ, **more},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LAST_GUARD_S,
+    )
+
+
+@pytest.mark.usefixtures("scorep")
+def test_a_program_runs_with_what_is_built_for_it(built: Path, tmp_path: Path) -> None:
+    if shutil.which("make") is None:
+        pytest.skip("no make")
+    lines, folder = tmp_path / "lines", tmp_path / "archive"
+    done = recorded("-o", str(folder), "--", str(built / "program"), STANDIN=str(lines))
+    assert "Score-P left no trace" in done.stderr
+    assert (done.returncode, done.stdout) == (1, "sync -1\n")
+    assert len(calls_of(lines.read_text())) == 18
+    (cache,) = (tmp_path / "cache" / "iostrata").iterdir()
+    built_at = cache.stat().st_mtime_ns
+    done = recorded("-o", str(folder), "--json", "--", str(built / "program"), STANDIN=str(lines))
+    assert "sync -1\n" in done.stderr
+    assert done.stdout == ""
+    assert len(calls_of(lines.read_text())) == 36
+    assert cache.stat().st_mtime_ns == built_at
+    # Only the first program is recorded, not what it then becomes.
+    recorded("-o", str(folder), "--", str(built / "program"), "exec", STANDIN=str(lines))
+    assert len(calls_of(lines.read_text())) == 37
+
+
+@pytest.mark.usefixtures("scorep")
+def test_each_of_several_programs_is_recorded(
+    built: Path, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In place of itself a script's interpreter is; a program that was built with Score-P only gets what it lacks."""
+    if shutil.which("make") is None:
+        pytest.skip("no make")
+    (programs / "app").write_bytes(b"\x7fELF libscorep_measurement.so.11 libmpi.so.40")
+    monkeypatch.setenv("LD_PRELOAD", "")
+    monkeypatch.setenv("SCOREP_TOTAL_MEMORY", "1G")
+    words = prepared(["mpirun", "-n", "1", "./app", "x", ":", "-n", "2", "./model.py", "y"], tmp_path / "archive")
+    colon = words.index(":")
+    for part, end in ((words[:colon], ["./app", "x"]), (words[colon + 1 :], ["-u", "./model.py", "y"])):
+        settings = dict(word.split("=", 1) for word in part if "=" in word)
+        assert part[-len(end) :] == end
+        assert settings["SCOREP_EXPERIMENT_DIRECTORY"] == str(tmp_path / "archive")
+        assert (settings["SCOREP_TOTAL_MEMORY"], settings["SCOREP_ENABLE_TRACING"]) == ("1G", "true")
+        assert settings["IOSTRATA_PRELOAD_BEFORE"] == ""
+        assert "libiostrata_scorep_layers.so" in settings["LD_PRELOAD"]
+        assert ("libiostrata_scorep_start_mpi.so" in settings["LD_PRELOAD"]) == (end[0] != "./app")
+    assert "python3" in words[-4]
+    assert str(built) in " ".join(words)
+
+
+@pytest.mark.usefixtures("scorep")
+@pytest.mark.parametrize(
+    ("setting", "value", "complaint"),
+    [
+        ("SCOREP", "/nowhere", "no scorep-config in /nowhere/bin, which SCOREP names"),
+        ("IOSTRATA_LAYERS", "/nowhere", "no libiostrata_scorep_layers.so in /nowhere"),
+        ("PATH", "/nowhere", "no program in|no make and cc"),
+    ],
+)
+def test_what_is_missing_is_named(setting: str, value: str, complaint: str, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv(setting, value)
+    with pytest.raises(RecordingError, match=complaint):
+        prepared(["/bin/true"], tmp_path / "archive")
+
+
+@pytest.mark.usefixtures("scorep")
+def test_an_archive_is_a_new_folder(tmp_path: Path) -> None:
+    done = recorded("-o", str(tmp_path), "--", "/bin/true")
+    assert done.returncode == 1
+    assert "is there already" in done.stderr
+    done = recorded("-o", str(tmp_path / "not" / "there"), "--", "/bin/true")
+    assert "cannot write into" in done.stderr
+
+
+@pytest.mark.usefixtures("scorep")
+def test_signals_are_passed_on(tmp_path: Path) -> None:
+    if shutil.which("make") is None:
+        pytest.skip("no make")
+    started = tmp_path / "started"
+    wait = "import pathlib, time, sys; pathlib.Path(sys.argv[1]).touch(); time.sleep(100)"
+    words = [COMMAND, "record", "-o", str(tmp_path / "archive"), "--", sys.executable, "-c", wait, str(started)]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + LAST_GUARD_S
+        while not started.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        _, told = process.communicate(timeout=LAST_GUARD_S)
+    assert f"ended with {128 + signal.SIGTERM}" in told
+    assert process.returncode == 128 + signal.SIGTERM
+
+
+@pytest.fixture(scope="session")
+def installed() -> None:
+    """Skip where no Score-P is installed."""
+    prefix = os.environ.get("SCOREP")
+    if shutil.which("scorep-config", path=f"{prefix}/bin" if prefix else None) is None:
+        pytest.skip("no Score-P: put its scorep-config on the PATH, or its prefix into SCOREP")
+
+
+WRITES = """
+import h5py, numpy
+with h5py.File("x.h5", "w") as f:
+    d = f.create_dataset("d", (20, 1000), "f8")
+    for row in range(20):
+        d[row] = numpy.ones(1000)
+print("written")
+"""
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_program_under_score_p(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    if shutil.which("otf2-print") is None:
+        pytest.skip("no otf2-print")
+    done = recorded("-o", "archive", "--", sys.executable, "-c", WRITES, XDG_CACHE_HOME=str(tmp_path / "cache"))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("written\n")
+    assert "POSIX" in done.stdout
+    events = subprocess.run(["otf2-print", "archive/traces.otf2"], capture_output=True, text=True, check=True).stdout
+    lines = [line for line in events.splitlines() if "iostrata:bytes" in line]
+    assert sum(int(line.rpartition("Value: ")[2]) for line in lines) == 20 * 8000
