@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import Ints, Links, Mask, column_at
+from ..model.arrays import Ints, Links, Mask, TableT, column_at, innermost
 from ..model.codes import KNOWN_STACK, PROCESS, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64, IoRecord
 from ..model.definitions import (
     Clock,
@@ -207,54 +208,54 @@ class RecordedRun:
         """Return the definitions; `promised` (l,) rows should be read of each location, in `length` ns."""
         names = tuple(dict.fromkeys(node for node in self.nodes if node))
         row_of = {name: row + 1 for row, name in enumerate(names)}
-        table, handles, processes = self.handles, len(self.handles.file), len(self.ranks)
+        table, processes, files = self.handles, len(self.ranks), len(self.files)
         return Definitions(
             clock=Clock(NANOSECONDS, 0, length, self.realtime_ns),
-            system_tree=SystemTree(
-                np.arange(len(names) + 1, dtype=np.uint32),
-                ("machine", *names),
-                ("machine", *("node",) * len(names)),
-                np.array([-1, *(0,) * len(names)], np.int32),
+            system_tree=_table(
+                SystemTree,
+                name=("machine", *names),
+                class_name=("machine", *("node",) * len(names)),
+                parent=np.array([-1, *(0,) * len(names)], np.int32),
             ),
-            groups=LocationGroups(
-                np.arange(processes, dtype=np.uint32),
-                self.process_names,
-                np.where(self.ranks >= 0, PROCESS, 0).astype(np.uint8),
-                np.array([row_of.get(node, -1) for node in self.nodes or ("",) * processes], np.int32),
-                self.ranks.astype(np.int32),
+            groups=_table(
+                LocationGroups,
+                name=self.process_names,
+                kind=np.where(self.ranks >= 0, PROCESS, 0).astype(np.uint8),
+                node=np.array([row_of.get(node, -1) for node in self.nodes or ("",) * processes], np.int32),
+                rank=self.ranks.astype(np.int32),
             ),
-            locations=Locations(
-                np.arange(len(self.location_process), dtype=np.uint64),
-                self.location_names,
-                np.ones(len(self.location_process), np.uint8),
-                promised.astype(np.uint64),
-                self.location_process,
+            locations=_table(
+                Locations,
+                name=self.location_names,
+                kind=1,
+                events=promised.astype(np.uint64),
+                group=self.location_process,
             ),
             paradigms=tuple(
                 Paradigm(row, name, name, name in _PARALLEL, name == "POSIX", ())
                 for row, name in enumerate(self.paradigms)
             ),
-            files=Files(
-                np.arange(len(self.files), dtype=np.uint32),
-                self.files,
-                np.zeros(len(self.files), np.bool_),
-                np.full(len(self.files), -1, np.int32),
-                self.file_properties or tuple({} for _ in self.files),
-            ),
-            handles=Handles(
-                np.arange(handles, dtype=np.uint32),
-                table.name,
-                table.file,
-                table.paradigm,
-                np.zeros(handles, np.uint32),
-                np.full(handles, UNDEFINED_UINT32, np.uint32),
-                table.parent,
-                np.zeros(handles, np.bool_),
-                np.full(handles, UNDEFINED_UINT8, np.uint8),
-                np.zeros(handles, np.uint32),
+            files=_table(Files, name=self.files, scope=-1, properties=self.file_properties or ({},) * files),
+            handles=_table(
+                Handles,
+                name=table.name,
+                file=table.file,
+                paradigm=table.paradigm,
+                communicator=UNDEFINED_UINT32,
+                parent=table.parent,
+                precreated_mode=UNDEFINED_UINT8,
             ),
             location_sets=(),
             communicators=(),
             attributes={},
             recording=self.recording,
         )
+
+
+def _table(kind: type[TableT], name: tuple[str, ...], **columns: Any) -> TableT:
+    """Return definitions with ids from 0 on; columns that are one number in all rows are given as such, 0 is not."""
+    found: dict[str, Any] = {"id": np.arange(len(name)), "name": name, **columns}
+    for one, hint in get_type_hints(kind).items():
+        if not isinstance(found.get(one), tuple):
+            found[one] = np.broadcast_to(found.get(one, 0), len(name)).astype(innermost(hint))
+    return kind(**found)

@@ -104,7 +104,7 @@ class Columns:
 
 
 class RowsOfIds:
-    """Finds the rows of ids in a column of a table, for many questions."""
+    """Finds the rows of ids in a column of a table."""
 
     def __init__(self, ids: npt.NDArray[np.unsignedinteger]) -> None:
         self._count = len(ids)
@@ -115,16 +115,9 @@ class RowsOfIds:
     def rows(self, wanted: npt.NDArray[np.unsignedinteger]) -> Links:
         """Return the row of each wanted id (of equal ids the first), int32, −1 where it is not among them."""
         if self._numbered:
-            return np.where(wanted < self._count, wanted, wanted.dtype.type(0)).astype(np.int32) - (
-                wanted >= self._count
-            ).astype(np.int32)
+            return np.where(wanted < self._count, wanted.astype(np.int32), np.int32(-1))
         place = np.minimum(np.searchsorted(self._table, wanted.astype(np.uint64)), len(self._table) - 1)
         return np.where(self._table[place] == wanted, self._order[place], -1).astype(np.int32)
-
-
-def rows_of_ids(ids: npt.NDArray[np.unsignedinteger], wanted: npt.NDArray[np.unsignedinteger]) -> Links:
-    """Return the row of each wanted id in `ids` (of equal ids the first), int32, −1 where it is not among them."""
-    return RowsOfIds(ids).rows(wanted)
 
 
 def column_at(column: npt.NDArray[np.int32], rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
@@ -188,12 +181,7 @@ def subtree_sums(parent: Links, values: Column) -> Column:
 
 def any_ancestor(parent: Links, marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Return whether a proper ancestor of each row is `marked`, bool (n,)."""
-    found = (parent >= 0) & marked[parent] if len(parent) else marked.copy()
-    ancestor = parent
-    while (inner := ancestor >= 0).any():
-        found = found | (inner & found[ancestor])
-        ancestor = _jump(ancestor, ancestor)
-    return np.asarray(found, np.bool_)
+    return np.asarray(nearest_marked(parent, marked) >= 0, np.bool_)
 
 
 def nearest_lower_rank(parent: Links, rank: Links) -> Links:
@@ -201,19 +189,13 @@ def nearest_lower_rank(parent: Links, rank: Links) -> Links:
     nearest = np.full(len(parent), -1, np.int32)
     for value in np.unique(rank):
         asking = rank == value
-        # Rows that answer the question stay where they are; the others step on to their parent.
-        answer = np.where(rank < value, np.arange(len(parent), dtype=np.int32), parent)
-        while True:
-            further = _jump(answer, answer)
-            if np.array_equal(further, answer):
-                break
-            answer = further
-        nearest[asking] = answer[asking]
+        nearest[asking] = nearest_marked(parent, rank < value)[asking]
     return nearest
 
 
 def nearest_marked(parent: Links, marked: npt.NDArray[np.bool_]) -> Links:
     """Return for each row its nearest proper ancestor that is `marked`, int32 (n,), −1 where there is none."""
+    # Rows that answer the question stay where they are; the others step on to their parent.
     answer = np.where(marked, np.arange(len(parent), dtype=np.int32), parent)
     while not np.array_equal(further := _jump(answer, answer), answer):
         answer = further

@@ -22,7 +22,7 @@ import llvmlite
 import numba
 import numpy as np
 from numba import njit
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _SourceFileBackedLocatorMixin
 from numba.core.cpu import CPUTargetOptions
 from numba.core.serialize import dumps
 
@@ -116,30 +116,18 @@ def compiled_in_vain() -> bool:
     return found
 
 
-class _PackageFolder:
+class _PackageFolder(_SourceFileBackedLocatorMixin):  # type: ignore[misc]
     """Numba's last choice of a place: the package's own folder, where what was kept can be read though not written."""
 
-    def __init__(self, file: str) -> None:
-        self._file = Path(file)
-
-    @classmethod
-    def from_function(cls, _function: object, file: str) -> "_PackageFolder | None":
-        """Return the place for the functions of a file; None where that is no file."""
-        return cls(file) if Path(file).is_file() else None
+    def __init__(self, function: Callable[..., object], file: str) -> None:
+        self._py_file, self._lineno = file, function.__code__.co_firstlineno
 
     def get_cache_path(self) -> str:
         """Return the folder."""
-        return str(self._file.parent / "__pycache__")
+        return str(Path(self._py_file).parent / "__pycache__")
 
     def ensure_cache_path(self) -> None:
         """Make nothing: other places come first where something can be written."""
-
-    def get_source_stamp(self) -> None:
-        """Return nothing; `_Files` tells states of the sources apart."""
-
-    def get_disambiguator(self) -> str:
-        """Return nothing, for the same reason."""
-        return ""
 
 
 class _Places(CompileResultCacheImpl):  # type: ignore[misc]

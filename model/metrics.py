@@ -7,8 +7,8 @@ the page and its glossary, the guide's glossary, collections and `diff` go by `m
 
 import functools
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any, Final, Literal, TypeVar, cast, get_type_hints
+from dataclasses import KW_ONLY, MISSING, dataclass, field, fields, is_dataclass, replace
+from typing import Any, Final, Literal, ParamSpec, TypeVar, cast, get_type_hints
 
 from .quantities import (
     bytes_text,
@@ -67,22 +67,20 @@ _KINDS: Final[dict[Unit, Kind]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Metric:
     """The declaration of a quantity.
 
     Attributes
     ----------
+    sentence : str
+        What it is, in one sentence.
     path : tuple of str
         The field that holds it; of a record within a record, the fields that lead there.
     key : str
         What it is called in documents and files; differs from the field's name only where the unit is part of it.
-    sentence : str
-        What it is, in one sentence.
     unit : str
         In the notation of UDUNITS; ``1`` for counts, shares and texts.
-    kind : str
-        How it is written, a key of `FORMATS`.
     title : str
         Heading of its column.
     adds : str
@@ -100,13 +98,17 @@ class Metric:
         Order in which columns are left out where even those with a `narrow` heading do not fit; 0: never.
     column : bool
         Whether tables for people have a column of it; sentences beside them tell the rest.
+    default : object
+        Of the field, where it has one.
+    repr : bool
+        Whether the field is part of the record's own text.
     """
 
-    path: tuple[str, ...]
-    key: str
     sentence: str
+    _: KW_ONLY
+    path: tuple[str, ...] = ()
+    key: str = ""
     unit: Unit = "1"
-    kind: Kind = "count"
     title: str = ""
     adds: Adds = "sum"
     needs: tuple[str, ...] = ()
@@ -115,6 +117,13 @@ class Metric:
     narrow: str = ""
     gives_way: int = 0
     column: bool = True
+    default: Any = field(default_factory=lambda: MISSING)
+    repr: bool = True
+
+    @property
+    def kind(self) -> Kind:
+        """How it is written, a key of `FORMATS`."""
+        return _KINDS[self.unit]
 
     @property
     def name(self) -> str:
@@ -135,38 +144,21 @@ class Metric:
         return share_text(value, getattr(record, self.part_of)) if self.part_of else FORMATS[self.kind](value)
 
 
-def metric(
-    sentence: str,
-    *,
-    key: str = "",
-    unit: Unit = "1",
-    kind: Kind | None = None,
-    title: str = "",
-    adds: Adds = "sum",
-    needs: tuple[str, ...] = (),
-    of: Callable[[Any], Any] | None = None,
-    part_of: str = "",
-    narrow: str = "",
-    gives_way: int = 0,
-    column: bool = True,
-    **options: Any,
-) -> Any:
-    """Declare a field of a dataclass as a metric; the parameters are attributes of `Metric`, or options of `field`."""
-    declared = {
-        "key": key,
-        "sentence": sentence,
-        "unit": unit,
-        "kind": kind or _KINDS[unit],
-        "title": title,
-        "adds": adds,
-        "needs": needs,
-        "of": of,
-        "part_of": part_of,
-        "narrow": narrow,
-        "gives_way": gives_way,
-        "column": column,
-    }
-    return field(metadata={"metric": declared}, **options)
+Declaration = ParamSpec("Declaration")
+
+
+def _field_of(make: Callable[Declaration, Metric]) -> Callable[Declaration, Any]:
+    """Return what makes a field of a dataclass that is declared by what `make` makes of the same parameters."""
+
+    def declared(*sentence: Declaration.args, **parameters: Declaration.kwargs) -> Any:
+        one = make(*sentence, **parameters)
+        return field(default=one.default, repr=one.repr, metadata={"metric": one})
+
+    return declared
+
+
+metric: Final = _field_of(Metric)
+"""Declare a field of a dataclass as a metric; the parameters are attributes of `Metric`."""
 
 
 def metrics_of(record: type) -> tuple[Metric, ...]:
@@ -178,11 +170,10 @@ def metrics_of(record: type) -> tuple[Metric, ...]:
 def _metrics_of(record: Any) -> tuple[Metric, ...]:
     found = []
     for one in fields(record):
-        declared = one.metadata.get("metric")
-        if declared is not None:
-            key = declared["key"] or KEYS.get(one.name, one.name)
-            title = declared["title"] or one.name.removesuffix("_s").replace("_", " ")
-            found.append(Metric(**{**declared, "path": (one.name,), "key": key, "title": title}))
+        if declared := one.metadata.get("metric"):
+            key = declared.key or KEYS.get(one.name, one.name)
+            title = declared.title or one.name.removesuffix("_s").replace("_", " ")
+            found.append(replace(declared, path=(one.name,), key=key, title=title))
     return tuple(found)
 
 

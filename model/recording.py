@@ -6,8 +6,8 @@ from typing import Final, Literal
 
 import numpy as np
 
-from .arrays import Ints, Links, Mask
-from .document import Document
+from .arrays import Ints, Links
+from .document import Document, Record
 from .errors import SelectionError
 
 Rows = Literal["operations", "intervals", "none"]
@@ -41,12 +41,11 @@ class Counters:
     modules: tuple[str, ...] = ()
     layers: tuple[str, ...] = ()
 
-    def totals(self, chosen: Mask | None = None) -> "tuple[CounterTotal, ...]":
-        """Return the sums of each module and direction that moved or transferred anything, of `chosen` rows (n,)."""
-        chosen = np.ones(len(self.module), np.bool_) if chosen is None else chosen
+    def totals(self) -> "tuple[CounterTotal, ...]":
+        """Return the sums of each module and direction that moved or transferred anything."""
         found = []
         for place, (module, layer) in enumerate(zip(self.modules, self.layers, strict=True)):
-            mine = chosen & (self.module == place)
+            mine = self.module == place
             for direction in ("read", "write"):
                 counts, moved = self.of(direction)
                 active = mine & ((counts > 0) | (moved > 0))
@@ -72,7 +71,7 @@ class Counters:
 
 
 @dataclass(frozen=True)
-class CounterTotal:
+class CounterTotal(Record):
     """Sums of a module and direction; None where the recorder does not tell."""
 
     module: str
@@ -82,10 +81,6 @@ class CounterTotal:
     bytes: int | None
     files: int
     ranks: int | None
-
-    def to_dict(self) -> Document:
-        """Return the entry of a document."""
-        return dict(vars(self))
 
 
 def _sum(values: Ints) -> int | None:

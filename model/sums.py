@@ -16,7 +16,7 @@ import operator
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Final, NamedTuple, Self, TypeVar, dataclass_transform, overload
+from typing import Any, ClassVar, Final, NamedTuple, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
@@ -86,17 +86,13 @@ class Sums:
         return fresh
 
 
-def reduced(nothing: Callable[[Any], T], combined: Callable[[T, T], T]) -> T:
+def reduced(nothing: Callable[[Any], T], combined: Callable[[Any, Any], Any]) -> T:
     """Declare a field that adds by a rule of its own; see `Reducer`."""
     declared: T = field(init=False, metadata={_HOW: Reducer(nothing, combined)})
     return declared
 
 
-@overload
-def added(nothing: Callable[[Any], T]) -> T: ...
-@overload
-def added(nothing: T) -> T: ...
-def added(nothing: Any) -> Any:
+def added(nothing: T | Callable[[Any], T]) -> T:
     """Declare a field whose values are added: numbers, arrays, counters; tuples and lists are joined.
 
     Parameters
@@ -107,29 +103,17 @@ def added(nothing: Any) -> Any:
     return reduced(_maker(nothing), operator.iadd)
 
 
-@overload
-def either(nothing: Callable[[Any], T]) -> T: ...
-@overload
-def either(nothing: T) -> T: ...
-def either(nothing: Any) -> Any:
+def either(nothing: T | Callable[[Any], T]) -> T:
     """Declare a field that holds what either holds: flags, arrays of them, bits, sets; `nothing` as in `added`."""
     return reduced(_maker(nothing), operator.ior)
 
 
-@overload
-def least(nothing: Callable[[Any], T]) -> T: ...
-@overload
-def least(nothing: T) -> T: ...
-def least(nothing: Any) -> Any:
+def least(nothing: T | Callable[[Any], T]) -> T:
     """Declare a field that keeps the least, of arrays at each place; None is no value; `nothing` as in `added`."""
     return reduced(_maker(nothing), lambda one, other: _chosen(min, np.minimum, one, other))
 
 
-@overload
-def largest(nothing: Callable[[Any], T]) -> T: ...
-@overload
-def largest(nothing: T) -> T: ...
-def largest(nothing: Any) -> Any:
+def largest(nothing: T | Callable[[Any], T]) -> T:
     """Declare a field that keeps the largest, as `least` does the least."""
     return reduced(_maker(nothing), lambda one, other: _chosen(max, np.maximum, one, other))
 
@@ -141,8 +125,7 @@ def keyed(keys: int, *names: str) -> KeyedSums:
 
 def nested(nothing: Callable[[Any], T]) -> T:
     """Declare a field that has a `merge` itself, or is None in both; it is made from the sums."""
-    declared: T = reduced(nothing, _combined)
-    return declared
+    return reduced(nothing, _combined)
 
 
 def by_key(nothing: Callable[[Any], dict[Any, Any]] = lambda _sums: {}) -> dict[Any, Any]:
@@ -150,7 +133,7 @@ def by_key(nothing: Callable[[Any], dict[Any, Any]] = lambda _sums: {}) -> dict[
     return reduced(nothing, _combined_mappings)
 
 
-def _maker(nothing: Any) -> Callable[[Any], Any]:
+def _maker(nothing: T | Callable[[Any], T]) -> Callable[[Any], T]:
     return nothing if callable(nothing) else lambda _sums: nothing
 
 

@@ -17,11 +17,8 @@ def printable(name: str) -> str:
     """
     if name.isprintable():
         return name
-    return "".join(character if character.isprintable() else _escaped(character) for character in name)
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
+    escapes = (one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in name)
+    return "".join(escapes)
 
 
 def shortened(name: str, width: int) -> str:

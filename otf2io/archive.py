@@ -41,19 +41,17 @@ def pick_engine(engine: str, anchor: Anchor) -> Literal["direct", "library"]:
 
 def direct_obstacle(anchor: Anchor) -> str | None:
     """Return why the direct engine cannot read the archive of `anchor`, None where it can."""
-    if anchor.substrate != SUBSTRATE_POSIX:
-        return "it does not keep one file for each location"
-    if anchor.compression != COMPRESSION_NONE:
-        return "it is compressed"
-    if not anchor.little_endian:
-        return "it was recorded on a big-endian machine"
-    if anchor.trace_format != DIRECT_TRACE_FORMAT:
-        return f"it has trace format {anchor.trace_format}, not {DIRECT_TRACE_FORMAT}"
-    if sys.byteorder != "little":
-        return "this is a big-endian machine"
-    if importlib.util.find_spec("numba") is None:
-        return "numba is not installed"
-    return None
+    obstacles = {
+        "it does not keep one file for each location": anchor.substrate != SUBSTRATE_POSIX,
+        "it is compressed": anchor.compression != COMPRESSION_NONE,
+        "it was recorded on a big-endian machine": not anchor.little_endian,
+        f"it has trace format {anchor.trace_format}, not {DIRECT_TRACE_FORMAT}": (
+            anchor.trace_format != DIRECT_TRACE_FORMAT
+        ),
+        "this is a big-endian machine": sys.byteorder != "little",
+        "numba is not installed": importlib.util.find_spec("numba") is None,
+    }
+    return next((why for why, there in obstacles.items() if there), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,15 +76,12 @@ def open_archive(path: str | os.PathLike[str]) -> Archive:
         facts={"otf2_version": version, "trace_format": anchor.trace_format},
     )
     definitions, text = read_definitions(anchor)
-    if not text:
-        return Archive(anchor, replace(definitions, recording=recording))
+    kept = None
     try:
-        kept = kept_of(text, definitions.locations.id, len(definitions.files.id))
+        kept = kept_of(text, definitions.locations.id, len(definitions.files.id)) if text else None
     except ValueError:
         recording = replace(recording, notes=(_UNREADABLE,))
-        return Archive(anchor, replace(definitions, recording=recording))
-    if kept.recording.recorder == recording.recorder:
-        return Archive(anchor, replace(definitions, recording=recording), kept)
-    facts = {**kept.recording.facts, **recording.facts}
-    recording = replace(kept.recording, kept_in=recording.format, facts=facts)
+    if kept is not None and kept.recording.recorder != recording.recorder:
+        facts = {**kept.recording.facts, **recording.facts}
+        recording = replace(kept.recording, kept_in=recording.format, facts=facts)
     return Archive(anchor, replace(definitions, recording=recording), kept)

@@ -4,19 +4,16 @@ import itertools
 import os
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from ..model.arrays import Ints, Mask, RowsOfIds
 from ..model.events import IoEvents
 from ..model.stream.calls import EventBatch, FollowsCalls, Regions
-from ..model.stream.damage import DamageReport
-from ..model.stream.mapping import Progress, map_partitions
 from ..model.stream.source import Block, Partition, ProcessSource
 from .archive import Archive, open_archive, pick_engine
 from .definitions.read import read_regions
@@ -188,50 +185,3 @@ def open_source(path: str | os.PathLike[str], engine: str = "auto") -> Otf2Sourc
     the `engine` does not.
     """
     return Otf2Source(open_archive(path), engine)
-
-
-@dataclass(frozen=True, eq=False)
-class EventsRead:
-    """The I/O events of an archive as they stand in its files, not matched.
-
-    Attributes
-    ----------
-    counts : uint64 (locations,)
-        Number of all events read at each location, whatever their type.
-    engine : str
-        The engine that read them: ``"direct"`` or ``"library"``.
-    """
-
-    events: IoEvents
-    counts: npt.NDArray[np.uint64]
-    damage: DamageReport
-    engine: str
-
-
-def read_events(
-    archive: Archive, engine: str = "auto", workers: int | None = None, progress: Progress | None = None
-) -> EventsRead:
-    """Read the I/O events of all locations, in the order of the definitions.
-
-    A damaged location gives its events before the damage; what is lost and why is told in the report. Raises
-    SelectionError if there is no such engine or `workers` is below one, TraceError or UnsupportedTraceError if the
-    archive can no longer be read, or not by this engine.
-    """
-    source = Otf2Source(archive, engine)
-    implausible = ImplausibleEvents(archive.definitions)
-
-    def read(partition: Partition, done: Callable[[int], None]) -> list[IoEvents]:
-        # The next batch is read into the same memory.
-        return [batch.take(np.ones(len(batch), np.bool_)) for batch in source.events(partition, done)]
-
-    workers = source.worker_count(workers)
-    total = sum(archive.definitions.locations.events.tolist())
-    parts = map_partitions(read, source.partitions(None, workers), total, workers, progress)
-    events = implausible.without(IoEvents.concatenate([IoEvents.empty(), *itertools.chain(*parts)]))
-    if (np.diff(events.location) < 0).any():
-        events = events.take(np.argsort(events.location, kind="stable"))
-    walk = source.walk
-    damage = implausible.damage(walk.damage(np.arange(len(walk.counts))), walk.expected, walk.counts)
-    differs = int((walk.expected != archive.definitions.locations.events).sum())
-    report = DamageReport(sum(walk.expected.tolist()), sum(walk.counts.tolist()), damage, differs)
-    return EventsRead(events, walk.counts, report, source.engine)

@@ -79,7 +79,9 @@ def compare(folder: Path, stage: Callable[[str], None]) -> str:
     """
     from iostrata.model.errors import TraceError
     from iostrata.otf2io.archive import open_archive
-    from iostrata.otf2io.source import read_events
+
+    sys.path.append(str(Path(__file__).parents[2]))
+    from tests.otf2io.reading import read_events
 
     stage("definitions")
     try:

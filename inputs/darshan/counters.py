@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Columns, Ints, Links
+from ...model.arrays import Ints
 from ...model.recording import Counters
 from .log import Log
 
@@ -46,58 +46,24 @@ _LAYOUTS: Final = {
 _WITHOUT_TRANSFERS: Final = {("PNETCDF_FILE", 1), ("PNETCDF_FILE", 2)}
 """Versions that count no transfers."""
 MODULES: Final = tuple(dict.fromkeys(name for name, _ in _LAYOUTS))
+_COLUMNS: Final = 7
+Ids = npt.NDArray[np.uint64]
+"""Of files, as the log has them."""
 _LAYER_OF: Final = {name: layout.layer for (name, _), layout in _LAYOUTS.items()}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class CounterRows(Columns):
-    """Counters of a file and rank each, columns of shape (n,); −1 where not counted.
+def transfers(counters: Counters) -> dict[str, int]:
+    """Return reads and writes of each module that there are any rows of."""
+    sums = np.maximum(counters.reads, 0) + np.maximum(counters.writes, 0)
+    return {name: int(sums[counters.module == place].sum()) for place, name in enumerate(counters.modules)}
 
-    Attributes
-    ----------
-    module : int32
-        Place in `MODULES`.
-    record : uint64
-        Id of the file.
+
+def read_counters(log: Log) -> tuple[Counters, Ids, list[str]]:
+    """Read the counters of all modules that are known, and say which are not, or not to the end.
+
+    Of their files, which are numbered in the order of the ids, the ids come with them.
     """
-
-    module: Links
-    record: npt.NDArray[np.uint64]
-    rank: Ints
-    reads: Ints
-    writes: Ints
-    bytes_read: Ints
-    bytes_written: Ints
-
-    def transfers(self) -> dict[str, int]:
-        """Return reads and writes of each module that there are any rows of."""
-        sums = np.maximum(self.reads, 0) + np.maximum(self.writes, 0)
-        return {MODULES[one]: int(sums[self.module == one].sum()) for one in np.unique(self.module).tolist()}
-
-    def with_files(self, ids: npt.NDArray[np.uint64]) -> Counters | None:
-        """Return them with rows of files, whose ids are `ids` in order; None where there are none."""
-        if not len(self):
-            return None
-        # In the order of the log.
-        modules = list(dict.fromkeys(self.module.tolist()))
-        place = np.zeros(len(MODULES), np.int32)
-        place[modules] = np.arange(len(modules))
-        return Counters(
-            place[self.module],
-            np.searchsorted(ids, self.record).astype(np.int32),
-            np.clip(self.rank, -1, 2**31 - 1).astype(np.int32),
-            self.reads,
-            self.writes,
-            self.bytes_read,
-            self.bytes_written,
-            tuple(MODULES[one] for one in modules),
-            tuple(_LAYER_OF[MODULES[one]] for one in modules),
-        )
-
-
-def read_counters(log: Log) -> tuple[CounterRows, list[str]]:
-    """Read the counters of all modules that are known, and say which are not, or not to the end."""
-    found, faults = [CounterRows.empty()], []
+    parts, names, faults = [np.empty((0, _COLUMNS), np.int64)], list[str](), list[str]()
     for name, module in log.modules.items():
         if name not in MODULES or (name, module.version) in _WITHOUT_TRANSFERS:
             continue
@@ -111,25 +77,21 @@ def read_counters(log: Log) -> tuple[CounterRows, list[str]]:
             faults.append(f"counters of {name}: {fault or 'the last record is cut'}; {count} records are sound")
         if module.partial:
             faults.append(f"{name} ran full while it was recorded: files are missing among its counters")
-        found.append(_counters(MODULES.index(name), layout, data[: count * layout.size]))
-    return CounterRows.concatenate(found), faults
+        if count:
+            parts.append(_columns(len(names), layout, data[: count * layout.size]))
+            names.append(name)
+    module, record, rank, *sums = np.concatenate(parts).T
+    ids, file = np.unique(record.astype(np.uint64), return_inverse=True)
+    rank = np.clip(rank, -1, 2**31 - 1)
+    places = (column.reshape(-1).astype(np.int32) for column in (module, file, rank))
+    return Counters(*places, *sums, tuple(names), tuple(_LAYER_OF[name] for name in names)), ids, faults
 
 
-def _counters(module: int, layout: _Layout, data: bytes) -> CounterRows:
+def _columns(place: int, layout: _Layout, data: bytes) -> Ints:
+    """Return the counters of a module, int64 (n, _COLUMNS): its place, file, rank and sums, −1 if not counted."""
     table = np.frombuffer(data, "<i8").reshape(-1, layout.size // 8)
-
-    def total(places: tuple[int, ...]) -> Ints:
-        if not places:
-            return np.full(len(table), -1, np.int64)
-        columns = [layout.start // 8 + place for place in places]
-        return np.asarray(np.maximum(table[:, columns], 0).sum(axis=1), np.int64)
-
-    return CounterRows(
-        np.full(len(table), module, np.int32),
-        table[:, 0].view(np.uint64),
-        table[:, 1],
-        total(layout.reads),
-        total(layout.writes),
-        total(layout.bytes_read),
-        total(layout.bytes_written),
+    sums = (
+        np.maximum(table[:, np.add(places, layout.start // 8)], 0).sum(axis=1) if places else np.full(len(table), -1)
+        for places in (layout.reads, layout.writes, layout.bytes_read, layout.bytes_written)
     )
+    return np.column_stack([np.full(len(table), place), table[:, 0], table[:, 1], *sums])

@@ -1,21 +1,21 @@
 """A Darshan log as a source."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from ...model.arrays import Links
 from ...model.errors import TraceError
-from ...model.recording import Recording
+from ...model.recording import Counters, Recording
 from ...model.stream.damage import LocationDamage
 from ..recognition import Recorder
 from ..rows import MOST_PROCESSES, UNRECORDED, Transfers, lost, pairs_of, ticks_of
 from ..run import HandleTable, RecordedRun
 from ..source import RowSource
-from .counters import MODULES, CounterRows, read_counters
+from .counters import MODULES, Ids, read_counters, transfers
 from .log import Log, is_darshan, read_log
 from .segments import TRACED, Traced, read_heatmap, read_segments
 
@@ -42,7 +42,7 @@ def open_darshan(path: Path) -> RowSource:
     processes = log.job.processes
     if not 0 < processes <= MOST_PROCESSES:
         raise TraceError(f"{path}: the Darshan log claims {processes} processes; it is damaged, copy it again")
-    counters, faults = read_counters(log)
+    counters, counted, faults = read_counters(log)
     traced = read_segments(log)
     faults = [*log.faults, *faults, *traced.faults]
     if not len(traced.segments) and "HEATMAP" in log.modules:
@@ -50,13 +50,14 @@ def open_darshan(path: Path) -> RowSource:
         faults += traced.faults
     if "HEATMAP" in log.modules and log.modules["HEATMAP"].partial:
         faults.append("HEATMAP ran full while it was recorded")
-    return _source(log, traced, counters, [*_lost(log, traced, counters), *map(lost, faults)])
+    return _source(log, traced, counters, counted, [*_lost(log, traced, counters), *map(lost, faults)])
 
 
-def _source(log: Log, traced: Traced, counters: CounterRows, damage: list[LocationDamage]) -> RowSource:
+def _source(log: Log, traced: Traced, counters: Counters, counted: Ids, damage: list[LocationDamage]) -> RowSource:
     # Records are a tenth of the transfers or less: what is of a record is found before it is repeated.
     records, segments = traced.records, traced.segments
-    ids = np.unique(np.concatenate([records.record, counters.record]))
+    ids = np.union1d(records.record, counted)
+    counters = replace(counters, file=np.searchsorted(ids, counted)[counters.file].astype(np.int32))
     names = [log.names.get(one) or _NO_NAME.format(one) for one in ids.tolist()]
     file = np.searchsorted(ids, records.record)
     if traced.binned:
@@ -76,7 +77,7 @@ def _source(log: Log, traced: Traced, counters: CounterRows, damage: list[Locati
         offset=segments.offset,
     )
     run = RecordedRun(
-        recording=_recording(log, traced, counters, ids),
+        recording=_recording(log, traced, counters),
         ranks=np.arange(log.job.processes),
         process_names=tuple(f"rank {rank}" for rank in range(log.job.processes)),
         nodes=tuple(traced.hosts.get(rank, "") for rank in range(log.job.processes)),
@@ -90,7 +91,7 @@ def _source(log: Log, traced: Traced, counters: CounterRows, damage: list[Locati
         realtime_ns=log.job.start_ns,
     )
     faults = {"a time that is no number": ~(sound_begin & sound_end), "a negative length": segments.length < 0}
-    return run.source(log.path, rows, faults, damage=damage, records=len(counters))
+    return run.source(log.path, rows, faults, damage=damage, records=len(counters.file))
 
 
 def _locations(traced: Traced, processes: int) -> tuple[Links, Links, tuple[str, ...]]:
@@ -119,13 +120,13 @@ def _locations(traced: Traced, processes: int) -> tuple[Links, Links, tuple[str,
     return np.where(rank < 0, np.int32(-1), place[: len(rank)]), process, tuple(names)
 
 
-def _lost(log: Log, traced: Traced, counters: CounterRows) -> list[LocationDamage]:
+def _lost(log: Log, traced: Traced, counters: Counters) -> list[LocationDamage]:
     """Return what DXT has not kept of the transfers that the counters count."""
     found = []
     for module, of in TRACED.items():
         if traced.binned or module not in log.modules:
             continue
-        there, there_should = traced.count_of(of), counters.transfers().get(of)
+        there, there_should = traced.count_of(of), transfers(counters).get(of)
         full = log.modules[module].partial
         if there_should is not None and there < there_should:
             why = "ran full" if full else "does not hold all transfers"
@@ -135,18 +136,18 @@ def _lost(log: Log, traced: Traced, counters: CounterRows) -> list[LocationDamag
     return found
 
 
-def _watched(log: Log, counters: CounterRows) -> tuple[str, ...]:
+def _watched(log: Log, counters: Counters) -> tuple[str, ...]:
     """Return the layers whose transfers DXT would hold had there been any.
 
     A module that is not there although the counters have transfers was switched off; and where there is one process,
     Darshan may have been built without MPI, which then nothing watches.
     """
-    counted = counters.transfers()
+    counted = transfers(counters)
     unknown = {of for of in TRACED.values() if counted.get(of)} | ({"MPI-IO"} if log.job.processes <= 1 else set())
     return tuple(of for module, of in reversed(TRACED.items()) if module in log.modules or of not in unknown)
 
 
-def _recording(log: Log, traced: Traced, counters: CounterRows, ids: npt.NDArray[np.uint64]) -> Recording:
+def _recording(log: Log, traced: Traced, counters: Counters) -> Recording:
     some, binned = bool(len(traced.segments)), traced.binned
     return RECORDER.recording(
         format=f"Darshan {log.job.library or 'log'}, log version {log.version}",
@@ -158,7 +159,7 @@ def _recording(log: Log, traced: Traced, counters: CounterRows, ids: npt.NDArray
         offsets=not binned,
         layers=("MPI-IO", "POSIX", "ISOC") if binned else _watched(log, counters),
         whole_seconds=log.job.whole_seconds,
-        counters=counters.with_files(ids),
+        counters=counters if len(counters.file) else None,
         notes=tuple(_notes(log, traced)),
         remedy="record with DXT (DXT_ENABLE_IO_TRACE=1) for single operations",
     )

@@ -1,14 +1,11 @@
 """Definitions as text: what the columns of a table cannot keep, such as handles and ranks without operations."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final, get_args, get_origin, get_type_hints
+from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import innermost
 from ...model.definitions import (
     Clock,
     Communicator,
@@ -24,7 +21,7 @@ from ...model.definitions import (
 from ...model.errors import TraceError
 from ...model.recording import OTF2
 from ...model.stream.damage import DamageReport
-from ...model.stream.keeping import KeptOrigin, kept_of, kept_text
+from ...model.stream.keeping import KeptOrigin, decoded, kept_of, kept_text
 
 _TABLES: Final = {
     "system_tree": SystemTree,
@@ -66,11 +63,12 @@ def definitions_of(text: bytes, path: object, metadata: bool = False) -> tuple[D
     """
     try:
         found = json.loads(text)
-        clock = _clock(found["clock"])
+        clock: Clock = decoded(found["clock"], Clock)
+        if not 0 < clock.ticks_per_second < 2**63 or clock.length < 0:
+            raise ValueError("no clock")
         made = _tables(found)
         for name, kind in _RECORDS.items():
-            fields = get_type_hints(kind)
-            made[name] = tuple(_made(kind, dict(zip(fields, row, strict=True))) for row in found[name])
+            made[name] = decoded(found[name], tuple[kind, ...])  # type: ignore[valid-type]
         kept = kept_of(found["recording"], made["locations"].id, len(made["files"].id))
         native = kept.recording.recorder == OTF2.recorder
         recording = replace(
@@ -85,15 +83,8 @@ def definitions_of(text: bytes, path: object, metadata: bool = False) -> tuple[D
         raise TraceError(f"{path}: the definitions in this table cannot be read ({error}); write it again") from None
 
 
-def _clock(found: Any) -> Clock:
-    ticks, start, length, realtime = found
-    if not 0 < int(ticks) < 2**63 or not 0 <= int(length) < 2**64:
-        raise ValueError("no clock")
-    return Clock(int(ticks), int(start), int(length), None if realtime is None else int(realtime))
-
-
 def _tables(found: Any) -> dict[str, Any]:
-    made = {name: _made(table, found[name]) for name, table in _TABLES.items()}
+    made = {name: decoded(found[name], table) for name, table in _TABLES.items()}
     for name, table in made.items():
         if len({len(column) for column in vars(table).values()}) != 1:
             raise ValueError(f"columns of {name} differ in length")
@@ -102,29 +93,3 @@ def _tables(found: Any) -> dict[str, Any]:
         if len(links) and not -1 <= int(links.min()) <= int(links.max()) < len(made[target].id):
             raise ValueError(f"{column} of {name} is out of range")
     return made
-
-
-def _made(kind: type[Any], values: Mapping[str, Any]) -> Any:
-    return kind(**{name: _typed(values[name], hint) for name, hint in get_type_hints(kind).items()})
-
-
-def _typed(value: Any, hint: Any) -> Any:
-    """Return what JSON says as what a field is declared to be."""
-    inner = get_args(hint)
-    if hint in (int, str, bool):
-        return hint(value)
-    if hint == int | None:
-        return value
-    if hint == dict[str, str]:
-        return {str(key): str(one) for key, one in value.items()}
-    if not isinstance(value, list):
-        raise TypeError("a column that is no list")
-    if hint == tuple[str, ...]:
-        return tuple(map(str, value))
-    if get_origin(hint) is tuple:
-        kinds = inner[:1] * len(value) if inner[-1] is ... else inner
-        return tuple(_typed(one, kind) for one, kind in zip(value, kinds, strict=True))
-    column: npt.NDArray[Any] = np.array(value, dtype=innermost(hint))
-    if column.ndim != 1:
-        raise ValueError("a column that is no list of numbers")
-    return column

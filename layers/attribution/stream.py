@@ -99,7 +99,7 @@ class Reading:
             partitions = self.source.partitions(self.memory, self.workers)
             if not partitions:
                 return nothing()
-            return reduce_partitions(read, merge, partitions, 0, self.workers, cluster=cluster)
+            return reduce_partitions(read, merge, partitions, self.workers, cluster)
 
     def summed(
         self,

@@ -43,22 +43,21 @@ Work = tuple[Callable[..., Any], tuple[object, ...]]
 class _Part:
     """A result as it is where it was made; where it travels it is packed without what all workers have."""
 
-    def __init__(
-        self, shared: tuple[object, ...], result: object = None, packed: bytes | None = None, failed: str = ""
-    ) -> None:
-        self._shared, self._result, self._packed, self._failed = shared, result, packed, failed
+    def __init__(self, shared: tuple[object, ...], result: object = None, packed: bytes | None = None) -> None:
+        self._shared, self._result, self._packed = shared, result, packed
 
     def __reduce__(self) -> tuple[Any, ...]:
         try:
             packed = _packed(self._result, self._shared) if self._packed is None else self._packed
         except Exception as error:  # noqa: BLE001
             # Raised here, Dask would ask for the part again for ever.
-            return _Part, ((), None, None, f"{type(self._result).__name__}: {error}")
+            failed = TypeError(f"a result cannot be sent: {type(self._result).__name__}: {error}")
+            return _Part, ((), failed)
         return _Part, ((), None, packed)
 
     def result(self, shared: tuple[object, ...]) -> Any:
-        if self._failed:
-            raise TypeError(f"a result cannot be sent: {self._failed}")
+        if isinstance(self._result, TypeError):
+            raise self._result
         return self._result if self._packed is None else _unpacked(self._packed, shared)
 
 
@@ -77,24 +76,15 @@ def _keep_memory() -> None:
             limit(_M_TRIM_THRESHOLD, _KEPT_BYTES)
 
 
-def _apply(work: Work, partition: Partition) -> _Part:
+def _apply(work: Work, *arguments: object) -> _Part:
     _keep_memory()
     function, shared = work
-    return _Part(shared, function(partition, _nothing_done))
+    return _Part(shared, function(*arguments))
 
 
-def _fold(work: Work, partitions: Sequence[Partition]) -> _Part:
-    _keep_memory()
-    function, shared = work
-    return _Part(shared, function(partitions))
-
-
-def _warm(work: Work, partition: Partition, alone: bool) -> None:
+def _warm(work: Work, *arguments: object) -> None:
     """Compile kernels, or load them, before many threads want them at once."""
-    if alone:
-        work[0](partition, _nothing_done)
-    else:
-        work[0]([partition])
+    work[0](*arguments)
 
 
 def _merged(merge: Callable[[Any, Any], Any], work: Work, *parts: _Part) -> _Part:
@@ -217,8 +207,8 @@ class Cluster:
     ) -> Iterator[Result]:
         """Yield what a function makes of each partition, in their order."""
         with self._translated():
-            work = self._scattered((function, ()), partitions, alone=True)
-            futures = [self._client.submit(_apply, work, one, pure=False) for one in partitions]
+            work = self._scattered((function, ()), _smallest(partitions), _nothing_done)
+            futures = [self._client.submit(_apply, work, one, _nothing_done, pure=False) for one in partitions]
             _report(futures, [one.work for one in partitions], progress)
             for number in range(len(futures)):
                 yield futures[number].result().result(())
@@ -243,10 +233,10 @@ class Cluster:
             Objects that results refer to, and that `function` holds: they go to each worker once and never come back.
         """
         with self._translated():
-            work = self._scattered((function, shared), partitions, alone=False)
+            work = self._scattered((function, shared), [_smallest(partitions)])
             size = -(-len(partitions) // (_TASKS_PER_WORKER * self.workers))
             tasks = [partitions[first : first + size] for first in range(0, len(partitions), size)]
-            level = [self._client.submit(_fold, work, task, pure=False) for task in tasks]
+            level = [self._client.submit(_apply, work, task, pure=False) for task in tasks]
             _report(level, [sum(one.work for one in task) for task in tasks], progress)
             groups = self._where_they_are(level)
             while len(level) > 1:
@@ -268,19 +258,14 @@ class Cluster:
             groups.setdefault(next(iter(places.get(part.key, ())), None), []).append(part)
         return list(groups.values())
 
-    def _scattered(self, work: Work, partitions: Sequence[Partition], alone: bool) -> Any:
-        """Send the work to all workers; where one has several threads compile kernels on the smallest partition."""
+    def _scattered(self, work: Work, *smallest: object) -> Any:
+        """Send the work to all workers; where one has several threads compile kernels on the smallest part of it."""
         client = self._client
         # By itself a tuple would be taken for several things.
         (remote,) = client.scatter([work], broadcast=True, hash=False)
-        smallest = min(partitions, key=lambda one: one.work)
-        warm = [
-            client.submit(
-                _warm, remote, smallest, alone, workers=[worker], allow_other_workers=True, pure=False, priority=10
-            )
-            for worker, threads in client.nthreads().items()
-            if threads > 1
-        ]
+        several = (worker for worker, threads in client.nthreads().items() if threads > 1)
+        options = {"allow_other_workers": True, "pure": False, "priority": 10}
+        warm = [client.submit(_warm, remote, *smallest, workers=[worker], **options) for worker in several]
         for future in warm:
             future.result()
         return remote
@@ -304,6 +289,10 @@ class Cluster:
             raise ClusterError(
                 f"the Dask cluster at {self.address} went away ({_line(error)}); start it again, then repeat this"
             ) from None
+
+
+def _smallest(partitions: Sequence[Partition]) -> Partition:
+    return min(partitions, key=lambda one: one.work)
 
 
 def _report(futures: Sequence[Any], work: Sequence[int], progress: Progress | None) -> None:

@@ -1,14 +1,15 @@
 """What a recorder tells of a run as text, for files that a trace is converted to and that have no place for it."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
 from types import NoneType
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
+import numpy.typing as npt
 
-from ..arrays import Links
+from ..arrays import innermost
 from ..recording import Counters, Recording
 from .damage import DamageReport, LocationDamage
 
@@ -48,7 +49,7 @@ def _encoded(value: object) -> object:
     return dict(value if isinstance(value, Mapping) else vars(value))
 
 
-def kept_of(text: str, locations: np.ndarray[Any, np.dtype[np.uint64]], files: int) -> KeptOrigin:
+def kept_of(text: str, locations: npt.NDArray[np.uint64], files: int) -> KeptOrigin:
     """Return what `kept_text` wrote; ValueError where it is something else.
 
     Parameters
@@ -63,7 +64,7 @@ def kept_of(text: str, locations: np.ndarray[Any, np.dtype[np.uint64]], files: i
         if found["version"] != _VERSION:
             raise ValueError(f"version {found['version']!r}")
         # Files of earlier versions lack some of the fields.
-        recording = _decoded({name: found[name] for name in _FIELDS if name in found}, Recording)
+        recording: Recording = decoded({name: found[name] for name in _FIELDS if name in found}, Recording)
         if recording.facts.keys() & {"recorder", "format"}:
             raise ValueError("facts that stand elsewhere")
         if recording.counters is not None:
@@ -80,42 +81,54 @@ def kept_of(text: str, locations: np.ndarray[Any, np.dtype[np.uint64]], files: i
     return KeptOrigin(recording, tuple(losses), irregular)
 
 
-def _decoded(value: Any, hint: Any) -> Any:
-    """Return a value of a declared type, out of what JSON has for it; ValueError or TypeError where that is none."""
-    kinds = get_args(hint)
-    if hint in (Recording, Counters):
+def decoded(value: Any, hint: Any) -> Any:
+    """Return a value of a declared type, out of what JSON has for it; some error of Python's own where that is none.
+
+    Records are mappings of their fields, or lists of all of them.
+    """
+    if hint is str or (hint == str | int and type(value) is not int):
+        return _text(value)
+    if hint in (int, str | int):
+        return _count(value, -(2**64), 2**64)
+    kinds, origin = get_args(hint), get_origin(hint)
+    if is_dataclass(hint):
         hints = get_type_hints(hint)
-        return hint(**{name: _decoded(one, hints[name]) for name, one in value.items()})
-    if get_origin(hint) is np.ndarray:
-        return _column(value, np.int32 if hint == Links else np.int64)
-    if get_origin(hint) is Mapping:
-        return {_text(key): one if type(one) is int else _text(one) for key, one in value.items()}
-    if get_origin(hint) is tuple:
-        return tuple(_decoded(one, kinds[0]) for one in value)
+        given = value if isinstance(value, Mapping) else dict(zip(hints, value, strict=True))
+        made: Any = hint
+        return made(**{name: decoded(one, hints[name]) for name, one in given.items()})
+    if origin in (Mapping, dict):
+        return {_text(key): decoded(one, kinds[1]) for key, one in value.items()}
+    if origin is tuple:
+        return tuple(decoded(one, kind) for one, kind in zip(value, _kinds_of(value, kinds), strict=True))
     if NoneType in kinds:
-        return None if value is None else _decoded(value, kinds[0])
-    if hint is bool or get_origin(hint) is Literal:
+        return None if value is None else decoded(value, kinds[0])
+    if hint is bool or origin is Literal:
         return _chosen(value, kinds or (False, True))
-    return _text(value)
+    return _column(value, innermost(hint))
+
+
+def _kinds_of(values: Sequence[Any], kinds: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the types of the values of a tuple of declared types, of which the first may hold for all."""
+    if not isinstance(values, list):
+        raise TypeError("what should be a list is none")
+    return kinds[:1] * len(values) if kinds[-1] is ... else kinds
 
 
 def _check_counters(counters: Counters, files: int) -> None:
     columns = [one for one in vars(counters).values() if isinstance(one, np.ndarray)]
-    shapes = {column.shape for column in columns}
     names = len(counters.modules)
-    if len(shapes) != 1 or names != len(counters.layers) or any(len(shape) != 1 for shape in shapes):
+    if len({len(column) for column in columns}) != 1 or names != len(counters.layers):
         raise ValueError("counters that differ in number")
     for name, column, low, high in (("module", counters.module, 0, names), ("file", counters.file, -1, files)):
         if ((column < low) | (column >= high)).any():
             raise ValueError(f"counters of no {name}")
 
 
-def _column(values: object, kind: type[np.int32] | type[np.int64]) -> np.ndarray[Any, Any]:
+def _column(values: object, kind: npt.DTypeLike) -> np.ndarray[Any, Any]:
+    column = np.array(values, kind)
     # NumPy before 2 takes what is too wide for the narrow type modulo its range.
-    wide = np.array(values, np.int64)
-    column = wide.astype(kind)
-    if (column != wide).any():
-        raise ValueError("a counter of no such width")
+    if column.ndim != 1 or column.tolist() != values:
+        raise ValueError("a column of other numbers than it may have")
     return column
 
 
@@ -132,7 +145,7 @@ def _chosen(value: Any, choices: tuple[Any, ...]) -> Any:
     return value
 
 
-def _count(value: Any, least: int = 0) -> int:
-    if type(value) is not int or not least <= value < 2**63:
+def _count(value: Any, least: int = 0, most: int = 2**63) -> int:
+    if type(value) is not int or not least <= value < most:
         raise ValueError("what should be a number is none")
     return value

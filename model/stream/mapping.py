@@ -120,9 +120,7 @@ def reduce_partitions(
     function: Callable[[Partition, Callable[[int], None]], Result],
     merge: Callable[[Result, Result], Result],
     partitions: Sequence[Partition],
-    total: int,
     workers: int = 1,
-    progress: Progress | None = None,
     cluster: "Cluster | None" = None,
 ) -> Result:
     """Return what `merge` makes of the results of `map_partitions`, of which there is at least one.
@@ -130,8 +128,8 @@ def reduce_partitions(
     Neighbours are merged first, here one after the other; on a cluster as a tree, where the results are.
     """
     if cluster is not None:
-        return cluster.reduce(functools.partial(_folded, function, merge), merge, partitions, progress)
-    return functools.reduce(merge, map_partitions(function, partitions, total, workers, progress))
+        return cluster.reduce(functools.partial(_folded, function, merge), merge, partitions)
+    return functools.reduce(merge, map_partitions(function, partitions, 0, workers))
 
 
 def _folded(

@@ -1,6 +1,7 @@
 """The anchor of an archive (``*.otf2``): where it is and what it says about the archive's files."""
 
 import os
+import struct
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -62,7 +63,7 @@ class Anchor:
     base: Path
     little_endian: bool
     trace_format: int
-    version: tuple[int, int, int]
+    version: tuple[int, ...]
     event_chunk: int
     definition_chunk: int
     substrate: int
@@ -151,23 +152,13 @@ def _properties_fit(content: bytes, order: Literal["little", "big"]) -> bool:
 
 def _parse(path: Path, head: bytes) -> Anchor:
     little_endian = head[1] == LITTLE_ENDIAN
-
-    def number(at: int) -> int:
-        return int.from_bytes(head[at : at + 8], "little" if little_endian else "big")
-
-    anchor = Anchor(
-        path=path,
-        base=path.with_suffix(""),
-        little_endian=little_endian,
-        trace_format=head[8],
-        version=(head[9], head[10], head[11]),
-        event_chunk=number(12),
-        definition_chunk=number(20),
-        substrate=head[28],
-        compression=head[29],
-        locations=number(30),
-        global_definitions=number(38),
+    trace_format, *version, event_chunk, definition_chunk, substrate, compression, locations, definitions = (
+        struct.unpack_from(f"{'<' if little_endian else '>'}8x4B2Q2B2Q", head)
     )
+    anchor = Anchor(
+        path, path.with_suffix(""), little_endian, trace_format, tuple(version), event_chunk, definition_chunk,
+        substrate, compression, locations, definitions,
+    )  # fmt: skip
     if anchor.trace_format not in KNOWN_TRACE_FORMATS:
         raise UnsupportedTraceError(
             f"{path} has trace format {anchor.trace_format}, known are 0 to {KNOWN_TRACE_FORMATS[-1]}; "

@@ -176,45 +176,25 @@ def library() -> ctypes.CDLL:
     return loaded
 
 
-class _ErrorCapture:
-    """Keeps the library's messages off stderr while anything here reads; counts nested and concurrent users."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._users = 0
-        self._former: int | None = None
-        self._callback = _ERROR_CALLBACK(self._swallow)
-
-    @staticmethod
-    def _swallow(
-        _user: int, _file: bytes, _line: int, _function: bytes, code: int, _message: bytes, _arguments: int
-    ) -> int:
-        return code
-
-    def enter(self) -> None:
-        with self._lock:
-            if not self._users:
-                self._former = library().OTF2_Error_RegisterCallback(ctypes.cast(self._callback, c_void_p), None)
-            self._users += 1
-
-    def leave(self) -> None:
-        with self._lock:
-            self._users -= 1
-            if not self._users:
-                library().OTF2_Error_RegisterCallback(self._former, None)
-
-
-_errors = _ErrorCapture()
+_IGNORED: Final = _ERROR_CALLBACK(lambda _user, _file, _line, _function, code, _message, _arguments: code)
+_SILENCING: Final = threading.Lock()
+_former: Final[list[int | None]] = []
+"""What got the library's messages before, once for each user at present: the first is what gets them again."""
 
 
 @contextmanager
 def silenced() -> Iterator[None]:
     """Keep the library from printing its error messages; the return codes tell all that is used here."""
-    _errors.enter()
+    register = library().OTF2_Error_RegisterCallback
+    with _SILENCING:
+        _former.append(register(ctypes.cast(_IGNORED, c_void_p), None))
     try:
         yield
     finally:
-        _errors.leave()
+        with _SILENCING:
+            former = _former.pop()
+            if not _former:
+                register(former, None)
 
 
 def c_string(text: str) -> bytes:

@@ -43,11 +43,6 @@ class ImplausibleEvents:
             counter.update(events.location[mask].tolist())
         return np.asarray(~(far | large), np.bool_)
 
-    def without(self, events: IoEvents) -> IoEvents:
-        """Return the plausible events; `events` themselves where all are."""
-        plausible = self.plausible(events)
-        return events if plausible is None else events.take(plausible)
-
     def leave_out(self, batch: EventBatch) -> EventBatch:
         """Return a batch without the I/O events that are not plausible."""
         plausible = self.plausible(batch.events)

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints, Links, Rows, columns_as, rows_of_ids
+from ...model.arrays import Ints, Links, Rows, RowsOfIds, columns_as
 from ...model.codes import UNDEFINED_TIME, UNDEFINED_UINT32, IoFlag, IoRecord, Status
 from ...model.definitions import Definitions
 from ...model.errors import TraceError
@@ -118,7 +118,7 @@ class EventFiles:
         old, new = self._definitions, self._named
 
         def renamed(ids: Any, of: Any, by: Any) -> Any:
-            row = rows_of_ids(np.asarray(of), ids)
+            row = RowsOfIds(np.asarray(of)).rows(ids)
             return np.where(row >= 0, np.append(by, UNDEFINED_UINT32).astype(ids.dtype)[row], UNDEFINED_UINT32)
 
         value, mode = events.value.copy(), events.mode.copy()

@@ -23,7 +23,7 @@ METRICS_OF_LAYERS: Final = {one.name.replace("request_bytes", "request"): one fo
 def _shared(name: str, default: float | None = None) -> Any:
     """Declare a column that is a metric of a layer."""
     one = METRICS_OF_LAYERS[name]
-    return column(one.sentence, unit=one.unit, kind=one.kind, adds=one.adds, needs=one.needs, default=default)
+    return column(one.sentence, unit=one.unit, adds=one.adds, needs=one.needs, default=default)
 
 
 @described

@@ -18,8 +18,10 @@ from iostrata.model.events import IoEvents
 from iostrata.model.stream.columns import CollectedOperations
 from iostrata.model.stream.source import Block, Tally
 from iostrata.otf2io.archive import Archive, open_archive
-from iostrata.otf2io.source import EventsRead, Otf2Source, read_events
+from iostrata.otf2io.source import Otf2Source
 from otf2.enums import IoHandleFlag, IoParadigmClass, IoParadigmFlag, LocationGroupType
+
+from .reading import EventsRead, read_events
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SOUND = sorted(

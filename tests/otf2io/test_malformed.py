@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from iostrata.model.errors import TraceError
 from iostrata.otf2io.archive import open_archive
-from iostrata.otf2io.source import EventsRead, read_events
+
+from .reading import EventsRead, read_events
 
 DAMAGE = Path(__file__).parents[2] / "benchmarks" / "damage"
 

@@ -16,7 +16,8 @@ from iostrata.model.codes import UNDEFINED_UINT32, UNDEFINED_UINT64, IoFlag, IoM
 from iostrata.model.definitions import Definitions
 from iostrata.model.operations import Operations
 from iostrata.otf2io.archive import Archive
-from iostrata.otf2io.source import EventsRead
+
+from .reading import EventsRead
 
 Read = Callable[[str], tuple[Archive, EventsRead]]
 Matched = Callable[[str], tuple[Definitions, EventsRead, Operations]]

@@ -19,7 +19,9 @@ from iostrata.model.operations import Operations
 from iostrata.model.stream import source as stream_source
 from iostrata.otf2io.archive import open_archive
 from iostrata.otf2io.matching import matcher
-from iostrata.otf2io.source import Otf2Source, read_events
+from iostrata.otf2io.source import Otf2Source
+
+from .reading import read_events
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 ALL = sorted(anchor.parent.name for anchor in FIXTURES.glob("*/traces.otf2"))

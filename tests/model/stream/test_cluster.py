@@ -82,8 +82,8 @@ def test_reducing_is_the_same_on_threads_and_on_a_cluster(client: Any, fixtures:
     partitions = source.partitions(None, 5)
     assert len(partitions) > 8
     work = partial(tallied, source)
-    here = reduce_partitions(work, merged, partitions, 0, 2)
-    assert vars(reduce_partitions(work, merged, partitions, 0, cluster=Cluster(client))) == vars(here)
+    here = reduce_partitions(work, merged, partitions, 2)
+    assert vars(reduce_partitions(work, merged, partitions, cluster=Cluster(client))) == vars(here)
     there = map_partitions(work, partitions, 0, cluster=Cluster(client))
     assert list(map(vars, there)) == list(map(vars, map_partitions(work, partitions, 0)))
 
@@ -92,8 +92,8 @@ def test_a_killed_worker_changes_nothing(client: Any, fixtures: Path, tmp_path: 
     source = open_source(fixtures / "ckpt16")
     partitions = source.partitions(None, 5)
     marker = tmp_path / "killed"
-    here = reduce_partitions(partial(tallied, source), merged, partitions, 0, 1)
-    there = reduce_partitions(partial(killing, source, marker), merged, partitions, 0, cluster=Cluster(client))
+    here = reduce_partitions(partial(tallied, source), merged, partitions, 1)
+    there = reduce_partitions(partial(killing, source, marker), merged, partitions, cluster=Cluster(client))
     assert marker.exists()
     assert vars(there) == vars(here)
 
@@ -105,15 +105,13 @@ def unsendable(_source: Otf2Source, _partition: Partition, _done: Any) -> Any:
 def test_a_result_that_cannot_be_sent_is_an_error_and_no_endless_wait(client: Any, fixtures: Path) -> None:
     source = open_source(fixtures / "ckpt4")
     with pytest.raises(TypeError, match="cannot be sent"):
-        reduce_partitions(
-            partial(unsendable, source), merged, source.partitions(None, 1)[:1], 0, cluster=Cluster(client)
-        )
+        reduce_partitions(partial(unsendable, source), merged, source.partitions(None, 1)[:1], cluster=Cluster(client))
 
 
 def test_what_a_partition_raises_arrives(client: Any, fixtures: Path) -> None:
     source = open_source(fixtures / "ckpt16")
     with pytest.raises(TraceError, match="is gone"):
-        reduce_partitions(partial(failing, source), merged, source.partitions(None, 2), 0, cluster=Cluster(client))
+        reduce_partitions(partial(failing, source), merged, source.partitions(None, 2), cluster=Cluster(client))
 
 
 def test_workers_that_cannot_do_the_work(client: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

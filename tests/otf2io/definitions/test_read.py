@@ -15,8 +15,9 @@ import pytest
 from iostrata import TraceError
 from iostrata.model.codes import UNDEFINED_UINT32
 from iostrata.otf2io.archive import Archive, open_archive
-from iostrata.otf2io.source import EventsRead
 from otf2.enums import IoAccessMode, IoHandleFlag, IoStatusFlag, Type
+
+from ..reading import EventsRead
 
 Read = Callable[[str], tuple[Archive, EventsRead]]
 

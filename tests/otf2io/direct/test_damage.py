@@ -16,7 +16,8 @@ from iostrata.model.codes import UNDEFINED_UINT32, IoRecord
 from iostrata.model.events import IoEvents
 from iostrata.model.stream.damage import LocationDamage
 from iostrata.otf2io.archive import Archive, open_archive
-from iostrata.otf2io.source import EventsRead, read_events
+
+from ..reading import EventsRead, read_events
 
 Read = Callable[[str], tuple[Archive, EventsRead]]
 Copy = Callable[[str], Path]

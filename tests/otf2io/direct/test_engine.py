@@ -16,7 +16,8 @@ from iostrata.model.events import IoEvents
 from iostrata.model.stream.calls import EventBatch, RegionEvents
 from iostrata.otf2io.archive import Archive, open_archive
 from iostrata.otf2io.direct.walk import DirectWalk
-from iostrata.otf2io.source import EventsRead, read_events
+
+from ..reading import EventsRead, read_events
 
 Read = Callable[[str], tuple[Archive, EventsRead]]
 Check = Callable[[IoEvents, IoEvents], None]

@@ -9,7 +9,8 @@ import pytest
 from iostrata import TraceError
 from iostrata.model.events import IoEvents
 from iostrata.otf2io.archive import Archive, open_archive
-from iostrata.otf2io.source import EventsRead, read_events
+
+from ..reading import EventsRead, read_events
 
 Read = Callable[[str], tuple[Archive, EventsRead]]
 Check = Callable[[IoEvents, IoEvents], None]

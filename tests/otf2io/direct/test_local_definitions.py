@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from iostrata.model.codes import UNDEFINED_UINT32, UNDEFINED_UINT64
 from iostrata.otf2io.archive import Archive
-from iostrata.otf2io.source import EventsRead
+
+from ..reading import EventsRead
 
 Read = Callable[[str], tuple[Archive, EventsRead]]
 

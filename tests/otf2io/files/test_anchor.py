@@ -148,11 +148,12 @@ def within_seconds(code: str, *arguments: Path) -> str:
 READ_ALL = """
 import sys
 from iostrata.otf2io.archive import open_archive
-from iostrata.otf2io.source import read_events
+from iostrata.otf2io.source import Otf2Source
 from iostrata.model.errors import TraceError
 try:
-    read = read_events(open_archive(sys.argv[1]), "library")
-    print(*(f"{damage.location}: {damage.reason}" for damage in read.damage.locations))
+    source = Otf2Source(open_archive(sys.argv[1]), "library")
+    blocks = [block for partition in source.partitions(None, 1) for block in source.read(partition)]
+    print(*(f"{damage.location}: {damage.reason}" for block in blocks for damage in block.damage))
 except TraceError as error:
     print(error)
 """

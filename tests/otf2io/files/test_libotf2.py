@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from iostrata.model.interrupts import kept_interrupts
 from iostrata.otf2io.archive import open_archive
-from iostrata.otf2io.source import read_events
+
+from ..reading import read_events
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from iostrata.model.codes import UNDEFINED_TIME, UNDEFINED_UINT32, UNDEFINED_UINT64, IoFlag, IoRecord, Status
 from iostrata.otf2io.archive import open_archive
-from iostrata.otf2io.source import read_events
 from otf2.enums import (
     IoAccessMode,
     IoCreationFlag,
@@ -21,6 +20,8 @@ from otf2.enums import (
     LockType,
     Type,
 )
+
+from ..reading import read_events
 
 New = Callable[..., Any]
 Reopen = Callable[[Any], SimpleNamespace]

@@ -11,7 +11,8 @@ import pytest
 from iostrata.model.codes import UNDEFINED_UINT32, IoRecord
 from iostrata.model.events import IoEvents
 from iostrata.otf2io.archive import Archive, open_archive
-from iostrata.otf2io.source import EventsRead, read_events
+
+from ..reading import EventsRead, read_events
 
 Read = Callable[[str], tuple[Archive, EventsRead]]
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from iostrata.otf2io.archive import Archive
 from iostrata.otf2io.library.file_check import check_chunk, count_credible_events
-from iostrata.otf2io.source import EventsRead
+
+from ..reading import EventsRead
 
 CHUNK = 1 << 20
 WITHOUT_LENGTH = {12, 13, 16, 17, 20, 21, 24, 28, 29, 30}

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.otf2io.archive import Archive
 from iostrata.otf2io.library.file_check import check_event_file
-from iostrata.otf2io.source import EventsRead
+
+from ..reading import EventsRead
 
 CHUNK = 1 << 20
 WITHOUT_LENGTH = {12, 13, 16, 17, 20, 21, 24, 28, 29, 30}

@@ -12,7 +12,8 @@ import pytest
 from iostrata.model.codes import UNDEFINED_UINT32, UNDEFINED_UINT64
 from iostrata.model.events import IoEvents
 from iostrata.otf2io.archive import Archive
-from iostrata.otf2io.source import EventsRead
+
+from ..reading import EventsRead
 
 Read = Callable[[str], tuple[Archive, EventsRead]]
 

@@ -11,7 +11,8 @@ import pytest
 from iostrata.model.codes import MOST_BYTES, UNDEFINED_UINT64
 from iostrata.model.stream.calls import FILE_IO
 from iostrata.otf2io.archive import open_archive
-from iostrata.otf2io.source import read_events
+
+from ..reading import read_events
 
 SECOND = 10**9
 LENGTH = 3 * SECOND
