@@ -252,10 +252,10 @@ class RecordedRun:
         )
 
 
-def _table(kind: type[TableT], name: tuple[str, ...], **columns: Any) -> TableT:
+def _table(of: type[TableT], /, name: tuple[str, ...], **columns: Any) -> TableT:
     """Return definitions with ids from 0 on; columns that are one number in all rows are given as such, 0 is not."""
     found: dict[str, Any] = {"id": np.arange(len(name)), "name": name, **columns}
-    for one, hint in get_type_hints(kind).items():
+    for one, hint in get_type_hints(of).items():
         if not isinstance(found.get(one), tuple):
             found[one] = np.broadcast_to(found.get(one, 0), len(name)).astype(innermost(hint))
-    return kind(**found)
+    return of(**found)

@@ -5,7 +5,7 @@ left out, and said to be.
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -83,8 +83,8 @@ def read_counters(log: Log) -> tuple[Counters, Ids, list[str]]:
     module, record, rank, *sums = np.concatenate(parts).T
     ids, file = np.unique(record.astype(np.uint64), return_inverse=True)
     rank = np.clip(rank, -1, 2**31 - 1)
-    places = (column.reshape(-1).astype(np.int32) for column in (module, file, rank))
-    return Counters(*places, *sums, tuple(names), tuple(_LAYER_OF[name] for name in names)), ids, faults
+    columns: list[Any] = [*(one.reshape(-1).astype(np.int32) for one in (module, file, rank)), *sums]
+    return Counters(*columns, tuple(names), tuple(_LAYER_OF[name] for name in names)), ids, faults
 
 
 def _columns(place: int, layout: _Layout, data: bytes) -> Ints:

@@ -1,7 +1,7 @@
 """What a recorder tells of a run as text, for files that a trace is converted to and that have no place for it."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from types import NoneType
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
@@ -90,16 +90,13 @@ def decoded(value: Any, hint: Any) -> Any:
         return _text(value)
     if hint in (int, str | int):
         return _count(value, -(2**64), 2**64)
-    kinds, origin = get_args(hint), get_origin(hint)
     if is_dataclass(hint):
-        hints = get_type_hints(hint)
-        given = value if isinstance(value, Mapping) else dict(zip(hints, value, strict=True))
-        made: Any = hint
-        return made(**{name: decoded(one, hints[name]) for name, one in given.items()})
+        return _decoded_record(value, hint)
+    kinds, origin = get_args(hint), get_origin(hint)
     if origin in (Mapping, dict):
         return {_text(key): decoded(one, kinds[1]) for key, one in value.items()}
     if origin is tuple:
-        return tuple(decoded(one, kind) for one, kind in zip(value, _kinds_of(value, kinds), strict=True))
+        return _decoded_tuple(value, kinds)
     if NoneType in kinds:
         return None if value is None else decoded(value, kinds[0])
     if hint is bool or origin is Literal:
@@ -107,11 +104,17 @@ def decoded(value: Any, hint: Any) -> Any:
     return _column(value, innermost(hint))
 
 
-def _kinds_of(values: Sequence[Any], kinds: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the types of the values of a tuple of declared types, of which the first may hold for all."""
-    if not isinstance(values, list):
+def _decoded_record(value: Any, record: Any) -> Any:
+    hints = get_type_hints(record)
+    given = value if isinstance(value, Mapping) else dict(zip(hints, value, strict=True))
+    return record(**{name: decoded(one, hints[name]) for name, one in given.items()})
+
+
+def _decoded_tuple(value: Any, kinds: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not isinstance(value, list):
         raise TypeError("what should be a list is none")
-    return kinds[:1] * len(values) if kinds[-1] is ... else kinds
+    of_each = kinds[:1] * len(value) if kinds[-1] is ... else kinds
+    return tuple(decoded(one, kind) for one, kind in zip(value, of_each, strict=True))
 
 
 def _check_counters(counters: Counters, files: int) -> None:
