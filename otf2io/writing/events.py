@@ -78,14 +78,14 @@ class EventFiles:
             _grouped(issued[np.argsort(columns.issued[issued], kind="stable")], columns.location),
             _grouped(others, metadata.location),
         )
-        events = columns_as(EventColumns, metadata)
         locations = np.unique(np.concatenate([one[1] for one in lists]))
         # Where each location begins and ends in each of the four lists.
         starts = np.stack([np.searchsorted(one[1], locations) for one in lists], 1).astype(np.int64)
         stops = np.stack([np.searchsorted(one[1], locations, "right") for one in lists], 1).astype(np.int64)
-        rows = EventLists(*(one[0].astype(np.int64) for one in lists))
+        rows = (one[0].astype(np.int64) for one in lists)
+        listed = EventLists(columns, columns_as(EventColumns, metadata), *rows)
         for location, first, last in zip(locations.tolist(), starts, stops, strict=True):
-            self._add_location(location, columns, events, rows, first, last)
+            self._add_location(location, listed, first, last)
 
     def finish(self) -> npt.NDArray[np.uint64]:
         """Complete all files, and return the number of events of each location, uint64 (locations,)."""
@@ -143,15 +143,7 @@ class EventFiles:
                 )
         self._extent = [min(self._extent), max(self._extent)] if self._extent else []
 
-    def _add_location(
-        self,
-        row: int,
-        operations: Operations,
-        metadata: IoEvents,
-        lists: EventLists,
-        first: Ints,
-        last: Ints,
-    ) -> None:
+    def _add_location(self, row: int, lists: EventLists, first: Ints, last: Ints) -> None:
         cursor = np.array([*first, 0, 0], np.int64)
         number, limit = 0, NEVER
         while True:
@@ -159,7 +151,7 @@ class EventFiles:
             state = states[number]
             begin, events = int(state[AT]), int(state[EVENTS])
             known = np.uint64(self._start), np.uint64(self._attribute)
-            outcome = put_events(self._out, state, *known, operations, metadata, lists, cursor, last, limit)
+            outcome = put_events(self._out, state, *known, lists, cursor, last, limit)
             if outcome == CHUNK_FULL or state[EVENTS] > events:
                 write_chunk(self._path(row, number), state, self._out, begin, outcome == CHUNK_FULL)
             if outcome == DONE:

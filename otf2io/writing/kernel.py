@@ -34,35 +34,31 @@ _ATTRIBUTES: Final = 6
 _UINT64: Final = 4
 
 Places = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
 
 
 class EventLists(NamedTuple):
-    """Rows in the order in which they are written, location by location.
+    """What is written: operations, metadata events, and rows of both in the order of each list, location by location.
 
     Attributes
     ----------
     begins, ends, issued : int64
         Rows of the operations: all, by begin; those that end at another time than they begin, or at another location,
         by end; those issued at another time than they begin, by that.
-    metadata : int64
+    others : int64
         Rows of the metadata events, by time.
     """
 
+    operations: Operations
+    metadata: IoEvents
     begins: Places
     ends: Places
     issued: Places
-    metadata: Places
+    others: Places
 
 
 @inlined
-def _put_operation(
-    out: npt.NDArray[np.uint8],
-    at: int,
-    kind: int,
-    operations: Operations,
-    row: int,
-    attribute: np.uint64,
-) -> int:
+def _put_operation(out: Bytes, at: int, kind: int, operations: Operations, row: int, attribute: np.uint64) -> int:
     """Write an event of an operation; return the position behind it."""
     offset = operations.offset[row]
     if kind == IoRecord.OPERATION_BEGIN and offset != _UNKNOWN:
@@ -88,7 +84,7 @@ def _put_operation(
 
 
 @inlined
-def _put_metadata(out: npt.NDArray[np.uint8], at: int, events: IoEvents, row: int) -> int:
+def _put_metadata(out: Bytes, at: int, events: IoEvents, row: int) -> int:
     """Write a metadata event; return the position behind it."""
     kind = events.kind[row]
     length = at + 1
@@ -115,10 +111,9 @@ def _put_metadata(out: npt.NDArray[np.uint8], at: int, events: IoEvents, row: in
 
 
 @inlined
-def _next_event(
-    operations: Operations, metadata: IoEvents, lists: EventLists, cursor: Places, stops: Places
-) -> tuple[int, int]:
+def _next_event(lists: EventLists, cursor: Places, stops: Places) -> tuple[int, int]:
     """Return from which list the next event comes, −1 where all are done, and its time."""
+    operations, metadata = lists.operations, lists.metadata
     begin, end, issue, other = cursor[BEGINS], cursor[ENDS], cursor[ISSUED], cursor[METADATA]
     source = -1
     time = NEVER
@@ -126,8 +121,8 @@ def _next_event(
         source, time = ISSUED, operations.issued[lists.issued[issue]]
     if end < stops[ENDS] and (source < 0 or operations.end[lists.ends[end]] < time):
         source, time = ENDS, operations.end[lists.ends[end]]
-    if other < stops[METADATA] and (source < 0 or metadata.time[lists.metadata[other]] < time):
-        source, time = METADATA, metadata.time[lists.metadata[other]]
+    if other < stops[METADATA] and (source < 0 or metadata.time[lists.others[other]] < time):
+        source, time = METADATA, metadata.time[lists.others[other]]
     if begin < stops[BEGINS] and (source < 0 or operations.begin[lists.begins[begin]] < time or cursor[STEP] > 0):
         source, time = BEGINS, operations.begin[lists.begins[begin]]
     return source, time
@@ -160,24 +155,15 @@ def _next_step(operations: Operations, row: int, cursor: Places) -> int:
 
 
 @inlined
-def _put_next(
-    out: npt.NDArray[np.uint8],
-    at: int,
-    attribute: np.uint64,
-    operations: Operations,
-    metadata: IoEvents,
-    lists: EventLists,
-    cursor: Places,
-    source: int,
-) -> int:
+def _put_next(out: Bytes, at: int, attribute: np.uint64, lists: EventLists, cursor: Places, source: int) -> int:
     """Write the next event of a list, and go on in that; return the position behind it."""
-    place = cursor[source]
+    operations, place = lists.operations, cursor[source]
     if source == BEGINS:
         row = lists.begins[place]
         return _put_operation(out, at, _next_step(operations, row, cursor), operations, row, attribute)
     cursor[source] += 1
     if source == METADATA:
-        return _put_metadata(out, at, metadata, lists.metadata[place])
+        return _put_metadata(out, at, lists.metadata, lists.others[place])
     if source == ENDS:
         row = lists.ends[place]
         return _put_operation(out, at, _kind_of_end(operations, row), operations, row, attribute)
@@ -186,12 +172,10 @@ def _put_next(
 
 @compiled_uncounted
 def put_events(
-    out: npt.NDArray[np.uint8],
+    out: Bytes,
     state: State,
     start: np.uint64,
     attribute: np.uint64,
-    operations: Operations,
-    metadata: IoEvents,
     lists: EventLists,
     cursor: Places,
     stops: Places,
@@ -219,7 +203,7 @@ def put_events(
     at, last = state[AT], state[LAST]
     outcome = DONE
     while True:
-        source, time = _next_event(operations, metadata, lists, cursor, stops)
+        source, time = _next_event(lists, cursor, stops)
         if source < 0:
             break
         if time < last or time >= limit:
@@ -236,6 +220,6 @@ def put_events(
             at += 9
             last = time
         state[EVENTS] += 1
-        at = _put_next(out, at, attribute, operations, metadata, lists, cursor, source)
+        at = _put_next(out, at, attribute, lists, cursor, source)
     state[AT], state[LAST] = at, last
     return outcome
