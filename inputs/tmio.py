@@ -189,9 +189,8 @@ def open_tmio(path: Path) -> RowSource:
         files=("all files together",),
         handles=HandleTable.inferred(nobody, nobody, ("MPI-IO",))[1],
     )
-    damage = [lost("records that cannot be read", found.unreadable)] if found.unreadable else []
-    damage += [lost(found.fault)] if found.fault else []
-    return run.source(path, rows, faults, damage=damage)
+    unreadable = [lost("records that cannot be read", found.unreadable)] if found.unreadable else []
+    return run.source(path, rows, faults, damage=[*unreadable, *map(lost, filter(None, [found.fault]))])
 
 
 def _transfers(found: _Output) -> tuple[Transfers, dict[str, Any]]:

@@ -151,6 +151,10 @@ class Recording:
         unit = f"the unit of amounts (taken as {self.amounts})"
         return (found[0],) if self.rows == "none" else (unit, *found) if self.amounts else tuple(found)
 
+    def knows(self, *needs: str) -> bool:
+        """Tell whether something that needs some of `CAPABILITIES` is available here."""
+        return not self.reason(*needs)
+
     def reason(self, *needs: str) -> str:
         """Return why something that needs some of `CAPABILITIES` is not available here; empty where it is."""
         lacking = (one for one in map(CAPABILITIES.__getitem__, needs) if not one.known(self))

@@ -153,7 +153,7 @@ def _drawings(
     recording = trace.definitions.recording
     curves = [(period.layer, period.direction or "total") for period in shown]
     layer_names = tuple(dict.fromkeys(name for name, _ in curves)) or tuple(layer.name for layer in layers)
-    single = recording.rows == "operations"
+    single = recording.knows("operations")
     found = {
         "single_operations": single,
         "curves": [
@@ -169,7 +169,7 @@ def _drawings(
         "collectives": [] if comparison is None else collective_calls(comparison.flows, limits),
         "heat": heat_maps(trace, curves, limits),
         "timeline": timeline(trace, layer_names, names, limits) if single else None,
-        "handles": None if recording.handles == "absent" else handle_tree(trace, names, limits),
+        "handles": handle_tree(trace, names, limits) if recording.knows("handles") else None,
         "calls": call_tree(trace, names, limits),
         "stacks": thread_stacks(trace, names, limits),
         "nodes": system_nodes(trace, curves, names, limits.nodes),

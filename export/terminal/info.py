@@ -54,7 +54,7 @@ def _facts(summary: TraceSummary) -> list[tuple[str, str]]:
         (
             "processes",
             f"{counted(summary.ranks, 'rank')} with {counted(summary.locations, 'location')}"
-            + (f" on {counted(summary.nodes, 'node')}" if recording.nodes else ""),
+            + (f" on {counted(summary.nodes, 'node')}" if recording.knows("nodes") else ""),
         ),
         *_system_tree(summary),
         ("events", events),

@@ -81,7 +81,7 @@ def write_perfetto(
     names = tuple(layer.name for layer in chosen)
     periods = list(layer_periods(chosen, DIRECTIONS, traffic, method, fs))
     # What is known by intervals only is told by the counters.
-    slices = _slices(trace, names if trace.definitions.recording.rows == "operations" else (), most_slices)
+    slices = _slices(trace, names if trace.definitions.recording.knows("operations") else (), most_slices)
     calls = _calls(trace, most_slices)
     with atomic_file(path) as temporary:
         with temporary.open("w", encoding="ascii") as file:

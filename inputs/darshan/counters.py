@@ -83,9 +83,9 @@ def read_counters(log: Log) -> tuple[Counters, Ids, list[str]]:
     module, record, rank, *sums = np.concatenate(parts).T
     ids, file = np.unique(record.astype(np.uint64), return_inverse=True)
     rank = np.clip(rank, -1, 2**31 - 1)
-    columns: list[Any] = [*(one.reshape(-1).astype(np.int32) for one in (module, file, rank)), *sums]
-    layers = tuple(_LAYER_OF[name] for name in names)
-    return Counters(*columns, modules=tuple(names), layers=layers), ids, faults
+    links = (one.reshape(-1).astype(np.int32) for one in (module, file, rank))
+    columns: list[Any] = [*links, *sums, tuple(names), tuple(_LAYER_OF[name] for name in names)]
+    return Counters(*columns), ids, faults
 
 
 def _columns(place: int, layout: _Layout, data: bytes) -> Ints:

@@ -63,25 +63,24 @@ class Joined:
     def add(self, part: Lines) -> None:
         """Take the events of a file; the newer dialect gives files and nodes as hashes, which lines of it define."""
         own = np.array([*(self.names.setdefault(one, len(self.names)) for one in part.names), -1], np.int32)
-        names, letter = list(self.names), part.numbers["ph"]
+        names, letter = list(self.names), part.columns["ph"]
         process = self._processes(names, part, own[_resolved(part, "hostname", "hhash", "HH")])
         for row in _defined(part, "PR").tolist():
-            what, value = (part.names[part.texts[name][row]] for name in ("arg_name", "arg_value"))
+            what, value = (part.names[part.columns[name][row]] for name in ("arg_name", "arg_value"))
             if what == "rank" and value.isdigit() and len(value) < 10:
                 self.ranks[int(process[row])] = int(value)
-        layer = looked_up(part.texts["cat"], part.names, _LAYER_CODES, _NO_LAYER)
+        layer = looked_up(part.columns["cat"], part.names, _LAYER_CODES, _NO_LAYER)
         calls = letter == COMPLETE
         self.others += int((calls & (layer == _NO_LAYER)).sum())
         texts = {
-            "function": own[part.texts["name"]],
+            "function": own[part.columns["name"]],
             "file": own[_resolved(part, "fname", "fhash", "FH")],
             "layer": layer.astype(np.int32),
             "process": process,
         }
-        columns: dict[str, Any] = {
-            name: values for name, values in (part.numbers | texts).items() if name in Events.__annotations__
-        }
-        self.parts.append(Events(**columns).take(calls & (layer != _NO_LAYER) & (part.numbers["ts"] != UNKNOWN)))
+        columns: Any = part.columns | texts
+        events = Events(**{name: columns[name] for name in Events.__annotations__})
+        self.parts.append(events.take(calls & (layer != _NO_LAYER) & (part.columns["ts"] != UNKNOWN)))
         untimed = int(np.count_nonzero(without_time(part)))
         if untimed:
             self.damage.append(lost("events without a time", untimed))
@@ -92,7 +91,7 @@ class Joined:
 
     def _processes(self, names: list[str], part: Lines, host: Links) -> Links:
         """Return the process of each line; where a line does not name its node, that of the file's others."""
-        keys, where = np.unique(np.stack([host, part.numbers["pid"]]), axis=1, return_inverse=True)
+        keys, where = np.unique(np.stack([host, part.columns["pid"]]), axis=1, return_inverse=True)
         known = ["", *(names[one] for one in keys[0].tolist() if one >= 0)]
         rows = [
             self.processes.setdefault((names[one] if one >= 0 else known[-1], pid), len(self.processes))
@@ -103,14 +102,14 @@ class Joined:
 
 def without_time(part: Lines) -> Mask:
     """Return which lines are of no time that can be read, and need one."""
-    return np.asarray((part.numbers["ts"] == UNKNOWN) & (part.numbers["ph"] != METADATA), np.bool_)
+    return np.asarray((part.columns["ts"] == UNKNOWN) & (part.columns["ph"] != METADATA), np.bool_)
 
 
 def _defined(part: Lines, kind: str) -> Ints:
     """Return the lines of metadata of one kind that have a name and a value."""
-    known = [part.texts[name] >= 0 for name in ("arg_name", "arg_value")]
-    of_kind = looked_up(part.texts["name"], part.names, {kind: True}, False).astype(np.bool_)
-    return np.flatnonzero((part.numbers["ph"] == METADATA) & of_kind & known[0] & known[1])
+    known = [part.columns[name] >= 0 for name in ("arg_name", "arg_value")]
+    of_kind = looked_up(part.columns["name"], part.names, {kind: True}, False).astype(np.bool_)
+    return np.flatnonzero((part.columns["ph"] == METADATA) & of_kind & known[0] & known[1])
 
 
 def _resolved(part: Lines, name: str, hashed: str, kind: str) -> Links:
@@ -118,6 +117,6 @@ def _resolved(part: Lines, name: str, hashed: str, kind: str) -> Links:
     # Of several definitions the first counts.
     defined = _defined(part, kind)[::-1]
     by_hash = np.full(len(part.names) + 1, -1, np.int32)
-    by_hash[part.texts["arg_value"][defined]] = part.texts["arg_name"][defined]
-    given = part.texts[name]
-    return np.where(given >= 0, given, by_hash[part.texts[hashed]]).astype(np.int32)
+    by_hash[part.columns["arg_value"][defined]] = part.columns["arg_name"][defined]
+    given = part.columns[name]
+    return np.where(given >= 0, given, by_hash[part.columns[hashed]]).astype(np.int32)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ...model.arrays import Ints
 from ..inflating import filling
-from .fields import BEHIND, NUMBERS, TEXTS
+from .fields import BEHIND
 
 _PIECE: Final = 1 << 20
 """Bytes of text that are scanned at once; they stay in the processor's cache."""
@@ -24,10 +24,9 @@ class Lines:
 
     Attributes
     ----------
-    numbers : dict of int64
-        By the names of `NUMBERS`; `UNKNOWN` where absent.
-    texts : dict of int64
-        Places in `names`, −1 where absent, by the names of `TEXTS`.
+    columns : dict of int64
+        Numbers by the names of `NUMBERS`, `UNKNOWN` where absent; by those of `TEXTS` places in `names`, −1 where
+        absent.
     names : tuple of str
     unreadable : int
         Lines that cannot be read.
@@ -35,8 +34,7 @@ class Lines:
         Why the file ends early.
     """
 
-    numbers: dict[str, Ints]
-    texts: dict[str, Ints]
+    columns: dict[str, Ints]
     names: tuple[str, ...]
     unreadable: int
     fault: str | None
@@ -49,10 +47,8 @@ def read_lines(path: Path) -> Lines:
     scanner, faults = Scanner(), list[str]()
     for piece, size in _pieces(path, faults):
         scanner.add(piece, size)
-    columns = scanner.columns()
     return Lines(
-        {name: columns[name] for name in NUMBERS},
-        {name: columns[name] for name in TEXTS},
+        scanner.columns(),
         tuple(_decoded(name) if "\\" in name else name for name in scanner.texts()),
         scanner.unreadable,
         faults[0] if faults else None,

@@ -79,10 +79,10 @@ def _check_one_run(folder: Path, files: list[Path], parts: list[Lines]) -> None:
     """Raise TraceError where some files begin long after the others ended: later than both together lasted."""
     spans = []
     for file, part in zip(files, parts, strict=True):
-        start = part.numbers["ts"]
+        start = part.columns["ts"]
         known = start[(start >= _SINCE_2001) & (start < LONGEST)]
         if len(known):
-            duration = part.numbers["dur"][start == known.max()].max()
+            duration = part.columns["dur"][start == known.max()].max()
             spans.append((int(known.min()), int(known.max()) + max(int(duration), 0) * (duration != UNKNOWN), file))
     spans.sort()
     runs: list[tuple[int, int, list[str]]] = []

@@ -170,18 +170,14 @@ def _array(path: Path, file: BinaryIO) -> list[Any]:
 def _of_objects(path: Path, objects: Iterable[Any], faults: list[str]) -> TableColumns:
     import pyarrow
 
-    rows, unreadable = [], 0
-    for row in objects:
-        if isinstance(row, dict):
-            rows.append(row)
-        else:
-            unreadable += 1
+    read = list(objects)
+    rows = [row for row in read if isinstance(row, dict)]
     names = dict.fromkeys(name for row in rows for name in row)
     found, scale = table_roles(path, names)
     columns = {
         role: pyarrow.array([_plain(row.get(name)) for row in rows], pyarrow.string()) for role, name in found.items()
     }
-    return TableColumns(columns, scale, len(rows), unreadable, tuple(faults))
+    return TableColumns(columns, scale, len(rows), len(read) - len(rows), tuple(faults))
 
 
 def _plain(value: Any) -> str | None:

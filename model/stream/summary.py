@@ -1,5 +1,7 @@
 """What the definitions of a trace say, counted: the content of ``iostrata info``."""
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -96,41 +98,25 @@ def summarise(source: Source) -> TraceSummary:
     )
 
 
-def _paradigm_counts(definitions: Definitions) -> list[ParadigmCounts]:
+def _paradigm_counts(definitions: Definitions) -> Iterator[ParadigmCounts]:
     handles = definitions.handles
-    counts = []
     for row, paradigm in enumerate(definitions.paradigms):
         own = handles.paradigm == row
         files = handles.file[own]
-        counts.append(
-            ParadigmCounts(
-                paradigm=paradigm,
-                handles=int(np.count_nonzero(own)),
-                roots=int(np.count_nonzero(handles.parent[own] < 0)),
-                files=len(np.unique(files[files >= 0])),
-            )
-        )
-    return counts
+        roots = int(np.count_nonzero(handles.parent[own] < 0))
+        yield ParadigmCounts(paradigm, int(np.count_nonzero(own)), roots, len(np.unique(files[files >= 0])))
 
 
 def _communicators(definitions: Definitions) -> tuple[CommunicatorSize, ...]:
-    sizes = {group.id: len(group.members) for group in definitions.location_sets}
-    return tuple(
-        CommunicatorSize(
-            communicator.id,
-            communicator.name,
-            None if communicator.group is None else sizes.get(communicator.group),
-        )
-        for communicator in definitions.communicators
-    )
+    sizes: dict[int | None, int] = {group.id: len(group.members) for group in definitions.location_sets}
+    return tuple(CommunicatorSize(one.id, one.name, sizes.get(one.group)) for one in definitions.communicators)
 
 
 def _files_per_system(definitions: Definitions) -> tuple[tuple[str, str, int], ...]:
-    counts: dict[tuple[str, str], int] = {}
+    counts = Counter[tuple[str, str]]()
     for properties in definitions.files.properties:
         if properties:
             # Score-P writes "File system" and "Mount Point"; the spelling is the writer's own.
             known = {name.lower(): value for name, value in properties.items()}
-            key = (known.get("file system", ""), known.get("mount point", ""))
-            counts[key] = counts.get(key, 0) + 1
-    return tuple((system, mount, count) for (system, mount), count in sorted(counts.items(), key=lambda item: -item[1]))
+            counts[known.get("file system", ""), known.get("mount point", "")] += 1
+    return tuple((system, mount, count) for (system, mount), count in counts.most_common())

@@ -74,7 +74,9 @@ class DirectWalk:
         try:
             scratch, columns = self._memory.pop()
         except IndexError:
-            scratch, columns = _new_scratch(self._anchor), empty_columns(EventColumns, rows)
+            chunk = np.zeros(self._anchor.event_chunk + PADDING, np.uint8)
+            scratch = Scratch(chunk, definitions=np.zeros(_IDS, np.uint8), ids=empty_local_ids(_IDS))
+            columns = empty_columns(EventColumns, rows)
         if len(columns.time) < rows:
             columns = empty_columns(EventColumns, rows)
         regions = self._region_columns(rows)
@@ -129,14 +131,6 @@ class DirectWalk:
     def damage(self, rows: npt.NDArray[np.intp]) -> tuple[LocationDamage, ...]:
         """Return which locations have lost something or are damaged; meaningful when all in `rows` have been walked."""
         return location_damage(self._anchor, self._definitions, self._states, rows)
-
-
-def _new_scratch(anchor: Anchor) -> Scratch:
-    return Scratch(
-        events=np.zeros(anchor.event_chunk + PADDING, np.uint8),
-        definitions=np.zeros(_IDS, np.uint8),
-        ids=empty_local_ids(_IDS),
-    )
 
 
 def _source(anchor: Anchor, definitions: Definitions) -> EventSource:

@@ -103,7 +103,7 @@ def heat_maps(trace: Trace, curves: list[tuple[str, str]], limits: Limits) -> di
     """
     group, first = rank_groups(trace, limits.heat_rows)
     maps = []
-    if len(first) and curves and trace.definitions.recording.ranks:
+    if len(first) and curves and trace.definitions.recording.knows("ranks"):
         place = np.full((len(trace.order) + 1, len(IoMode)), -1, np.int64)
         for row, (name, direction) in enumerate(curves):
             place[trace.order.index(name), IoMode[direction.upper()]] = row

@@ -187,11 +187,11 @@ def test_the_scan_reads_what_python_reads(tmp_path, given_events, ascii_only):
     shown = (*lines.names, None)
     for row, event in enumerate(given_events):
         arguments = event.get("args", {})
-        assert lines.numbers["ts"][row] == event["ts"]
-        assert lines.numbers["pid"][row] == int(event.get("pid", UNKNOWN))
-        assert lines.numbers["ret"][row] == arguments.get("ret", UNKNOWN)
+        assert lines.columns["ts"][row] == event["ts"]
+        assert lines.columns["pid"][row] == int(event.get("pid", UNKNOWN))
+        assert lines.columns["ret"][row] == arguments.get("ret", UNKNOWN)
         for name, expected in (("name", event["name"]), ("fname", arguments.get("fname"))):
-            found = shown[lines.texts[name][row]]
+            found = shown[lines.columns[name][row]]
             expected = (expected or "").encode("utf-8", "backslashreplace").decode() or None
             assert found == expected
 
@@ -227,9 +227,9 @@ def test_lines_that_are_alike_are_not_mistaken_for_each_other(tmp_path, rows, as
     for row, event in enumerate(written * 2):
         arguments = event["args"] if isinstance(event["args"], dict) else {}
         for column, source in (("ts", event), ("pid", event), ("ret", arguments), ("fd", arguments)):
-            assert lines.numbers[column][row] == int(source.get(column, UNKNOWN))
-        assert names[lines.texts["fname"][row]] == (arguments.get("fname") or None)
-        assert names[lines.texts["name"][row]] == event["name"]
+            assert lines.columns[column][row] == int(source.get(column, UNKNOWN))
+        assert names[lines.columns["fname"][row]] == (arguments.get("fname") or None)
+        assert names[lines.columns["name"][row]] == event["name"]
 
 
 @given(st.binary(max_size=300))
@@ -237,14 +237,14 @@ def test_any_bytes_are_read_or_counted(tmp_path, data):
     path = tmp_path / "t"
     path.write_bytes(b'{"name":"a","cat":"POSIX","ts":1}\n' + data)
     lines = read_lines(path)
-    assert len(lines.numbers["ts"]) + lines.unreadable <= 2 + data.count(b"\n")
+    assert len(lines.columns["ts"]) + lines.unreadable <= 2 + data.count(b"\n")
 
 
 def test_many_names_make_room(tmp_path):
     path = tmp_path / "t"
     path.write_text("\n".join(dftracer_event(f"f{row}", row, 1, fname=f"/{row}") for row in range(20000)))
     lines = read_lines(path)
-    assert [lines.names[one] for one in lines.texts["fname"]] == [f"/{row}" for row in range(20000)]
+    assert [lines.names[one] for one in lines.columns["fname"]] == [f"/{row}" for row in range(20000)]
 
 
 def test_pieces_of_a_file_are_its_lines(tmp_path, monkeypatch):
@@ -255,16 +255,16 @@ def test_pieces_of_a_file_are_its_lines(tmp_path, monkeypatch):
     (tmp_path / "plain").write_text(text)
     (tmp_path / "packed").write_bytes(gzip.compress(text.encode()))
     whole = read_lines(tmp_path / "plain")
-    assert whole.numbers["ret"].tolist() == list(range(300))
+    assert whole.columns["ret"].tolist() == list(range(300))
     for piece in (1, 300, 4000):
         monkeypatch.setattr("iostrata.inputs.dftracer.lines._PIECE", piece)
         monkeypatch.setattr("iostrata.inputs.inflating._READ", 128)
         for name in ("plain", "packed"):
             found = read_lines(tmp_path / name)
-            for column, values in whole.numbers.items():
-                assert found.numbers[column].tolist() == values.tolist()
-            assert [found.names[one] for one in found.texts["fname"]] == [
-                whole.names[one] for one in whole.texts["fname"]
+            for column, values in whole.columns.items():
+                assert found.columns[column].tolist() == values.tolist()
+            assert [found.names[one] for one in found.columns["fname"]] == [
+                whole.names[one] for one in whole.columns["fname"]
             ]
     monkeypatch.setattr("iostrata.inputs.dftracer.lines._PIECE", 100)
     monkeypatch.setattr("iostrata.inputs.dftracer.lines._LONGEST_LINE", 200)
@@ -278,7 +278,7 @@ def test_a_key_that_begins_like_another_is_another(tmp_path):
         for number, key in enumerate(['"ts"', '"tsx"', '"t"', '"ts"', '"t\\u0073"', '"dur"', '"ts "', '"ts"'])
     ]
     (tmp_path / "t").write_text("\n".join(rows))
-    found = read_lines(tmp_path / "t").numbers["ts"].tolist()
+    found = read_lines(tmp_path / "t").columns["ts"].tolist()
     assert found == [0, UNKNOWN, UNKNOWN, 3, UNKNOWN, UNKNOWN, UNKNOWN, 7]
 
 
