@@ -64,7 +64,7 @@ def definitions_of(text: bytes, path: object, metadata: bool = False) -> tuple[D
     try:
         found = json.loads(text)
         clock: Clock = decoded(found["clock"], Clock)
-        if not 0 < clock.ticks_per_second < 2**63 or clock.length < 0:
+        if not 0 < clock.ticks_per_second < 2**63 or not 0 <= clock.length < 2**64:
             raise ValueError("no clock")
         made = _tables(found)
         for name, kind in _RECORDS.items():

@@ -1,6 +1,7 @@
 """What a recorder tells of a run as text, for files that a trace is converted to and that have no place for it."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from types import NoneType
@@ -89,7 +90,7 @@ def decoded(value: Any, hint: Any) -> Any:
     if hint is str or (hint == str | int and type(value) is not int):
         return _text(value)
     if hint in (int, str | int):
-        return _count(value, -(2**64), 2**64)
+        return _count(value, -math.inf, math.inf)
     if is_dataclass(hint):
         return _decoded_record(value, hint)
     kinds, origin = get_args(hint), get_origin(hint)
@@ -148,7 +149,7 @@ def _chosen(value: Any, choices: tuple[Any, ...]) -> Any:
     return value
 
 
-def _count(value: Any, least: int = 0, most: int = 2**63) -> int:
+def _count(value: Any, least: float = 0, most: float = 2**63) -> int:
     if type(value) is not int or not least <= value < most:
         raise ValueError("what should be a number is none")
     return value
