@@ -147,7 +147,7 @@ class _BatchReader:
         path = self.anchor.location_file(int(self.definitions.locations.id[row]), "evt")
         if self.anchor.compression == COMPRESSION_NONE:
             return check_event_file(path, promised, self.anchor.event_chunk)
-        return EventFile(path, promised, 0, True, promised, None)
+        return EventFile(path, promised, promised)
 
     def _read_definitions(self, location: int) -> str | None:
         """Read the location's own definitions; without them its ids and times are not those of the archive."""

@@ -229,22 +229,19 @@ class EventFile:
     expected : int
         Events that the file should hold: where its chunks' headers and its end agree what they say, else what the
         definitions promise.
-    size : int
-        Bytes of the file.
-    little_endian : bool
-        Byte order of the file.
     sound : int
         Events from the start that lie wholly in the file; at most `expected`.
     reason : str or None
         What is wrong with the file, None where nothing is.
+    little_endian : bool
+        Byte order of the file.
     """
 
     path: Path
     expected: int
-    size: int
-    little_endian: bool
-    sound: int
-    reason: str | None
+    sound: int = 0
+    reason: str | None = None
+    little_endian: bool = True
 
 
 def check_event_file(path: Path, promised: int, chunk_size: int) -> EventFile:
@@ -268,23 +265,23 @@ def check_event_file(path: Path, promised: int, chunk_size: int) -> EventFile:
             return _check(path, file.fileno(), promised, chunk_size)
     except FileNotFoundError:
         # Score-P writes no event file for a location without events.
-        return EventFile(path, promised, 0, True, 0, reasons.MISSING if promised else None)
+        return EventFile(path, promised, reason=reasons.MISSING if promised else None)
     except OSError as error:
-        return EventFile(path, promised, 0, True, 0, reasons.unopened("event", error))
+        return EventFile(path, promised, reason=reasons.unopened("event", error))
 
 
 def _check(path: Path, file: int, promised: int, chunk_size: int) -> EventFile:
     size = os.fstat(file).st_size
     head = os.pread(file, CHUNK_HEADER, 0)
     if not head:
-        return EventFile(path, promised, size, True, 0, reasons.EMPTY)
+        return EventFile(path, promised, reason=reasons.EMPTY)
     if len(head) < CHUNK_HEADER or head[0] != MAGIC_BYTE or head[1] not in (LITTLE_ENDIAN, BIG_ENDIAN):
-        return EventFile(path, promised, size, True, 0, reasons.NO_HEADER)
+        return EventFile(path, promised, reason=reasons.NO_HEADER)
     order = "<" if head[1] == LITTLE_ENDIAN else ">"
     header = struct.Struct(f"{order}BBQQ")
 
     def result(sound: int, reason: str | None) -> EventFile:
-        return EventFile(path, promised, size, order == "<", min(sound, promised), reason)
+        return EventFile(path, promised, min(sound, promised), reason, order == "<")
 
     chunks = -(-size // chunk_size)
     most = (chunk_size - CHUNK_HEADER) // _SMALLEST_EVENT
@@ -299,7 +296,7 @@ def _check(path: Path, file: int, promised: int, chunk_size: int) -> EventFile:
         if not valid or not 0 <= last - before <= most:
             return result(before, reasons.BAD_CHUNK.format(place=chunk))
     if os.pread(file, 2, size - 2) == END:
-        return EventFile(path, last, size, order == "<", last, None)
+        return EventFile(path, last, last, little_endian=order == "<")
     start = (chunks - 1) * chunk_size
     walk = check_chunk(os.pread(file, chunk_size, start)[CHUNK_HEADER:], last - before, order == "<")
     return result(before + walk.whole, reasons.CUT)
