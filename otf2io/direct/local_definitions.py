@@ -244,15 +244,13 @@ def read_local_ids(data: npt.NDArray[np.uint8], size: int, chunk: int, ids: Loca
             _prepare_clock(ids)
             return READ if at == size - 2 else BROKEN
         fields, behind = record_extent(data, at)
-        if behind < 0 or behind > size:
+        bit = np.uint64(kind == _MAPPING) << np.uint64(load_byte(data, fields) % _MOST_KINDS)
+        # A second map for the same kind of id is an error for the library as well.
+        if behind < 0 or behind > size or seen & bit != 0:
             return BROKEN
+        seen |= bit
         outcome = READ
         if kind == _MAPPING:
-            bit = np.uint64(1) << np.uint64(load_byte(data, fields) % _MOST_KINDS)
-            # A second map for the same kind of id is an error for the library as well.
-            if seen & bit:
-                return BROKEN
-            seen |= bit
             outcome, free = _put_map(data, fields, behind, ids, free, most)
         elif kind == _CLOCK_OFFSET:
             outcome = _put_clock_offset(data, fields, behind, ids)

@@ -23,12 +23,13 @@ NEW: Final = (0, CHUNK_HEADER, 0, 0, UNDEFINED_TIME)
 """State of a file without events."""
 
 State = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
 
 NO_EVENTS: Final = bytes((MAGIC_BYTE, LITTLE_ENDIAN)) + (1).to_bytes(8, "little") + bytes(8) + END
 """A whole file of events or definitions that has none."""
 
 
-def write_chunk(path: Path, state: State, out: npt.NDArray[np.uint8], begin: int, full: bool) -> None:
+def write_chunk(path: Path, state: State, out: Bytes, begin: int, full: bool) -> None:
     """Write the bytes of the present chunk from `begin` on, and its header; where it is `full`, another one follows.
 
     Raises OSError if that fails.

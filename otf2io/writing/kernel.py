@@ -18,7 +18,7 @@ from ...model.kernels import compiled_uncounted, inlined
 from ...model.operations import Operations
 from ..direct.integers import store_word, write_integer, write_short_integer
 from ..files.anchor import CHUNK_HEADER
-from .chunks import AT, CHUNK, EVENTS, LAST, MARGIN, State
+from .chunks import AT, CHUNK, EVENTS, LAST, MARGIN, Bytes, State
 
 BEGINS, ENDS, ISSUED, METADATA, STEP, NEXT = range(6)
 """Places in a cursor: how far the loop is in each of the four lists; of an operation that begins, the events already
@@ -34,7 +34,6 @@ _ATTRIBUTES: Final = 6
 _UINT64: Final = 4
 
 Places = npt.NDArray[np.int64]
-Bytes = npt.NDArray[np.uint8]
 
 
 class EventLists(NamedTuple):

@@ -7,10 +7,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.kernels import compiled_uncounted
+from ...model.kernels import compiled_uncounted, inlined
 from ..direct.integers import load_byte, load_word, store_word
 from ..files.anchor import CHUNK_HEADER
-from .chunks import AT, CHUNK, EVENTS, MARGIN, NEW, State, end_file, write_chunk
+from .chunks import AT, CHUNK, EVENTS, MARGIN, NEW, Bytes, State, end_file, write_chunk
 
 AT_ONCE: Final = 16
 """Files merged at once; each takes a chunk of memory."""
@@ -70,14 +70,39 @@ def _read_chunk(path: Path, data: npt.NDArray[np.uint8], reading: State, number:
         reading[[_LEFT, _NUMBER]] = 0, -1
 
 
+@inlined
+def _earliest(data: Bytes, reading: State) -> tuple[int, int]:
+    """Return the file whose event comes next, −1 where all are done, and one that needs a chunk first, −1 for none."""
+    chosen = -1
+    for file in range(len(data)):
+        if reading[file, _NUMBER] < 0:
+            continue
+        if reading[file, _LEFT] == 0:
+            return chosen, file
+        place = reading[file, _PLACE]
+        if load_byte(data[file], place) == _TIMESTAMP:
+            reading[file, _STAMP] = np.int64(load_word(data[file], place + 1))
+            reading[file, _PLACE] = place + 9
+        if chosen < 0 or np.uint64(reading[file, _STAMP]) < np.uint64(reading[chosen, _STAMP]):
+            chosen = file
+    return chosen, -1
+
+
+@inlined
+def _copy_event(data: Bytes, place: int, out: Bytes, at: int) -> int:
+    """Copy the event at a place, with its attributes, and return its length."""
+    end = place
+    if load_byte(data, end) == _ATTRIBUTES:
+        end += 2 + load_byte(data, end + 1)
+    end += 2 + load_byte(data, end + 1)
+    # Whole words: what they bring along behind the event is written over, or lies behind the end.
+    for step in range(0, end - place, 8):
+        store_word(out, at + step, load_word(data, place + step))
+    return end - place
+
+
 @compiled_uncounted
-def merge_events(
-    data: npt.NDArray[np.uint8],
-    reading: State,
-    out: npt.NDArray[np.uint8],
-    state: State,
-    last: npt.NDArray[np.uint64],
-) -> int:
+def merge_events(data: Bytes, reading: State, out: Bytes, state: State, last: npt.NDArray[np.uint64]) -> int:
     """Copy events in the order of time until all are copied, a chunk is full, or a file needs its next chunk.
 
     Parameters
@@ -96,41 +121,23 @@ def merge_events(
         The file that needs its next chunk, or a negative number.
     """
     at = state[AT]
-    while True:
-        chosen = -1
-        stamp = np.uint64(0)
-        for file in range(len(data)):
-            if reading[file, _NUMBER] < 0:
-                continue
-            if reading[file, _LEFT] == 0:
-                state[AT] = at
-                return file
-            place = reading[file, _PLACE]
-            if load_byte(data[file], place) == _TIMESTAMP:
-                reading[file, _STAMP] = np.int64(load_word(data[file], place + 1))
-                reading[file, _PLACE] = place + 9
-            if chosen < 0 or np.uint64(reading[file, _STAMP]) < stamp:
-                chosen, stamp = file, np.uint64(reading[file, _STAMP])
-        if chosen < 0 or at + MARGIN > CHUNK:
-            break
+    chosen, empty = _earliest(data, reading)
+    while empty < 0 and chosen >= 0 and at + MARGIN <= CHUNK:
+        stamp = np.uint64(reading[chosen, _STAMP])
         if at == CHUNK_HEADER or stamp != last[0]:
             out[at] = _TIMESTAMP
             store_word(out, at + 1, stamp)
             at += 9
             last[0] = stamp
-        place = reading[chosen, _PLACE]
-        end = place
-        if load_byte(data[chosen], end) == _ATTRIBUTES:
-            end += 2 + load_byte(data[chosen], end + 1)
-        end += 2 + load_byte(data[chosen], end + 1)
-        # Whole words: what they bring along behind the event is written over, or lies behind the end.
-        for step in range(0, end - place, 8):
-            store_word(out, at + step, load_word(data[chosen], place + step))
-        at += end - place
+        length = _copy_event(data[chosen], reading[chosen, _PLACE], out, at)
+        at += length
         state[EVENTS] += 1
-        reading[chosen, _PLACE] = end
+        reading[chosen, _PLACE] += length
         reading[chosen, _LEFT] -= 1
+        chosen, empty = _earliest(data, reading)
     state[AT] = at
+    if empty >= 0:
+        return empty
     if chosen < 0:
         return _ALL_DONE
     out[at] = 0
