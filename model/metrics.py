@@ -98,6 +98,8 @@ class Metric:
         Order in which columns are left out where even those with a `narrow` heading do not fit; 0: never.
     column : bool
         Whether tables for people have a column of it; sentences beside them tell the rest.
+    kind : str
+        How it is written, a key of `FORMATS`, by its unit.
     default : object
         Of the field, where it has one.
     repr : bool
@@ -119,11 +121,10 @@ class Metric:
     column: bool = True
     default: Any = field(default_factory=lambda: MISSING)
     repr: bool = True
+    kind: Kind = field(init=False)
 
-    @property
-    def kind(self) -> Kind:
-        """How it is written, a key of `FORMATS`."""
-        return _KINDS[self.unit]
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", _KINDS[self.unit])
 
     @property
     def name(self) -> str:
