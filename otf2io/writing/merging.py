@@ -98,7 +98,7 @@ def _copy_event(data: Bytes, place: int, out: Bytes, at: int) -> int:
     # Whole words: what they bring along behind the event is written over, or lies behind the end.
     for step in range(0, end - place, 8):
         store_word(out, at + step, load_word(data, place + step))
-    return end - place
+    return int(end - place)
 
 
 @compiled_uncounted
