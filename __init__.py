@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from .analysis.comparison.layers import Comparison as Comparison, compare_layers as compare_layers
     from .analysis.detect import detect_period as detect_period, detect_period_samples as detect_period_samples
     from .analysis.findings.find import Finding as Finding
+    from .analysis.loops.find import find_loops as find_loops
+    from .analysis.loops.loops import Loop as Loop, Loops as Loops
     from .analysis.results.parts import Period as Period, Phase as Phase, Regime as Regime
     from .analysis.results.result import PeriodResult as PeriodResult
     from .export.collection import write_collection as write_collection

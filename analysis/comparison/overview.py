@@ -13,6 +13,7 @@ from ...model.document import Document
 from ..findings.find import Finding, find
 from ..registry import DEFAULT_METHOD
 from .layer_periods import LayerPeriod, layer_periods
+from .loop_story import told_by_loops
 from .story import Segment, results_of, story_of
 
 
@@ -108,5 +109,5 @@ def overview_of(
         for one in statistics
         if one.operations or (one.layer, one.direction) in known
     )
-    story = story_of(trace, results_of(known.values()), method, fs)
+    story = told_by_loops(story_of(trace, results_of(known.values()), method, fs), trace, chosen)
     return Overview(trace, chosen, rows, story, find(trace))

@@ -1,0 +1,1 @@
+"""Loops: the program read back from its own calls, by the shortest description."""

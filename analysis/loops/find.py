@@ -1,0 +1,252 @@
+"""Finding the loops of a trace: the steps of all ranks are folded, and loops that go on together become one."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+import numpy as np
+
+from ...layers.loops.iterations import OUTSIDE, Assignment, IterationSums, Spans
+from ...layers.loops.steps import UNKNOWN_BYTES, StepCode, StepGroup, Steps, StepSums, ranks_of
+from ...layers.trace import Trace
+from ...model.arrays import Ints
+from .folding import Folded, fold
+from .loops import BodyStep, Loop, Loops, Told
+
+_TOGETHER = 0.9
+"""Share of the iterations of two loops that must follow one another by turns for both to be one loop."""
+_STEPS_SHOWN = 12
+"""Steps of an iteration from which on those of one kind are told together."""
+MOST_ITERATIONS = 1 << 12
+"""Iterations of a loop that are told one by one; of loops with more, only what they are in all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """What a group of threads repeats on one kind of file."""
+
+    group: StepGroup
+    folded: Folded
+
+    @cached_property
+    def begin(self) -> Ints:
+        """When each iteration begins in the first thread, int64 (count,)."""
+        return self.group.steps.begin[self.folded.start[:-1]]
+
+    @cached_property
+    def end(self) -> int:
+        """When the last one ends there."""
+        return int(self.group.steps.end[self.folded.start[-2] : self.folded.start[-1]].max())
+
+    @property
+    def weight(self) -> int:
+        """Calls in all."""
+        first = self.group.steps.first
+        start = self.folded.start
+        return int(first[start[-1]] - first[start[0]]) * len(self.group.locations)
+
+
+def find_loops(trace: Trace) -> Loops:
+    """Read a program back from its trace, as loops of what it called itself.
+
+    Raises
+    ------
+    SelectionError
+        If the recorder does not tell single operations.
+
+    Examples
+    --------
+    >>> [loop.count for loop in find_loops(open_trace("fixtures/ckpt4")).loops]  # doctest: +SKIP
+    [20, 55]
+    """
+    trace.definitions.recording.require(trace.path, "loops", "operations")
+    scope = trace.scope
+    sums = trace.stream.summed(partial(StepSums, scope))
+    groups = sums.ordered()
+    members = [Member(group, folded) for group in groups for folded in fold(group.steps)]
+    together = _joined(members)
+    assignment = _assignment(together, sums)
+    amounts = trace.stream.summed(partial(IterationSums, scope, assignment))
+    return Loops(trace, tuple(_loops(trace, together, sums.kinds, amounts)), amounts)
+
+
+def _joined(members: Sequence[Member]) -> list[list[Member]]:
+    """Return loops that go on together, the one with most calls first in each; sets in the order of their begins."""
+    sets: list[list[Member]] = []
+    for member in sorted(members, key=lambda one: (-one.weight, one.group.kind, one.group.locations)):
+        for known in sets:
+            if _is_same(known[0], member):
+                known.append(member)
+                break
+        else:
+            sets.append([member])
+    return sorted(sets, key=lambda one: (int(one[0].begin[0]), one[0].group.kind, one[0].group.locations))
+
+
+def _is_same(one: Member, other: Member) -> bool:
+    """Tell whether two loops are one: as often, and by turns, or on the same files at the same time."""
+    if one.folded.count != other.folded.count:
+        return False
+    if set(one.group.locations) & set(other.group.locations) and one.group is other.group:
+        return False
+    if one.group.kind == other.group.kind and one.begin[0] < other.end and other.begin[0] < one.end:
+        return True
+    latest, first = np.maximum(one.begin, other.begin)[:-1], np.minimum(one.begin, other.begin)[1:]
+    return bool((latest < first).mean() >= _TOGETHER)
+
+
+def _assignment(sets: Iterable[Sequence[Member]], sums: StepSums) -> Assignment:
+    """Return which calls of which threads are in which iteration; those of a loop are numbered one after the other."""
+    kinds = len(sums.kinds)
+    parts: dict[int, list[tuple[Ints, Ints, Ints]]] = {}
+    times: dict[int, list[tuple[Ints, Ints]]] = {}
+    number = 0
+    for members in sets:
+        count = members[0].folded.count
+        places = number + np.minimum(np.arange(count), slots_of(count) - 1)
+        number += slots_of(count)
+        for member in members:
+            call = member.group.steps.first[member.folded.start]
+            for location in member.group.locations:
+                key = location * kinds + member.group.kind
+                parts.setdefault(key, []).append((call[:-1], call[1:], places))
+            begin = np.append(member.begin, member.end + 1)
+            times.setdefault(member.group.kind, []).append((begin, np.append(places, OUTSIDE)))
+    spans = {}
+    for key, several in parts.items():
+        columns = [np.concatenate(column) for column in zip(*several, strict=True)]
+        order = np.argsort(columns[0], kind="stable")
+        spans[key] = Spans(*(column[order] for column in columns))
+    ordered = {}
+    for kind, pairs in times.items():
+        begin, place = (np.concatenate(column) for column in zip(*pairs, strict=True))
+        order = np.argsort(begin, kind="stable")
+        ordered[kind] = begin[order], place[order]
+    return Assignment(spans, kinds, sums.kind_of_file, ordered)
+
+
+def _loops(
+    trace: Trace, sets: Iterable[Sequence[Member]], kinds: Sequence[str], amounts: IterationSums
+) -> Iterator[Loop]:
+    """Give the loops, each before those within it."""
+    number, place = 0, 0
+    for members in sets:
+        count = members[0].folded.count
+        ranks = ranks_of(trace.definitions, (one for member in members for one in member.group.locations))
+        body, inner = _body(trace, members, kinds, number, ranks)
+        told = Told.of(amounts, place, slots_of(count), any_other(members))
+        place += slots_of(count)
+        begin = told.begin if len(told.begin) == count else members[0].begin / trace.definitions.clock.ticks_per_second
+        yield Loop.of(number, None, count, ranks, body, max(one.folded.bits for one in members), begin, told)
+        yield from inner
+        number += 1 + len(inner)
+
+
+def slots_of(count: int) -> int:
+    """Return how many iterations of a loop have sums of their own."""
+    return count if count <= MOST_ITERATIONS else 1
+
+
+def any_other(members: Iterable[Member]) -> list[bool]:
+    """Return which iterations have other steps than the usual in some thread."""
+    either: list[bool] = np.logical_or.reduce([one.folded.other for one in members]).tolist()
+    return either
+
+
+def _body(
+    trace: Trace, members: Sequence[Member], kinds: Sequence[str], number: int, ranks: Sequence[int]
+) -> tuple[list[BodyStep], list[Loop]]:
+    """Return the steps of an iteration in their order, and the loops within it."""
+    steps: dict[tuple[BodyStep, int], set[int]] = {}
+    inner: list[Loop] = []
+    for member in sorted(members, key=lambda one: int(one.begin[0])):
+        mine = ranks_of(trace.definitions, member.group.locations)
+        found = _steps_of(trace, member, member.folded, kinds[member.group.kind], number, number, inner, mine)
+        often: Counter[BodyStep] = Counter()
+        for one in found:
+            often[one] += 1
+            steps.setdefault((one, often[one]), set()).update(mine)
+    body = [one if who == set(ranks) else replace(one, ranks=tuple(sorted(who))) for (one, _), who in steps.items()]
+    return body, inner
+
+
+def _steps_of(
+    trace: Trace,
+    member: Member,
+    folded: Folded,
+    file: str,
+    number: int,
+    parent: int,
+    inner: list[Loop],
+    ranks: list[int],
+) -> list[BodyStep]:
+    """Return the steps of the usual iteration of a loop, and put the loops within it into `inner`."""
+    steps, threads = member.group.steps, len(member.group.locations)
+    low, high = folded.body
+    found: list[BodyStep] = []
+    at = low
+    for within in folded.inner:
+        found += _plain_steps(trace, steps, at, int(within.start[0]), file, threads, folded)
+        place = len(inner)
+        name = number + 1 + place
+        inner.append(Loop.nothing())
+        body = _steps_of(trace, member, within, file, number, name, inner, ranks)
+        begin = steps.begin[within.start[:-1]] / trace.definitions.clock.ticks_per_second
+        end = steps.end[within.start[-1] - 1] / trace.definitions.clock.ticks_per_second
+        inner[place] = Loop.within(name, parent, within, ranks, trace.order, body, begin, float(end))
+        found.append(BodyStep(None, "loop", None, file, within.count, name))
+        at = int(within.start[-1])
+    return found + _plain_steps(trace, steps, at, high, file, threads, folded)
+
+
+def _plain_steps(
+    trace: Trace, steps: Steps, low: int, high: int, file: str, threads: int, folded: Folded
+) -> list[BodyStep]:
+    """Return steps that are no loop, those that follow one another and are the same as one."""
+    found: list[BodyStep] = []
+    for row in range(low, high):
+        code = StepCode.of(int(steps.code[row]))
+        count, total = int(steps.count[row]), int(steps.total[row])
+        each: int | None = None
+        if total >= 0 and total % (count * threads) == 0 and steps.low[row] == steps.high[row]:
+            each = total // (count * threads)
+        one = BodyStep.of(trace.order[code.layer], code, each, file, count)
+        if found and replace(found[-1], count=count) == one:
+            found[-1] = replace(one, count=found[-1].count + count)
+        else:
+            found.append(one)
+    if len(found) > _STEPS_SHOWN:
+        found = _by_kind(found)
+    varying = {(trace.order[layer], kind) for layer, kind in _varying(steps, folded)}
+    return [replace(one, bytes=None) if (one.layer, one.kind) in varying else one for one in found]
+
+
+def _by_kind(steps: Sequence[BodyStep]) -> list[BodyStep]:
+    """Return many steps with those of one layer and kind told together."""
+    together: dict[tuple[str | None, str], BodyStep] = {}
+    for one in steps:
+        key = (one.layer, one.kind)
+        known = together.get(key)
+        if known is None:
+            together[key] = one
+        else:
+            same = known.bytes == one.bytes
+            together[key] = replace(known, count=known.count + one.count, bytes=one.bytes if same else None)
+    return list(together.values())
+
+
+def _varying(steps: Steps, folded: Folded) -> set[tuple[int, str]]:
+    """Return the layers and kinds whose bytes are not those of the usual iteration in half of all iterations."""
+    from ...layers.loops.steps import STEP_KINDS
+
+    start = folded.start
+    inside = slice(int(start[0]), int(start[-1]))
+    code, total = steps.code[inside], steps.total[inside]
+    found = set()
+    for one in np.unique(code[total != UNKNOWN_BYTES]).tolist():
+        amount = np.add.reduceat(np.where((code == one) & (total >= 0), total, 0), start[:-1] - start[0])
+        if (amount == amount[folded.usual]).mean() < 0.5:
+            what = StepCode.of(one)
+            found.add((what.layer, STEP_KINDS[what.kind]))
+    return found

@@ -1,0 +1,570 @@
+"""Folding: a sequence of steps as nested loops, by the description that takes the fewest bits.
+
+A sequence of which only the number of each step is known costs ``log2 n!/(a! b! …)`` bits. A description cuts it into
+parts at each occurrence of an anchor (a step, the begin of a file, a pause); a part that was there before is only
+named, one that differs little is told by the difference. What this saves is the evidence for a loop: of sequences in
+random order a share of 2^-b at most saves b bits by one way to cut. Pauses are steps where they pay for themselves, as
+where they are costs bits, too.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import gammaln
+
+from ...layers.loops.steps import OPEN, STEP_CODES, Steps
+from ...model.arrays import Floats, Ints, Mask
+
+EVIDENCE: Final = 7.0
+"""Bits that a description must save beyond those of the number of ways that were tried: a chance of less than 1 %."""
+_ALIKE: Final = 0.6
+"""Share of the steps of two parts that must be the same for both to be iterations of one loop: more than half, so that
+not both of two others can be like one."""
+_BEGINS: Final = 0.8
+"""The same for the first part, with which what a program does before may be one."""
+_LINKED: Final = 1.25
+"""Ratio of neighbouring sizes up to which they are of one class: frames of a compressed movie, not another record."""
+_APART: Final = 0.8
+"""A threshold for pauses must lie between two gaps of which the shorter is less than this share of the other."""
+_PAUSES: Final = 16
+"""Thresholds for pauses that are tried."""
+_ANCHORS: Final = 24
+"""Kinds of steps that are tried as anchors."""
+_TRIED: Final = 6
+"""Ways to cut whose parts are looked into."""
+_LOOKED_INTO: Final = 4
+"""Parts of each that are."""
+_DEEPEST: Final = 4
+"""Levels of loops."""
+_FEWEST: Final = 3
+"""Steps in which something may repeat."""
+_FILES: Final = 4
+"""Files to which an iteration may do the same so that each file is an iteration: two or three in turn, not a set."""
+_ALL: Final = 0.9
+"""Share of the steps that one must have to be all there is, and of iterations in which a pause must be the longer."""
+_COMPARED: Final = 64
+"""Iterations whose pauses are compared."""
+_CLEAR: Final = 2.0
+"""Times another pause must be longer to be where iterations begin."""
+_EVEN: Final = 0.02
+"""Share of the usual length by which parts around others may differ in length and count as about as long."""
+_BETWEEN: Final = 2
+"""Other parts between two that are alike up to which the loop goes on: a step that some iterations add."""
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A sequence to fold; columns of shape (n,).
+
+    Attributes
+    ----------
+    tokens : list of int64
+        What each step is, more and more coarsely.
+    kind : int64
+        What each step is, whatever its size and file.
+    fresh, opens : bool
+        Whether another file begins, and whether one is opened.
+    file : int64
+    gap : int64
+        Ticks without any step before each.
+    """
+
+    tokens: list[Ints]
+    kind: Ints
+    fresh: Mask
+    opens: Mask
+    file: Ints
+    gap: Ints
+
+    def __len__(self) -> int:
+        return len(self.gap)
+
+    def part(self, low: int, high: int, token: Ints) -> "Line":
+        """Return a part with one column of tokens."""
+        where = slice(low, high)
+        return Line(
+            [token[where]], self.kind[where], self.fresh[where], self.opens[where], self.file[where], self.gap[where]
+        )
+
+
+class Cuts(NamedTuple):
+    """A way to cut a sequence."""
+
+    saved: float
+    """Bits against the sequence as it stands."""
+    start: Ints
+    first: Ints
+    """The first of the parts that is the same."""
+    token: Ints
+    """What the steps were taken for, pauses in front of them included."""
+    plain: Ints
+    """The same without pauses."""
+    left: float
+    """Bits of the parts that are told in full."""
+
+
+@dataclass(frozen=True, eq=False)
+class Folded:
+    """A loop in a sequence of steps.
+
+    Attributes
+    ----------
+    start : int64 (count+1,)
+        Where each iteration begins, and the last one ends.
+    usual : int
+        The iteration that stands for all.
+    other : bool (count,)
+        Iterations with other steps than the usual.
+    bits : float
+        What telling it as a loop saves.
+    inner : tuple of Folded
+        Loops within the usual iteration; places are those of the whole sequence.
+    """
+
+    start: Ints
+    usual: int
+    other: Mask
+    bits: float
+    inner: tuple["Folded", ...] = ()
+
+    @property
+    def count(self) -> int:
+        """Number of iterations."""
+        return len(self.start) - 1
+
+    @property
+    def body(self) -> tuple[int, int]:
+        """Where the usual iteration begins and ends."""
+        return int(self.start[self.usual]), int(self.start[self.usual + 1])
+
+
+def fold(steps: Steps) -> list[Folded]:
+    """Return the loops of a sequence in their order, outermost; none where nothing repeats beyond chance."""
+    if len(steps) < _FEWEST:
+        return []
+    line = _line_of(steps)
+    found = list(_found(line, 0, 0))
+    if found:
+        return [_divided(one, line, steps.fresh) for one in found]
+    return _plain_run(line) or _episodes(line)
+
+
+def _found(line: Line, offset: int, depth: int, alone: bool = True) -> Iterator[Folded]:
+    """Give the loops of a sequence, whose first place is `offset` of the whole."""
+    best = _best(line, depth, alone=alone) if len(line) >= _FEWEST and depth <= _DEEPEST else None
+    if best is not None:
+        yield from _loops(line, best, offset, depth)
+
+
+def _line_of(steps: Steps) -> Line:
+    """Return steps as tokens: exact, with classes of sizes, without sizes; each with and without their files."""
+    exact = _numbered(steps.code, steps.content, steps.total)
+    size_class = np.zeros(len(steps), np.int64)
+    single = steps.content == 0
+    for code in np.unique(steps.code[single]).tolist():
+        rows = np.flatnonzero(single & (steps.code == code))
+        order = rows[np.argsort(steps.total[rows], kind="stable")]
+        sizes = steps.total[order]
+        size_class[order[1:]] = np.cumsum(sizes[1:] > _LINKED * np.maximum(sizes[:-1], 0) + (sizes[:-1] < 1))
+    coarse = _numbered(steps.code, single, size_class)
+    plain = _numbered(steps.code, single)
+    file = _numbered(steps.file)
+    tokens: list[Ints] = []
+    for one in (exact, coarse, plain):
+        for token in (one, _numbered(one, file)) if file.any() else (one,):
+            if not any(np.array_equal(token, known) for known in tokens):
+                tokens.append(token)
+    opens = (steps.code >> 1) % STEP_CODES == OPEN
+    return Line(tokens, plain, steps.fresh, opens, file, steps.gap)
+
+
+def _numbered(*columns: npt.NDArray[Any]) -> Ints:
+    """Return a number for each row, the same for equal rows, counted as they first occur."""
+    number = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        _, place = np.unique(column, return_inverse=True)
+        number = number * (int(place.max(initial=0)) + 1) + place.reshape(-1)
+        _, first, place = np.unique(number, return_index=True, return_inverse=True)
+        number = np.argsort(np.argsort(first))[place.reshape(-1)]
+    return number.astype(np.int64)
+
+
+def _weights(token: Ints) -> tuple[Floats, float]:
+    """Return the bits of each token by itself, and by how much their sum is more than that of the order alone."""
+    table = np.bincount(token)
+    count = table[table > 0]
+    order = (gammaln(len(token) + 1) - gammaln(count + 1).sum()) / np.log(2)
+    bits = np.log2(len(token)) - np.log2(np.maximum(table, 1))
+    return bits[token], float((table * bits).sum() - order)
+
+
+def _starts(token: Ints, anchor: int) -> Ints:
+    """Return where a run of a token begins."""
+    there = token == anchor
+    there[1:] &= token[1:] != token[:-1]
+    return np.flatnonzero(there).astype(np.int64)
+
+
+def _thresholds(gap: Ints) -> list[int]:
+    """Return the shortest pauses to try, longest first: where lengths of gaps lie apart."""
+    order = np.sort(gap[1:])[::-1]
+    order = order[order > 0]
+    if not len(order):
+        return []
+    behind = np.append(order[1:], 0)
+    apart = order[(behind < _APART * order) & (np.arange(len(order)) < max(1, len(gap) * 2 // 3))]
+    if len(apart) > _PAUSES:
+        apart = apart[np.unique(np.geomspace(1, len(apart), _PAUSES).astype(np.int64)) - 1]
+    return [int(one) for one in apart]
+
+
+def _paused(token: Ints, gap: Ints, least: int) -> tuple[Ints, Mask]:
+    """Return tokens with a pause in front of them as other ones, and where pauses are; one is at the begin."""
+    pause = gap >= least
+    pause[0] = True
+    return token * 2 + pause, pause
+
+
+def _measured(token: Ints, start: Ints, more: float = 0.0, plain: Ints | None = None) -> Cuts | None:
+    """Return what cutting there saves, None where there is nothing to save."""
+    from .folding_kernel import described
+
+    if len(start) < 2:
+        return None
+    weight, surplus = _weights(token)
+    saved, left, first = described(token, weight, start)
+    return Cuts(saved - surplus + more, start, first, token, token if plain is None else plain, left)
+
+
+def _anchors(token: Ints) -> list[int]:
+    """Return the tokens to cut at."""
+    count = np.bincount(token)
+    there = np.flatnonzero(count >= 2)
+    often: list[int] = there[np.argsort(-count[there], kind="stable")][:_ANCHORS].tolist()
+    return often
+
+
+def _candidates(line: Line, tokens: Sequence[Ints]) -> Iterator[Cuts | None]:
+    """Give the ways to cut a sequence, each by one anchor."""
+    files, thresholds = _whole_files(line), _thresholds(line.gap)
+    for token in tokens:
+        for anchor in _anchors(token):
+            yield _measured(token, _starts(token, anchor))
+        if files:
+            yield _measured(token, np.flatnonzero(_first_of_files(line)), files)
+        for least in thresholds:
+            with_pauses, pause = _paused(token, line.gap, least)
+            yield _measured(with_pauses, np.flatnonzero(pause), plain=token)
+
+
+def _first_of_files(line: Line) -> Mask:
+    fresh = line.fresh.copy()
+    fresh[0] = True
+    return fresh
+
+
+def _whole_files(line: Line) -> float:
+    """Return the bits that it saves that all calls on a file stand together; 0 where they do not."""
+    count = np.bincount(line.file)
+    if len(count) < 2 or np.count_nonzero(_first_of_files(line)) != len(count):
+        return 0.0
+    return float((gammaln(len(line) + 1) - gammaln(count + 1).sum()) / np.log(2))
+
+
+def _best(line: Line, depth: int, closely: bool = True, alone: bool = True) -> Cuts | None:
+    """Return the way to cut that, with what the parts are in turn, saves most; None where it may be chance.
+
+    Unless `closely`, only anchors by themselves are looked at: there are many parts of parts. What does not stand
+    `alone` is within an iteration, and so is there again and again.
+    """
+    tried = [one for one in _candidates(line, line.tokens) if one is not None]
+    known = [one for one in tried if one.saved > 0]
+    if not known:
+        return None
+    needed = (EVIDENCE if alone else 0.0) + np.log2(len(tried))
+    base = max(known, key=lambda one: one.saved)
+    # With what the steps are best taken for: other anchors, and longer pauses, around the parts found.
+    chosen, most = base, base.saved + _within(line, base, depth)
+    if most < needed or not closely:
+        return base._replace(saved=most) if most >= needed else None
+    others = [one for one in _candidates(line, [base.token]) if one is not None and _is_around(one, base, len(line))]
+    for one in sorted(others, key=lambda one: one.saved + one.left, reverse=True)[:_TRIED]:
+        if one.saved > 0 and one.saved + one.left > most:
+            total = one.saved + _within(line, one, depth)
+            if total > most + (EVIDENCE if chosen is base else 0.0):
+                chosen, most = one, total
+    chosen = chosen._replace(saved=most, plain=base.plain if chosen.plain is base.token else chosen.plain)
+    return _without_marks(line, chosen, known)
+
+
+def _is_around(one: Cuts, base: Cuts, length: int) -> bool:
+    """Tell whether a way to cut makes fewer parts, half of which are about as long as the usual one."""
+    if len(one.start) >= len(base.start):
+        return False
+    lengths = np.diff(np.append(one.start, length))
+    usual = float(np.median(lengths)) if len(lengths) > 2 else float(lengths[0])
+    even = np.abs(lengths - usual) <= max(1.0, _EVEN * usual)
+    return bool(even.all() if len(lengths) == 2 else even.mean() >= 0.5)
+
+
+def _without_marks(line: Line, chosen: Cuts, known: Sequence[Cuts]) -> Cuts:
+    """Return a way to cut by pauses whose parts are all alike instead, if nothing but a step marks those chosen.
+
+    So a step that every third iteration adds does not make one of three.
+    """
+    if line.fresh[1:].any() or line.opens[1:].any():
+        return chosen
+    paused = [one for one in known if one.plain is not one.token and len(chosen.start) < len(one.start)]
+    best = max(paused, key=lambda one: one.saved, default=None)
+    if best is None or best.saved < EVIDENCE or len(line) < 2 * len(best.start):
+        return chosen
+    alike = _clusters(best, np.append(best.start[1:], len(line))) == 0
+    longer = np.median(line.gap[chosen.start[1:]]) > _CLEAR * np.median(line.gap[best.start[1:]])
+    return chosen if longer or alike.mean() < _ALL else best._replace(saved=chosen.saved)
+
+
+def _within(line: Line, cuts: Cuts, depth: int) -> float:
+    """Return what is saved within the first parts that stand for themselves."""
+    if depth >= _DEEPEST:
+        return 0.0
+    fresh = np.flatnonzero(cuts.first == np.arange(len(cuts.first)))[:_LOOKED_INTO]
+    ends = np.append(cuts.start[1:], len(line))
+    saved = 0.0
+    for part in fresh.tolist():
+        low, high = int(cuts.start[part]), int(ends[part])
+        if high - low >= _FEWEST:
+            inner = _best(line.part(low, high, cuts.token), depth + 1, False)
+            saved += inner.saved if inner is not None else 0.0
+    return saved
+
+
+def _loops(line: Line, cuts: Cuts, offset: int, depth: int) -> Iterator[Folded]:
+    """Give the loops that a way to cut makes, parts that are alike and follow one another, and those in other parts."""
+    cuts = _by_turns(cuts, line)
+    ends = np.append(cuts.start[1:], len(line))
+    done = 0
+    for low, high, usual in _runs(line, cuts, ends):
+        start, other, usual = _iterations(cuts, ends, low, high, usual)
+        start, other, usual = _shifted(cuts.plain, start, other, usual, done)
+        start, other, usual = _turned(line, cuts.plain, start, other, usual, done)
+        yield from _found(line.part(done, int(start[0]), cuts.plain), offset + done, depth + 1)
+        body = _body_of(line, cuts.plain, start, usual)
+        inner = tuple(_found(body, offset + int(start[usual]), depth + 1, False))
+        yield Folded(start + offset, usual, other, cuts.saved, inner)
+        done = int(start[-1])
+    yield from _found(line.part(done, len(line), cuts.plain), offset + done, depth + 1)
+
+
+def _body_of(line: Line, plain: Ints, start: Ints, usual: int) -> Line:
+    """Return the usual iteration, with pauses that all iterations of its length have."""
+    low, high = int(start[usual]), int(start[usual + 1])
+    body = line.part(low, high, plain)
+    alike = start[:-1][np.diff(start) == high - low][:_COMPARED]
+    return replace(body, gap=line.gap[alike[:, None] + np.arange(high - low)].min(axis=0))
+
+
+def _turned(line: Line, plain: Ints, start: Ints, other: Mask, usual: int, least: int) -> tuple[Ints, Mask, int]:
+    """Return iterations that begin with the longest pause in them, where that is clear."""
+    length = int(start[usual + 1] - start[usual])
+    whole = start[:-1][np.diff(start) == length]
+    if len(whole) < _FEWEST:
+        return start, other, usual
+    pause = line.gap[whole[1:, None] + np.arange(length)]
+    by, before = int(np.argmax(np.median(pause, axis=0))), (other, usual)
+    if not by or (pause[:, by] > _CLEAR * pause[:, 0]).mean() < _ALL:
+        return start, other, usual
+    body = np.roll(plain[start[usual] : start[usual + 1]], -by)
+    turned = start[:-1] + by
+    if turned[0] - length >= least and np.array_equal(plain[turned[0] - length : turned[0]], body):
+        turned, other, usual = np.insert(turned, 0, turned[0] - length), np.insert(other, 0, False), usual + 1
+    end = int(turned[-1]) + length
+    if turned[-1] >= start[-1] or not np.array_equal(plain[turned[-1] : end], body):
+        # What is left of the last one is none.
+        end, turned, other = int(turned[-1]), turned[:-1], other[:-1]
+    if len(turned) < len(start) - 1:
+        return start, *before
+    return np.append(turned, end), other, min(usual, len(turned) - 1)
+
+
+def _by_turns(cuts: Cuts, line: Line) -> Cuts:
+    """Return cuts with parts that come by turns, such as writing and reading, as one."""
+    ends = np.append(cuts.start[1:], len(line))
+    cluster = _clusters(cuts, ends)
+    if len(cluster) < _FEWEST or (cluster[1:] == cluster[:-1]).mean() >= 0.5:
+        return cuts
+    saved, start = 0.0, cuts.start
+    for anchor in _anchors(cluster):
+        one = _measured(cluster, _starts(cluster, anchor))
+        if one is not None and one.saved > saved:
+            saved, start = one.saved, cuts.start[one.start]
+    if not saved:
+        return cuts
+    found = _measured(cuts.token, start, plain=cuts.plain)
+    return cuts if found is None else found._replace(saved=cuts.saved)
+
+
+def _runs(line: Line, cuts: Cuts, ends: Ints) -> Iterator[tuple[int, int, int]]:
+    """Give where parts that are alike begin and end, single others between them included, and the usual one of them."""
+    cluster = _clusters(cuts, ends)
+    edges = np.flatnonzero(np.diff(cluster, prepend=-1, append=-1)).tolist()
+    at = 0
+    while at + 1 < len(edges):
+        mine, last = cluster[edges[at]], at
+        for place in range(at + 1, len(edges) - 1):
+            if cluster[edges[place]] == mine:
+                last = place
+            elif edges[place + 1] - edges[place] > _BETWEEN:
+                break
+        low, high = edges[at], edges[last + 1]
+        low, high = _trimmed(line, cuts, ends, low, high)
+        alike = np.flatnonzero(cluster[low:high] == mine) + low
+        if len(alike) >= 2:
+            first, counts = np.unique(cuts.first[alike], return_counts=True)
+            yield low, high, int(alike[cuts.first[alike] == first[np.argmax(counts)]][0])
+            at = last
+        at += 1
+
+
+def _trimmed(line: Line, cuts: Cuts, ends: Ints, low: int, high: int) -> tuple[int, int]:
+    """Return a run of parts without a first one that is rather what goes before: of other steps than the second."""
+    if high - low > 2 and cuts.first[low] != cuts.first[low + 1]:
+        first, second = (line.kind[cuts.start[one] : ends[one]] for one in (low, low + 1))
+        size = int(max(first.max(), second.max())) + 1
+        shared = np.minimum(np.bincount(first, minlength=size), np.bincount(second, minlength=size)).sum()
+        if 2 * shared < _BEGINS * (len(first) + len(second)):
+            return low + 1, high
+    return low, high
+
+
+def _iterations(cuts: Cuts, ends: Ints, low: int, high: int, usual: int) -> tuple[Ints, Mask, int]:
+    """Return where iterations begin and the last one ends, which are not as usual, and the number of the usual one.
+
+    Parts are joined or divided where that makes usual ones: a rank may stand still within an iteration, or not before.
+    """
+    plain, cluster = cuts.plain, _clusters(cuts, ends)
+    body = plain[cuts.start[usual] : ends[usual]]
+    start: list[int] = []
+    other: list[bool] = []
+    part = low
+    while part < high:
+        behind = part + 1
+        if cluster[part] != cluster[usual]:
+            while behind < high and cluster[behind] != cluster[usual]:
+                behind += 1
+        begin, end = int(cuts.start[part]), int(ends[behind - 1])
+        times, rest = divmod(end - begin, len(body))
+        if times and not rest and np.array_equal(plain[begin:end], np.tile(body, times)):
+            start += range(begin, end, len(body))
+            other += [False] * times
+        elif cluster[part] == cluster[usual] or _holds(plain[begin:end], body):
+            start.append(begin)
+            other.append(True)
+        part = behind
+    edges = np.array([*start, int(ends[high - 1])], np.int64)
+    number = int(np.searchsorted(edges, cuts.start[usual]))
+    edges[-1] = _end_of_last(plain, edges, number)
+    return edges, np.array(other, np.bool_), number
+
+
+def _holds(part: Ints, body: Ints) -> bool:
+    """Tell whether a part has most steps of a body, whatever else it has."""
+    size = int(max(part.max(), body.max())) + 1
+    shared = np.minimum(np.bincount(part, minlength=size), np.bincount(body, minlength=size)).sum()
+    return bool(shared >= _ALIKE * len(body))
+
+
+def _shifted(plain: Ints, start: Ints, other: Mask, usual: int, least: int) -> tuple[Ints, Mask, int]:
+    """Return iterations that begin earlier, where what stands before the first one belongs to it."""
+    length = int(start[usual + 1] - start[usual])
+    body = plain[start[usual] : start[usual + 1]]
+    while start[0] - length >= least and np.array_equal(plain[start[0] - length : start[0]], body):
+        start, other, usual = np.insert(start, 0, start[0] - length), np.insert(other, 0, False), usual + 1
+    lacking = length - int(start[-1] - start[-2])
+    before = int(start[0]) - lacking
+    if 0 < lacking < length and before >= least and np.array_equal(plain[before : start[0]], body[length - lacking :]):
+        shifted = start - lacking
+        shifted[-1] = start[-1]
+        last = plain[shifted[-2] : shifted[-1]]
+        if np.array_equal(last, plain[shifted[usual] : shifted[usual + 1]]):
+            other = other.copy()
+            other[-1] = False
+            return shifted, other, usual
+    return start, other, usual
+
+
+def _end_of_last(plain: Ints, start: Ints, usual: int) -> int:
+    """Return where the last iteration ends: what follows the loop does not belong to it."""
+    last, end = int(start[-2]), int(start[-1])
+    length = int(start[usual + 1] - start[usual])
+    body = plain[start[usual] : start[usual + 1]]
+    if usual < len(start) - 2 and end - last > length and np.array_equal(plain[last : last + length], body):
+        return last + length
+    return end
+
+
+def _clusters(cuts: Cuts, ends: Ints) -> Ints:
+    """Return a number for each part; parts that are mostly the same steps have the same."""
+    kinds = np.unique(cuts.first)
+    histograms: list[dict[int, int]] = []
+    of_kind: dict[int, int] = {}
+    counts = {int(kind): int((cuts.first == kind).sum()) for kind in kinds}
+    for kind in sorted(counts, key=lambda one: (-counts[one], one)):
+        values, times = np.unique(cuts.token[cuts.start[kind] : ends[kind]], return_counts=True)
+        mine = dict(zip(values.tolist(), times.tolist(), strict=True))
+        for number, known in enumerate(histograms):
+            shared = sum(min(times, known.get(token, 0)) for token, times in mine.items())
+            if 2 * shared >= _ALIKE * (sum(mine.values()) + sum(known.values())):
+                of_kind[kind] = number
+                break
+        else:
+            of_kind[kind] = len(histograms)
+            histograms.append(mine)
+    return np.array([of_kind[int(one)] for one in cuts.first], np.int64)
+
+
+def _divided(one: Folded, line: Line, fresh: Mask) -> Folded:
+    """Return a loop whose iterations do the same on several files, one after the other, with one file in each."""
+    low, high = one.body
+    body = line.kind[low:high]
+    for times in range(2, min(_FILES, (high - low) // 2) + 1):
+        length, rest = divmod(high - low, times)
+        if rest or not np.array_equal(body, np.tile(body[:length], times)):
+            continue
+        if not fresh[low + length : high : length].all() or fresh[low + 1 : low + length].any():
+            continue
+        start = [
+            np.arange(first, behind, length)[: max(1, (behind - first) // length)]
+            for first, behind in pairwise(one.start.tolist())
+        ]
+        other = np.concatenate([np.full(len(few), bad) for few, bad in zip(start, one.other, strict=True)])
+        edges = np.append(np.concatenate(start), one.start[-1])
+        return Folded(edges, int(np.searchsorted(edges, low)), other, one.bits)
+    return one
+
+
+def _plain_run(line: Line) -> list[Folded]:
+    """Return one step that is all there is as a loop: nothing but its number says so."""
+    for token in (line.tokens[0], line.kind):
+        count = np.bincount(token)
+        usual = int(np.argmax(count))
+        if count[usual] >= _FEWEST and count[usual] >= _ALL * len(line):
+            where = np.flatnonzero(token == usual)
+            return [Folded(np.append(where, where[-1] + 1), 0, np.zeros(len(where), np.bool_), 0.0)]
+    return []
+
+
+def _episodes(line: Line) -> list[Folded]:
+    """Return what a file is opened for again and again, as one step, if that is much the same each time."""
+    start = np.flatnonzero(line.opens & ~np.append(False, line.opens[:-1]))
+    if len(start) < 2 or start[0] > 0:
+        return []
+    first = np.arange(len(start))
+    cuts = Cuts(0.0, start, first, line.kind, line.kind, 0.0)
+    edges = np.append(start, len(line))
+    if _clusters(cuts, edges[1:]).any() or len(line) < 2 * len(start):
+        return []
+    return [Folded(edges, 0, np.diff(edges) != edges[1] - edges[0], 0.0)]

@@ -1,0 +1,333 @@
+"""What comes back: loops, their steps and iterations, and how regularly these follow one another."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from ...layers.document import document
+from ...layers.loops.iterations import METADATA, OUTSIDE, IterationSums
+from ...layers.loops.steps import STEP_KINDS, StepCode
+from ...layers.trace import Trace
+from ...model.arrays import Floats, Ints, Mask, Rows
+from ...model.codes import IoMode
+from ...model.document import Record
+from ...model.errors import import_library
+from .folding import Folded
+
+_CLOCK: Final = 0.02
+"""Share of the interval by which begins may lie off an even grid: more is not the clock's doing but the work's."""
+_REGULAR: Final = 0.25
+"""Coefficient of variation of intervals up to which the next one is foretold within a quarter of it in most cases."""
+_LONGER: Final = 1.5
+"""Times the median of the iterations' lengths from which on an iteration may stand out."""
+_DEVIATIONS: Final = 5.0
+"""Robust standard deviations above the median from which on it does; of normal ones none in a million."""
+
+
+@dataclass(frozen=True)
+class BodyStep(Record):
+    """A step of an iteration.
+
+    Attributes
+    ----------
+    layer : str or None
+        None for a loop.
+    kind : str
+        ``read``, ``write``, ``flush``, ``open``, ``close``, ``deletion``, or ``loop``.
+    bytes : int or None
+        Of one call of one rank; None where they vary or there are none.
+    file : str
+        Kind of file, with ``*`` for what differs.
+    count : int
+        How often it is done, one after the other.
+    loop : int or None
+        Id of the loop.
+    ranks : tuple of int or None
+        Those that do so, where not all ranks of the loop do.
+    """
+
+    OPTIONAL: ClassVar = frozenset({"ranks"})
+
+    layer: str | None
+    kind: str
+    bytes: int | None
+    file: str
+    count: int
+    loop: int | None = None
+    ranks: tuple[int, ...] | None = None
+
+    @classmethod
+    def of(cls, layer: str, code: StepCode, size: int | None, file: str, count: int) -> "BodyStep":
+        """Return the step that a code stands for."""
+        kind = STEP_KINDS[code.kind]
+        return cls(layer, kind, size if kind in ("read", "write") else None, file, count)
+
+
+@dataclass(frozen=True)
+class LayerPart(Record):
+    """What a layer does in an iteration."""
+
+    OPTIONAL: ClassVar = frozenset({"slowest_rank"})
+
+    bytes_read: int | float
+    bytes_written: int | float
+    operations: int
+    busy_s: float
+    flushes: int = 0
+    hidden_operations: int = 0
+    slowest_rank: int | None = None
+
+
+@dataclass(frozen=True)
+class Iteration(Record):
+    """One pass of a loop, over all ranks.
+
+    Attributes
+    ----------
+    outlier : bool
+        Whether it took much longer than the others.
+    other : bool
+        Whether some rank missed steps or did more than usual.
+    """
+
+    begin_s: float
+    end_s: float
+    outlier: bool
+    layers: dict[str, LayerPart]
+    other: bool = False
+
+
+@dataclass(frozen=True)
+class Intervals(Record):
+    """Times from one begin to the next in s: median, quartiles and coefficient of variation."""
+
+    median: float
+    lower_quartile: float
+    upper_quartile: float
+    jitter: float
+
+
+@dataclass(frozen=True)
+class Loop(Record):
+    """Steps that ranks do again and again.
+
+    Attributes
+    ----------
+    bits : float
+        What telling the run by this loop saves against its steps by themselves; 0 for a single step done many times.
+    timing : str
+        ``clock``: begins lie on an even grid; ``regular``: intervals vary by a quarter at most; ``irregular``.
+    iterations : tuple of Iteration
+        Empty for loops within a loop, and for those with more than 4,096.
+    sums : dict of str to LayerPart
+        What layers do in all iterations; empty for loops within a loop.
+    """
+
+    id: int
+    parent: int | None
+    count: int
+    ranks: tuple[int, ...]
+    layers: tuple[str, ...]
+    body: tuple[BodyStep, ...]
+    begin_s: float
+    end_s: float
+    bits: float
+    interval_s: Intervals
+    timing: str
+    iterations: tuple[Iteration, ...] = ()
+    sums: dict[str, LayerPart] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        id: int,
+        parent: int | None,
+        count: int,
+        ranks: Sequence[int],
+        body: Sequence[BodyStep],
+        bits: float,
+        begin: Floats,
+        told: "Told",
+    ) -> "Loop":
+        """Return an outermost loop, of whose iterations at least the sums are known."""
+        times = float(begin.min()), float(told.end.max()), round(bits, 1), *timing_of(begin)
+        own = (id, parent, count, tuple(ranks), tuple(told.sums), tuple(body))
+        iterations = told.iterations if len(told.iterations) == count else ()
+        return cls(*own, *times, iterations, told.sums)
+
+    @classmethod
+    def within(
+        cls,
+        id: int,
+        parent: int,
+        folded: Folded,
+        ranks: Sequence[int],
+        order: Sequence[str],
+        body: Sequence[BodyStep],
+        begin: Floats,
+        end: float,
+    ) -> "Loop":
+        """Return a loop within the usual iteration of another."""
+        layers = tuple(one for one in order if any(one == step.layer for step in body))
+        times = float(begin[0]), end, round(folded.bits, 1), *timing_of(begin)
+        return cls(id, parent, folded.count, tuple(ranks), layers, tuple(body), *times)
+
+    @classmethod
+    def nothing(cls) -> "Loop":
+        """Return what stands for a loop until it is known."""
+        return cls(0, None, 0, (), (), (), 0.0, 0.0, 0.0, Intervals(0.0, 0.0, 0.0, 0.0), "irregular")
+
+    @property
+    def bytes(self) -> int | float:
+        """Bytes moved in the layer that moves most."""
+        return max((one.bytes_read + one.bytes_written for one in self.sums.values()), default=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Loops:
+    """The loops of a trace, outermost first, in the order of their begins.
+
+    Attributes
+    ----------
+    trace : Trace
+    loops : tuple of Loop
+    sums : IterationSums
+        Those of all iterations, and of what is in none.
+    """
+
+    trace: Trace
+    loops: tuple[Loop, ...]
+    sums: IterationSums
+
+    @property
+    def outermost(self) -> tuple[Loop, ...]:
+        """Those that are in no other."""
+        return tuple(one for one in self.loops if one.parent is None)
+
+    @property
+    def outside(self) -> dict[str, LayerPart]:
+        """What layers do in no iteration; with all iterations it is what they do in all."""
+        return _layer_parts(self.sums, np.flatnonzero(self.sums.amounts.keys[0] == OUTSIDE), {}, {})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document of ``iostrata loops --json``."""
+        return document(
+            self.trace,
+            loops=[one.to_dict() for one in self.loops],
+            outside={name: part.to_dict() for name, part in self.outside.items()},
+        )
+
+    def to_dataframe(self) -> Any:
+        """Return a ``pandas.DataFrame`` with a row for each iteration and layer; needs pandas."""
+        rows = [
+            {"loop": loop.id, "iteration": number, "begin_s": one.begin_s, "end_s": one.end_s, "outlier": one.outlier}
+            | {"layer": layer, **part.to_dict()}
+            for loop in self.outermost
+            for number, one in enumerate(loop.iterations)
+            for layer, part in one.layers.items()
+        ]
+        return import_library("pandas").DataFrame(rows)
+
+
+def timing_of(begin: Floats) -> tuple[Intervals, str]:
+    """Return how regularly iterations begin."""
+    if len(begin) < 2:
+        return Intervals(0.0, 0.0, 0.0, 0.0), "irregular"
+    between = np.diff(begin)
+    low, median, high = np.quantile(between, (0.25, 0.5, 0.75)).tolist()
+    mean = float(between.mean())
+    jitter = float(between.std() / mean) if mean > 0 else 0.0
+    intervals = Intervals(median, low, high, jitter)
+    if len(begin) > 3 and mean > 0:
+        number = np.arange(len(begin))
+        off = begin - np.polyval(np.polyfit(number, begin, 1), number)
+        if float(off.std()) <= _CLOCK * mean:
+            return intervals, "clock"
+    return intervals, "regular" if len(begin) > 2 and jitter <= _REGULAR else "irregular"
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What is known of the iterations of a loop, or of all of them as one.
+
+    Attributes
+    ----------
+    begin, end : float64 (n,)
+        In s.
+    iterations : tuple of Iteration
+    sums : dict of str to LayerPart
+    """
+
+    begin: Floats
+    end: Floats
+    iterations: tuple[Iteration, ...]
+    sums: dict[str, LayerPart]
+
+    @classmethod
+    def of(cls, sums: IterationSums, first: int, count: int, other: Sequence[bool]) -> "Told":
+        """Return what sums say of the iterations with the numbers from `first` on."""
+        second = sums.scope.window.ticks_per_second
+        edges = np.searchsorted(sums.amounts.keys[0], first + np.arange(count + 1))
+        begin = np.minimum.reduceat(sums.amounts["begin"][: edges[-1]], edges[:-1]) / second
+        end = np.maximum.reduceat(sums.amounts["end"][: edges[-1]], edges[:-1]) / second
+        length = end - begin
+        median = float(np.median(length))
+        spread = 1.4826 * float(np.median(np.abs(length - median)))
+        long = (length > _LONGER * median) & (length > median + _DEVIATIONS * spread) & (count > 2)
+        slowest = _slowest(sums, first, count)
+        groups = first * sums.layers + np.arange(count * sums.layers)
+        busy = dict(zip(groups.tolist(), (sums.busy.lengths(groups) / second).tolist(), strict=True))
+        iterations = tuple(
+            Iteration(
+                float(begin[one]),
+                float(end[one]),
+                bool(long[one]),
+                _layer_parts(sums, np.arange(edges[one], edges[one + 1]), busy, slowest),
+                other[one],
+            )
+            for one in range(count)
+        )
+        union = sums.busy.regrouped(lambda group: np.where(_inside(group, groups), group % sums.layers, -1))
+        of_layers = (union.lengths(np.arange(sums.layers)) / second).tolist()
+        whole = _layer_parts(sums, np.arange(edges[0], edges[-1]), dict(enumerate(of_layers)), {}, 0)
+        return cls(begin, end, iterations, whole)
+
+
+def _inside(group: Ints, groups: Ints) -> Mask:
+    return np.asarray((group >= groups[0]) & (group <= groups[-1]))
+
+
+def _layer_parts(
+    sums: IterationSums, rows: Rows, busy: Mapping[int, float], slowest: Mapping[int, int], first: int | None = None
+) -> dict[str, LayerPart]:
+    """Return what layers do in some rows of sums: of one iteration, or of several as if they were number `first`."""
+    _, layer, mode = (key[rows] for key in sums.amounts.keys)
+    found = {}
+    for place in np.unique(layer).tolist():
+        mine, modes = rows[layer == place], mode[layer == place]
+        moving = mine[(modes == IoMode.READ) | (modes == IoMode.WRITE)]
+        number = int(sums.amounts.keys[0][mine[0]]) if first is None else first
+        group = number * sums.layers + place
+        found[sums.scope.order[place]] = LayerPart(
+            bytes_read=sums.bytes(mine[modes == IoMode.READ]),
+            bytes_written=sums.bytes(mine[modes == IoMode.WRITE]),
+            operations=int(sums.amounts["operations"][moving].sum()),
+            busy_s=busy.get(group, 0.0),
+            flushes=int(sums.amounts["operations"][mine[modes == IoMode.FLUSH]].sum()),
+            hidden_operations=int(sums.amounts["hidden"][mine[modes != METADATA]].sum()),
+            slowest_rank=slowest.get(group),
+        )
+    return found
+
+
+def _slowest(sums: IterationSums, first: int, count: int) -> dict[int, int]:
+    """Return the rank whose operations took longest, by iteration and layer."""
+    iteration, layer, process = sums.ranks.keys
+    mine = (iteration >= first) & (iteration < first + count)
+    group, ticks = (iteration * sums.layers + layer)[mine], sums.ranks["ticks"][mine]
+    order = np.lexsort((ticks, group))
+    last = np.flatnonzero(np.diff(group[order], append=-1))
+    ranks = np.append(sums.scope.definitions.groups.rank, -1)[process[mine][order][last]]
+    return dict(zip(group[order][last].tolist(), ranks.tolist(), strict=True))

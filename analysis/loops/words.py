@@ -1,0 +1,89 @@
+"""Loops in words."""
+
+from collections.abc import Sequence
+
+from ...model.quantities import bytes_text, counted, seconds_text
+from .loops import BodyStep, Iteration, Loop
+
+
+def loop_text(loop: Loop, loops: Sequence[Loop], folder: str = "") -> str:
+    """Return a loop such as ``8 × (4 × write 1 MiB, flush)``; names of files without a `folder`."""
+    return f"{loop.count:,} × ({body_text(loop, loops, folder)})"
+
+
+def body_text(loop: Loop, loops: Sequence[Loop], folder: str = "") -> str:
+    """Return the steps of an iteration; a file is named where it differs from that of the step before."""
+    known = {one.id: one for one in loops}
+    parts, file = [], None
+    for step in loop.body:
+        text = _step_text(step)
+        if step.loop is not None:
+            inner = known[step.loop]
+            text = loop_text(inner, loops, folder) if inner.body else text
+        elif step.file != file:
+            file = step.file
+            text += f" {file.removeprefix(folder)}"
+        parts.append(text)
+    return ", ".join(parts)
+
+
+def _step_text(step: BodyStep) -> str:
+    size = "" if step.bytes is None else f" {size_text(step.bytes)}"
+    often = f"{step.count:,} × " if step.count > 1 else ""
+    who = "" if step.ranks is None else f" [{ranks_text(step.ranks, 0)}]"
+    return f"{often}{step.kind}{size}{who}"
+
+
+def size_text(size: int) -> str:
+    """Return a size as programs are asked for it: with binary prefixes where it is a whole number of them.
+
+    >>> size_text(1 << 20), size_text(3000), size_text(65536)
+    ('1 MiB', '3 kB', '64 KiB')
+    """
+    for shift, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if size and size % (1 << shift) == 0:
+            return f"{size >> shift:,} {unit}"
+    return bytes_text(size)
+
+
+def ranks_text(ranks: Sequence[int], of: int) -> str:
+    """Return ranks as ranges: ``ranks 0–3, 7``; ``all 8 ranks`` where there are no others.
+
+    >>> ranks_text((0, 1, 2, 5), 8), ranks_text((3,), 8), ranks_text((0, 1), 2)
+    ('ranks 0–2, 5', 'rank 3', 'all 2 ranks')
+    """
+    if len(ranks) == of and of > 1:
+        return f"all {of} ranks"
+    parts: list[list[int]] = []
+    for one in ranks:
+        if parts and parts[-1][-1] == one - 1:
+            parts[-1] = [parts[-1][0], one]
+        else:
+            parts.append([one])
+    text = ", ".join(f"{low}–{high}" if high > low else str(low) for low, high in ((one[0], one[-1]) for one in parts))
+    return f"rank{'s' if len(ranks) > 1 else ''} {text}"
+
+
+def outlier_text(loop: Loop) -> str:
+    """Return which iterations took much longer than the others, with the layer and rank to blame; empty for none."""
+    long = [(number, one) for number, one in enumerate(loop.iterations, 1) if one.outlier]
+    if not long:
+        return ""
+    number, worst = max(long, key=lambda pair: _length(pair[1]))
+    usual = sorted(map(_length, loop.iterations))[len(loop.iterations) // 2]
+    times = f"{_length(worst) / usual:,.1f} times as long as usual" if usual > 0 else seconds_text(_length(worst))
+    more = f"; {counted(len(long) - 1, 'other')} stand out, too" if len(long) > 1 else ""
+    return f"iteration {number} takes {times}{_blame(worst)}{more}"
+
+
+def _blame(one: Iteration) -> str:
+    """Return the lowest layer that was busy most of an iteration, and its slowest rank."""
+    for layer, part in reversed(one.layers.items()):
+        if part.busy_s > 0.5 * _length(one):
+            rank = "" if part.slowest_rank is None else f", most on rank {part.slowest_rank}"
+            return f" ({layer} busy for {seconds_text(part.busy_s)}{rank})"
+    return " (no layer is busy for most of it)"
+
+
+def _length(one: Iteration) -> float:
+    return one.end_s - one.begin_s

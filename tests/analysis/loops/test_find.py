@@ -1,0 +1,141 @@
+"""Loops of real recordings and of made ones: counts, steps, sums of iterations, and what does not matter to them."""
+
+import numpy as np
+import pytest
+from iostrata import SelectionError, find_loops, open_trace
+
+TRUTH = {
+    "ckpt4": {"ckpt_*.dat": 20, "run.log": 80},
+    "ckpt4_jitter": {"ckpt_*.dat": 60},
+    "ckpt4_romio": {"ckpt_*.dat": 20},
+    "ckpt8_unnested": {"ckpt_*.dat": 20},
+    "ckpt16": {"ckpt_*.dat": 8},
+    "ior384": {"write_sync.dat": 8, "read_sync.dat": 8},
+    "mixed4": {"state.dat": 20, "log_*.bin": 80},
+    "ncckpt4": {"out.nc": 20},
+    "ncckpt4_perstep": {"out_*.nc": 20},
+    "ncckpt8": {"out.nc": 20},
+}
+
+
+def counts(found):
+    return {step.file.rsplit("/", 1)[-1]: loop.count for loop in found.outermost for step in loop.body}
+
+
+@pytest.mark.parametrize("archive", TRUTH)
+def test_loops_are_those_of_the_program(fixtures, archive):
+    found = counts(find_loops(open_trace(fixtures / archive)))
+    assert {name: found.get(name) for name in TRUTH[archive]} == TRUTH[archive]
+
+
+@pytest.mark.parametrize("archive", ["aperiodic4"])
+def test_what_does_not_repeat_has_no_loop(fixtures, archive):
+    assert not [one for one in find_loops(open_trace(fixtures / archive)).loops if one.bits > 0]
+
+
+@pytest.mark.parametrize("archive", ["ckpt4", "ncckpt4", "ior384", "mixed4", "nonblocking4", "small_files2"])
+def test_iterations_and_what_is_outside_are_all_that_layers_do(fixtures, archive):
+    trace = open_trace(fixtures / archive)
+    found = find_loops(trace)
+    for name, layer in trace.layers.items():
+        parts = [loop.sums[name] for loop in found.outermost if name in loop.sums]
+        parts += [found.outside[name]] if name in found.outside else []
+        of = {way: layer.statistics(way) for way in ("read", "write")}
+        assert sum(one.bytes_read for one in parts) == of["read"].bytes
+        assert sum(one.bytes_written for one in parts) == of["write"].bytes
+        assert sum(one.operations for one in parts) == of["read"].operations + of["write"].operations
+    for loop in found.outermost:
+        for name, part in loop.sums.items():
+            each = [one.layers[name] for one in loop.iterations if name in one.layers]
+            assert sum(one.bytes_written for one in each) == part.bytes_written
+
+
+def test_every_layer_that_takes_part_does_so_in_each_iteration(fixtures):
+    found = find_loops(open_trace(fixtures / "ncckpt4"))
+    loop = next(one for one in found.outermost if "netCDF" in one.layers)
+    assert loop.layers == ("netCDF", "HDF5", "MPI-IO", "POSIX")
+    for one in loop.iterations:
+        assert set(one.layers) == set(loop.layers)
+        # Each step a field of 1 MiB a rank, and its time.
+        assert {part.bytes_written for name, part in one.layers.items()} == {4 * 2**20 + 8}
+
+
+@pytest.mark.parametrize("archive", ["ckpt4", "ncckpt4", "ior384"])
+def test_bounded_memory_gives_the_same_loops(fixtures, archive):
+    whole, bounded = (find_loops(open_trace(fixtures / archive, memory=memory)) for memory in (None, 400_000_000))
+    assert whole.to_dict()["loops"] == bounded.to_dict()["loops"]
+
+
+def test_a_window_shows_the_iterations_in_it(fixtures):
+    trace = open_trace(fixtures / "ckpt4_jitter", window=(0, 6.5))
+    loop = next(one for one in find_loops(trace).outermost if "MPI-IO" in one.layers)
+    assert 25 <= loop.count < 60
+    assert loop.end_s <= 6.5
+
+
+def test_the_document_has_what_others_rely_on(fixtures):
+    found = find_loops(open_trace(fixtures / "ckpt4")).to_dict()["loops"]
+    keys = ["id", "parent", "count", "ranks", "layers", "body", "begin_s", "end_s", "bits", "interval_s", "timing"]
+    for loop in found:
+        assert list(loop) == [*keys, "iterations", "sums"]
+        assert set(loop["interval_s"]) == {"median", "lower_quartile", "upper_quartile", "jitter"}
+        assert loop["timing"] in ("clock", "regular", "irregular")
+        assert all({"layer", "kind", "bytes", "file", "count", "loop"} <= set(step) for step in loop["body"])
+        for one in loop["iterations"]:
+            assert one["begin_s"] <= one["end_s"]
+            for part in one["layers"].values():
+                assert {"bytes_read", "bytes_written", "operations", "busy_s"} <= set(part)
+
+
+def test_iterations_as_a_table(fixtures):
+    found = find_loops(open_trace(fixtures / "ckpt4"))
+    table = found.to_dataframe()
+    assert {"loop", "iteration", "layer", "bytes_written", "busy_s"} <= set(table)
+    assert len(table[table.layer == "MPI-IO"]) == 20
+
+
+def rows(count, process=0, slow=None, late=None):
+    made, time = [], 10
+    for iteration in range(count):
+        time += 1485 if iteration == late else 0
+        for size in (100, 100, 7):
+            length = 500 if slow == iteration else 5
+            made.append({"begin": time, "end": time + length, "moved": size, "requested": size, "process": process})
+            time += length + 2
+        time += 40
+    return made
+
+
+def test_the_slowest_iteration_stands_out_with_its_rank(make_trace):
+    trace = make_trace(
+        [("POSIX", "/data/out", -1)], [*rows(12, late=5), *rows(12, 1, slow=4), *rows(12, 2, late=5)], length=6000
+    )
+    (loop,) = find_loops(trace).outermost
+    assert (loop.count, loop.ranks) == (12, (0, 1, 2))
+    assert [number for number, one in enumerate(loop.iterations) if one.outlier] == [4]
+    assert loop.iterations[4].layers["POSIX"].slowest_rank == 1
+
+
+def test_the_order_of_ranks_does_not_matter(make_trace):
+    def made(order):
+        steps = [one for process in order for one in rows(9 if process else 12, process)]
+        return find_loops(make_trace([("POSIX", "/data/out", -1)], steps, length=6000)).to_dict()["loops"]
+
+    assert made((0, 1, 2)) == made((2, 0, 1))
+
+
+def test_a_trace_without_operations_has_no_loops(make_trace):
+    assert find_loops(make_trace([("POSIX", "/data/out", -1)])).loops == ()
+
+
+@pytest.mark.parametrize("archive", ["broken_race_corruption", "nonblocking4", "threads2"])
+def test_damaged_and_odd_archives(fixtures, archive):
+    found = find_loops(open_trace(fixtures / archive))
+    assert np.isfinite([one.bits for one in found.loops]).all()
+
+
+def test_recordings_without_operations_are_refused(tmp_path):
+    path = tmp_path / "bins.jsonl"
+    path.write_text('{"layer": "POSIX"}\n')
+    with pytest.raises((SelectionError, Exception)):
+        find_loops(open_trace(path))

@@ -1,0 +1,113 @@
+"""Folding of sequences: what repeats is found whatever its times, and what does not is not."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from iostrata.analysis.loops.folding import fold
+from iostrata.layers.loops.steps import UNKNOWN_BYTES, Steps
+
+READ, WRITE, FLUSH, OPEN, CLOSE = range(5)
+
+
+def steps_of(rows, gap=None):
+    """Rows are (kind, size) or (kind, size, file)."""
+    full = [(*row, 0)[:3] for row in rows]
+    kind, size, file = (np.array(column, np.int64) for column in zip(*full, strict=True))
+    count = len(full)
+    gap = np.full(count, 10) if gap is None else np.asarray(gap, np.int64)
+    begin = np.cumsum(gap + 5)
+    size = np.where(kind >= FLUSH, UNKNOWN_BYTES, size)
+    fresh = np.diff(file, prepend=-1) != 0
+    nothing, one = np.zeros(count, np.int64), np.ones(count, np.int64)
+    code = (kind * 2).astype(np.int32)
+    return Steps(code, nothing, one, size, size, size, file.astype(np.int32), fresh, gap, begin, begin + 5)
+
+
+BODY = [(OPEN, 0), (WRITE, 100), (WRITE, 100), (WRITE, 7), (CLOSE, 0)]
+
+
+@given(st.integers(4, 40), st.integers(0, 2**32), st.sampled_from([0.0, 0.5, 3.0]))
+def test_a_loop_is_found_whatever_its_times(count, seed, jitter):
+    rng = np.random.default_rng(seed)
+    gap = (100 * rng.lognormal(0, jitter, 5 * count)).astype(np.int64)
+    (loop,) = fold(steps_of(BODY * count, gap))
+    assert loop.count == count
+    assert loop.start.tolist() == list(range(0, 5 * count + 1, 5))
+    assert not loop.other.any()
+
+
+@given(st.integers(8, 30), st.integers(4, 12), st.integers(0, 2**32))
+def test_pauses_alone_make_a_loop_where_all_steps_are_the_same(count, inner, seed):
+    rng = np.random.default_rng(seed)
+    gap = rng.integers(1, 10, inner * count)
+    gap[::inner] = rng.integers(1000, 3000, count)
+    (loop,) = fold(steps_of([(WRITE, 100)] * (inner * count), gap))
+    assert loop.start.tolist() == list(range(0, inner * count + 1, inner))
+
+
+@given(st.integers(3, 8), st.integers(10, 20))
+def test_loops_within_loops(outer, inner):
+    rows = ([(OPEN, 0)] + [(WRITE, 100), (READ, 3)] * inner + [(FLUSH, 0), (CLOSE, 0)]) * outer
+    (loop,) = fold(steps_of(rows))
+    assert loop.count == outer
+    assert [one.count for one in loop.inner] == [inner]
+
+
+@given(st.integers(12, 40), st.data())
+def test_single_iterations_may_miss_or_add_steps(count, data):
+    odd = data.draw(st.lists(st.integers(1, count - 2), min_size=1, max_size=2, unique=True))
+    rows = []
+    for iteration in range(count):
+        body = list(BODY)
+        if iteration in odd:
+            body = [*body[:3], *body[4:]] if data.draw(st.booleans()) else [*body[:4], (FLUSH, 0), body[4]]
+        rows += body
+    (loop,) = fold(steps_of(rows))
+    assert loop.count == count
+    assert set(np.flatnonzero(loop.other).tolist()) == set(odd)
+
+
+def test_sizes_may_drift():
+    rows = [row for one in range(30) for row in ((OPEN, 0), (WRITE, 1000 + 37 * one), (WRITE, 8), (CLOSE, 0))]
+    (loop,) = fold(steps_of(rows))
+    assert loop.count == 30
+
+
+def test_numbered_files_are_iterations():
+    rng = np.random.default_rng(1)
+    rows = [(WRITE, int(size), file) for file in range(9) for size in rng.integers(1, 10**6, 4)]
+    (loop,) = fold(steps_of(rows))
+    assert loop.count == 9
+
+
+def test_writing_and_reading_by_turns_is_one_loop():
+    rows = [(OPEN, 0), *[(WRITE, 100)] * 4, (CLOSE, 0), (OPEN, 0), *[(READ, 100)] * 4, (CLOSE, 0)] * 8
+    (loop,) = fold(steps_of(rows))
+    assert loop.count == 8
+
+
+def test_one_loop_may_follow_another():
+    found = fold(steps_of([(WRITE, 100), (READ, 5)] * 20 + [(WRITE, 7), (FLUSH, 0), (READ, 9)] * 15))
+    assert [one.count for one in found] == [20, 15]
+
+
+def test_a_step_done_many_times_needs_no_evidence():
+    (loop,) = fold(steps_of([(WRITE, 100)] * 50))
+    assert (loop.count, loop.bits) == (50, 0)
+
+
+@pytest.mark.parametrize("kinds", [2, 5])
+def test_random_order_is_no_loop(kinds):
+    rng = np.random.default_rng(7)
+    wrong = 0
+    for _ in range(60):
+        rows = [(WRITE, 10 ** int(size)) for size in rng.integers(1, 1 + kinds, 120)]
+        found = fold(steps_of(rows, rng.lognormal(5, 2, 120)))
+        wrong += any(one.bits > 0 for one in found)
+    assert wrong <= 1
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_too_few_steps_are_no_loop(count):
+    assert fold(steps_of([(WRITE, 1)] * count) if count else Steps.empty()) == []
