@@ -316,6 +316,14 @@ int64_t facts_get(struct facts *facts, uint64_t key) {
     return fact ? atomic_load(&fact->value) : 0;
 }
 
+uint64_t facts_next(struct facts *facts, unsigned *at) {
+    while (atomic_load_explicit(&facts->known, memory_order_relaxed) && *at < FACTS) {
+        uint64_t key = atomic_load(&facts->facts[(*at)++].key);
+        if (key > 1) return key;
+    }
+    return 0;
+}
+
 /* ---- the process -------------------------------------------------------------------------------------------------- */
 
 static void in_child(void) { atomic_store(&recording, false); }

@@ -89,6 +89,8 @@ struct facts {
 };
 void facts_set(struct facts *facts, uint64_t key, int64_t value); /* 0 forgets */
 int64_t facts_get(struct facts *facts, uint64_t key);
+/* The next key from place `*at` on, which moves behind it; 0 behind the last. */
+uint64_t facts_next(struct facts *facts, unsigned *at);
 
 #define EXPORTED __attribute__((visibility("default")))
 

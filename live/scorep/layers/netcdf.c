@@ -92,10 +92,9 @@ static void tell_file_handle(const char *path, const int *ncid, int status, bool
 }
 
 static void forget_file(int ncid) {
-    for (unsigned i = 0; i < FACTS && atomic_load_explicit(&access_of.known, memory_order_relaxed); i++) {
-        uint64_t key = atomic_load(&access_of.facts[i].key);
-        if (key > 1 && (int)(key >> 32 & 0xffff0000u) == (ncid & ~0xffff)) facts_set(&access_of, key, 0);
-    }
+    unsigned at = 0;
+    for (uint64_t key; (key = facts_next(&access_of, &at));)
+        if ((int)(key >> 32 & 0xffff0000u) == (ncid & ~0xffff)) facts_set(&access_of, key, 0);
 }
 
 static void choose_access(int ncid, int varid, int access) {

@@ -116,11 +116,34 @@ static void tell_attribute(const struct call *call, int ncid, int varid, const c
     if (bytes != UNKNOWN) tell_bytes(bytes);
 }
 
-/* A wait names the requests before it is called, which the library then forgets; none where it is for all of them. */
-static void tell_requests(const struct call *call, int number, const int *requests) {
+/* Requests that were posted and not waited for, for waits for all, which do not name them. */
+enum { ALL_GETS = -2, ALL_PUTS = -3 };
+enum { GET = 1, PUT = 2 };
+static struct facts pending;
+
+static uint64_t request_key(int ncid, int request) { return (uint64_t)(uint32_t)(ncid + 1) << 32 | (uint32_t)request; }
+
+static void tell_posted(int ncid, const int *request, int direction) {
+    if (!request) return;
+    tell_request(*request);
+    facts_set(&pending, request_key(ncid, *request), direction);
+}
+
+/* A wait names its requests before it is called, for the library then forgets them. */
+static void tell_requests(const struct call *call, int ncid, int number, const int *requests) {
     if (!call->recorded) return;
-    for (int i = 0; requests && i < number; i++)
-        if (requests[i] != -1) tell_request(requests[i]);
+    for (int i = 0; requests && i < number; i++) {
+        if (requests[i] == -1) continue;
+        tell_request(requests[i]);
+        facts_set(&pending, request_key(ncid, requests[i]), 0);
+    }
+    unsigned at = 0;
+    for (uint64_t key; number < 0 && (key = facts_next(&pending, &at));) {
+        int64_t direction = facts_get(&pending, key);
+        if (key >> 32 != (uint32_t)(ncid + 1) || number == (direction == GET ? ALL_PUTS : ALL_GETS)) continue;
+        tell_request((int32_t)key);
+        facts_set(&pending, key, 0);
+    }
 }
 
 /* ---- files -------------------------------------------------------------------------------------------------------- */
@@ -152,7 +175,7 @@ CALL(ncmpi__enddef, LIST(int ncid, offset header, offset align, offset variables
 
 #define WAITING(symbol, ...)                                                                                          \
     WRAPPER(int, pnetcdf, symbol, (int ncid, int number, int *requests, int *statuses), -1)                           \
-        tell_requests(&call, number, requests);                                                                       \
+        tell_requests(&call, ncid, number, requests);                                                                       \
     CALLED(int, (ncid, number, requests, statuses), tell_handle(ncid); __VA_ARGS__ succeeded(result);)
 WAITING(ncmpi_wait, tell_collective(false);)
 WAITING(ncmpi_wait_all, tell_collective(true);)
@@ -164,18 +187,18 @@ WAITING(ncmpi_cancel, )
 #define BLOCKING(symbol, collective, parameters, arguments, bytes)                                                    \
     CALL(symbol, LIST(parameters), LIST(arguments), tell_handle(ncid); tell_collective(collective);                   \
          if (moved(result)) tell_variable(&call, ncid, varid, bytes);)
-#define POSTING(symbol, parameters, arguments, bytes)                                                                 \
+#define POSTING(symbol, direction, parameters, arguments, bytes)                                                                 \
     CALL(symbol, LIST(parameters, int *request), LIST(arguments, request), tell_handle(ncid);                         \
-         if (moved(result)) { tell_variable(&call, ncid, varid, bytes); if (request) tell_request(*request); })
+         if (moved(result)) { tell_variable(&call, ncid, varid, bytes); tell_posted(ncid, request, direction); })
 #define PUTS(rest, parameters, arguments, bytes)                                                                      \
     BLOCKING(ncmpi_put_##rest, false, LIST(parameters), LIST(arguments), bytes)                                       \
     BLOCKING(ncmpi_put_##rest##_all, true, LIST(parameters), LIST(arguments), bytes)                                  \
-    POSTING(ncmpi_iput_##rest, LIST(parameters), LIST(arguments), bytes)                                              \
-    POSTING(ncmpi_bput_##rest, LIST(parameters), LIST(arguments), bytes)
+    POSTING(ncmpi_iput_##rest, PUT, LIST(parameters), LIST(arguments), bytes)                                              \
+    POSTING(ncmpi_bput_##rest, PUT, LIST(parameters), LIST(arguments), bytes)
 #define GETS(rest, parameters, arguments, bytes)                                                                      \
     BLOCKING(ncmpi_get_##rest, false, LIST(parameters), LIST(arguments), bytes)                                       \
     BLOCKING(ncmpi_get_##rest##_all, true, LIST(parameters), LIST(arguments), bytes)                                  \
-    POSTING(ncmpi_iget_##rest, LIST(parameters), LIST(arguments), bytes)
+    POSTING(ncmpi_iget_##rest, GET, LIST(parameters), LIST(arguments), bytes)
 
 /* The shapes, for a type whose data are `data` (one argument, or with their number and MPI type). */
 #define SHAPES(EACH, suffix, data, arguments, size_of)                                                                \

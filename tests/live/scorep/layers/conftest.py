@@ -59,7 +59,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
             [*shared, "-o", f"plugin{number}.so", str(STANDIN / "plugin.c"), *linked],
         ]
     linked = [f"-L{folder}", "-lnetcdf1", f"-Wl,-rpath,{folder}", "-pthread"]
-    commands.append(["-o", "program", str(STANDIN / "program.c"), *linked])
+    commands += [
+        ["-o", "program", str(STANDIN / "program.c"), *linked],
+        ["-O2", *shared, "-o", "libpnetcdf1.so", str(STANDIN / "pnetcdf.c")],
+        ["-o", "requests", str(STANDIN / "requests.c"), f"-L{folder}", "-lpnetcdf1", f"-Wl,-rpath,{folder}"],
+    ]
     for command in commands:
         done = subprocess.run([compiler, *command], cwd=folder, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr

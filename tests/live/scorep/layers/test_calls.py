@@ -40,6 +40,27 @@ def test_calls_of_a_program(recorded: Recorded, built: Path, tmp_path: Path) -> 
     assert done.stderr == "iostrata: the program calls nc_sync, which no library has that is loaded\n"
 
 
+WAITS = """
+ncmpi_iput_var_int handle=0 bytes=40 name=v request=0
+ncmpi_iput_var_int handle=0 bytes=40 name=v request=1
+ncmpi_iput_var_int handle=0 bytes=40 name=v request=2
+ncmpi_wait request=0 request=1 handle=0 collective=0
+ncmpi_iput_var_int handle=1 bytes=4 name=v request=3
+ncmpi_bput_var handle=0 bytes=40 name=v request=4
+ncmpi_iget_varn_short handle=0 bytes=8 name=v request=5
+ncmpi_wait_all request=2 request=4 handle=0 collective=1
+ncmpi_wait_all request=5 handle=0 collective=1
+ncmpi_wait_all request=3 handle=1 collective=1
+"""
+
+
+def test_waits_name_what_they_complete(recorded: Recorded, built: Path) -> None:
+    """By the numbers that they are given, or all of a file that are pending, or all puts."""
+    _, calls = recorded(str(built / "requests"))
+    # The order is of no meaning.
+    assert [sorted(call.split()) for call in calls] == [sorted(call.split()) for call in WAITS.split("\n")[1:-1]]
+
+
 @pytest.mark.parametrize(
     ("preloaded", "more", "told"),
     [
