@@ -23,7 +23,7 @@ from typing import Final
 
 import numpy as np
 from iostrata.cli import main as run
-from iostrata.inputs.run import HandleTable, Run
+from iostrata.inputs.run import HandleTable, RecordedRun
 from iostrata.model.codes import UNDEFINED_TIME, IoMode
 from iostrata.model.events import IoEvents
 from iostrata.model.operations import Operations
@@ -93,7 +93,7 @@ def write_trace(folder: Path, operations: int, handles: int, locations: int, lay
     )
     scale = max(1, 20 * 10**9 // int(columns.end.max()))
     columns = replace(columns, begin=columns.begin * scale, end=columns.end * scale)
-    made = Run(
+    made = RecordedRun(
         recording=OTF2,
         ranks=np.arange(locations),
         process_names=tuple(f"rank {row}" for row in range(locations)),
