@@ -6,7 +6,8 @@ import numpy as np
 
 from ..analysis.phases.bins import bin_width
 from ..analysis.phases.bursts import Bursts, vertices
-from ..analysis.phases.decision import Decision, confidence, decide
+from ..analysis.phases.confidence import confidence
+from ..analysis.phases.decision import Decision, decide
 from ..analysis.phases.phases import phases_of
 from ..analysis.phases.reasons import reason
 from ..analysis.phases.stretches import PulseTrain

@@ -7,7 +7,8 @@ from ...signals.construction import StepSignal
 from ...signals.samples import bin_count
 from ..phases.bins import bin_width
 from ..phases.bursts import vertices
-from ..phases.decision import Decision, confidence, decide
+from ..phases.confidence import confidence
+from ..phases.decision import Decision, decide
 from ..phases.phases import Phases, phases_of
 from ..phases.reasons import reason
 from ..registry import FALSE_ALARM_RATE, PeriodMethod

@@ -8,18 +8,7 @@ import numpy as np
 
 from ...model.arrays import Floats
 from .bins import FEWEST_BINS, bin_width, in_units, too_coarse
-from .bursts import (
-    ALIKE,
-    MOST,
-    MOST_SETS,
-    NEARLY,
-    RELATIVE_ROUNDING,
-    Bursts,
-    busy_extent,
-    clipped,
-    few_bursts,
-    sets_of_bursts,
-)
+from .bursts import ALIKE, MOST, MOST_SETS, NEARLY, Bursts, busy_extent, clipped, few_bursts, sets_of_bursts
 from .concurrent import concurrent_trains
 from .cycles import cycle_length, in_whole_periods
 from .line import spectral_line
@@ -222,35 +211,3 @@ def _evenness(bursts: Bursts) -> float:
     """Return how well bursts stand for a signal without a period: by their weight, like volumes and like intervals."""
     scaled = [x / x.max() for x in (bursts.volume, np.diff(bursts.start))]
     return bursts.log_weight + GAIN_WEIGHT * sum(math.log(x.mean() / math.sqrt(np.mean(x * x))) for x in scaled)
-
-
-COEFFICIENTS = (0.73, -17.03, 5.05, -14.99)
-"""Of the four `features`, in one logistic map to how sure one may be of a period: the share of results like it that lie
-within 10 % of the truth. They were fitted (maximum likelihood, ridge) to made signals of all classes of the accuracy
-study, with and without a period, on seeds below 10,000; those of the figures lie above."""
-
-
-def features(decision: Decision, train: PulseTrain | None, bin_width: float) -> Floats:
-    """Return what the confidence depends on; float64 (4,).
-
-    Parameters
-    ----------
-    decision : Decision
-        On the signal.
-    train : PulseTrain or None
-        What the confidence is asked for; None for a spectral line.
-    bin_width : float
-        In s, of a signal that is made of bins; else 0.
-    """
-    if train is None:
-        period, p_value = decision.line or (math.inf, 1.0)
-        # A line stands for all bursts once its p-value is as small as rounding.
-        clear = math.log(max(p_value, RELATIVE_ROUNDING)) / math.log(RELATIVE_ROUNDING)
-        return np.array([0.0, 0.0, clear, bin_width / period])
-    gain = math.log1p(max(train.gain + train.bursts.log_weight, 0.0))
-    return np.array([gain, train.jitter, decision.explained, bin_width / train.period])
-
-
-def confidence(decision: Decision, train: PulseTrain | None, bin_width: float) -> float:
-    """Return the confidence in a train or, without, in a spectral line; in [0, 1]. Parameters as of `features`."""
-    return 1 / (1 + math.exp(-float(features(decision, train, bin_width) @ np.array(COEFFICIENTS))))

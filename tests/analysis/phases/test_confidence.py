@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from iostrata import detect_period_samples
 from iostrata.analysis.phases.bursts import Bursts
-from iostrata.analysis.phases.decision import Decision, confidence
+from iostrata.analysis.phases.confidence import confidence
+from iostrata.analysis.phases.decision import Decision
 
 NONE = Bursts(np.zeros(0), np.zeros(0), np.zeros(0))
 
