@@ -295,7 +295,8 @@ def _best(line: Line, depth: int, closely: bool = True, alone: bool = True) -> C
     for one in sorted(others, key=lambda one: one.saved + one.left, reverse=True)[:_TRIED]:
         if one.saved > 0 and one.saved + one.left > most:
             total = one.saved + _within(line, one, depth)
-            if total > most + (EVIDENCE if chosen is base else 0.0):
+            uniform = np.bincount(one.first).max() >= _ALL * len(one.first)
+            if total > most + (0.0 if uniform or chosen is not base else EVIDENCE):
                 chosen, most = one, total
     chosen = chosen._replace(saved=most, plain=base.plain if chosen.plain is base.token else chosen.plain)
     return _without_marks(line, chosen, known)
@@ -318,7 +319,7 @@ def _without_marks(line: Line, chosen: Cuts, known: Sequence[Cuts]) -> Cuts:
     """
     if line.fresh[1:].any() or line.opens[1:].any():
         return chosen
-    paused = [one for one in known if one.plain is not one.token and len(chosen.start) < len(one.start)]
+    paused = [one for one in known if one.plain is not one.token and 2 * len(chosen.start) <= len(one.start)]
     best = max(paused, key=lambda one: one.saved, default=None)
     if best is None or best.saved < EVIDENCE or len(line) < 2 * len(best.start):
         return chosen
@@ -337,7 +338,7 @@ def _within(line: Line, cuts: Cuts, depth: int) -> float:
     for part in fresh.tolist():
         low, high = int(cuts.start[part]), int(ends[part])
         if high - low >= _FEWEST:
-            inner = _best(line.part(low, high, cuts.token), depth + 1, False)
+            inner = _best(line.part(low, high, cuts.token), depth + 1, closely=False, alone=False)
             saved += inner.saved if inner is not None else 0.0
     return saved
 
