@@ -22,7 +22,7 @@ LAUNCHERS: Final = re.compile(r"(mpirun|mpiexec)(\.\w+)?|orterun|prun|prterun|sr
 STARTERS: Final = re.compile("env|nice|time|timeout|taskset|numactl|stdbuf|setarch")
 """Commands that start the program that they are given."""
 SHELLS: Final = re.compile("(ba|da|k|z|c|tc|fi)?sh")
-PAIRS: Final = re.compile("--?(mca|gmca|pmixmca|prtemca|genv)")
+PAIRS: Final = re.compile("--?(mca|gmca|pmixmca|prtemca|g?env)")
 """Options with two values."""
 FLAGS: Final = re.compile(
     r"--?(oversubscribe|nooversubscribe|allow-run-as-root|use-hwthread-cpus|report-bindings|display-map|"

@@ -42,6 +42,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("mpirun --unheard-of ./app", "./app"),
         ("srun -n4 -J core --exclusive --mpi=pmix --cpu-bind=cores app ./core", "app"),
         ("srun -- app", "app"),
+        ("mpiexec.hydra -env CORES core -n 2 app", "app"),
         ("mpirun -n 2 env A=1 nice -n 5 app", "app"),
         ("mpirun -n 2 ./job.sh ./app", "./app"),
         ("mpirun -n 2 ./model.py", "./model.py"),
@@ -50,7 +51,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.usefixtures("programs")
 def test_the_program_in_a_command(command: str, program: str) -> None:
     words = command.split()
-    assert words[program_in(words, 1 if words[0] in ("mpirun", "srun") else 0)] == program
+    assert words[program_in(words, 1 if words[0].startswith(("mpi", "srun")) else 0)] == program
 
 
 @pytest.mark.parametrize("command", ["mpirun -n 2 ./job.sh", "sh -c app", "mpirun -n 4 ./nothing"])
