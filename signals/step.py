@@ -258,7 +258,7 @@ def swept(spread: ClippedIntervals, window: tuple[float, float], unit: str, name
 
 def bin_averages(signal: StepSignal, fs: float) -> Floats:
     """Return the average of `signal` in each bin of width 1/`fs`, float64 (n,)."""
-    from .sweep import bin_volumes
+    from .bins import bin_volumes
 
     bins = bin_count(signal.duration, fs)
     volumes = bin_volumes(signal.times, signal.values, signal.impulse_times, signal.impulse_volumes, float(fs), bins)
@@ -267,7 +267,7 @@ def bin_averages(signal: StepSignal, fs: float) -> Floats:
 
 def deviation_share(signal: StepSignal, averages: Floats, fs: float) -> float:
     """Return `abstraction_error` of `signal` for the bin averages at `fs` already at hand."""
-    from .sweep import absolute_deviation
+    from .bins import absolute_deviation
 
     if signal.volume == 0:
         return 0.0
