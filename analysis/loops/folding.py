@@ -268,9 +268,9 @@ def _first_of_files(line: Line) -> Mask:
 
 
 def _whole_files(line: Line) -> float:
-    """Return the bits that it saves that all calls on a file stand together; 0 where they do not."""
+    """Return the bits that it saves that all calls on a file stand together; 0 where they do not, or are one each."""
     count = np.bincount(line.file)
-    if len(count) < 2 or np.count_nonzero(_first_of_files(line)) != len(count):
+    if len(line) < 2 * len(count) or len(count) < 2 or np.count_nonzero(_first_of_files(line)) != len(count):
         return 0.0
     return float((gammaln(len(line) + 1) - gammaln(count + 1).sum()) / np.log(2))
 
@@ -287,19 +287,26 @@ def _best(line: Line, depth: int, closely: bool = True, alone: bool = True) -> C
         return None
     needed = (EVIDENCE if alone else 0.0) + np.log2(len(tried))
     base = max(known, key=lambda one: one.saved)
-    # With what the steps are best taken for: other anchors, and longer pauses, around the parts found.
-    chosen, most = base, base.saved + _within(line, base, depth)
-    if most < needed or not closely:
-        return base._replace(saved=most) if most >= needed else None
+    base = base._replace(saved=base.saved + _within(line, base, depth))
+    if base.saved < needed:
+        return None
+    return _without_marks(line, _around(line, base, depth), known) if closely else base
+
+
+def _around(line: Line, base: Cuts, depth: int) -> Cuts:
+    """Return what saves most of a way to cut, and of those with what its steps are best taken for that cut less finely.
+
+    That is by other anchors, and by longer pauses.
+    """
+    chosen = base
     others = [one for one in _candidates(line, [base.token]) if one is not None and _is_around(one, base, len(line))]
     for one in sorted(others, key=lambda one: one.saved + one.left, reverse=True)[:_TRIED]:
-        if one.saved > 0 and one.saved + one.left > most:
+        if one.saved > 0 and one.saved + one.left > chosen.saved:
             total = one.saved + _within(line, one, depth)
             uniform = np.bincount(one.first).max() >= _ALL * len(one.first)
-            if total > most + (0.0 if uniform or chosen is not base else EVIDENCE):
-                chosen, most = one, total
-    chosen = chosen._replace(saved=most, plain=base.plain if chosen.plain is base.token else chosen.plain)
-    return _without_marks(line, chosen, known)
+            if total > chosen.saved + (0.0 if uniform or chosen is not base else EVIDENCE):
+                chosen = one._replace(saved=total, plain=base.plain if one.plain is base.token else one.plain)
+    return chosen
 
 
 def _is_around(one: Cuts, base: Cuts, length: int) -> bool:
@@ -351,6 +358,7 @@ def _loops(line: Line, cuts: Cuts, offset: int, depth: int) -> Iterator[Folded]:
     for low, high, usual in _runs(line, cuts, ends):
         start, other, usual = _iterations(cuts, ends, low, high, usual)
         start, other, usual = _shifted(cuts.plain, start, other, usual, done)
+        start, other, usual = _with_first(line, start, other, usual, done)
         start, other, usual = _turned(line, cuts.plain, start, other, usual, done)
         yield from _found(line.part(done, int(start[0]), cuts.plain), offset + done, depth + 1)
         body = _body_of(line, cuts.plain, start, usual)
@@ -358,6 +366,20 @@ def _loops(line: Line, cuts: Cuts, offset: int, depth: int) -> Iterator[Folded]:
         yield Folded(start + offset, usual, other, cuts.saved, inner)
         done = int(start[-1])
     yield from _found(line.part(done, len(line), cuts.plain), offset + done, depth + 1)
+
+
+def _with_first(line: Line, start: Ints, other: Mask, usual: int, least: int) -> tuple[Ints, Mask, int]:
+    """Return iterations with all that stands before the first one as one of them, if it is much the same."""
+    before, body = line.kind[least : start[0]], line.kind[start[usual] : start[usual + 1]]
+    if len(before) and 2 * _shared(before, body) >= _BEGINS * (len(before) + len(body)):
+        return np.insert(start, 0, least), np.insert(other, 0, True), usual + 1
+    return start, other, usual
+
+
+def _shared(one: Ints, another: Ints) -> int:
+    """Return how many steps two parts have in common, in whatever order."""
+    size = int(max(one.max(), another.max())) + 1
+    return int(np.minimum(np.bincount(one, minlength=size), np.bincount(another, minlength=size)).sum())
 
 
 def _body_of(line: Line, plain: Ints, start: Ints, usual: int) -> Line:
@@ -434,9 +456,7 @@ def _trimmed(line: Line, cuts: Cuts, ends: Ints, low: int, high: int) -> tuple[i
     """Return a run of parts without a first one that is rather what goes before: of other steps than the second."""
     if high - low > 2 and cuts.first[low] != cuts.first[low + 1]:
         first, second = (line.kind[cuts.start[one] : ends[one]] for one in (low, low + 1))
-        size = int(max(first.max(), second.max())) + 1
-        shared = np.minimum(np.bincount(first, minlength=size), np.bincount(second, minlength=size)).sum()
-        if 2 * shared < _BEGINS * (len(first) + len(second)):
+        if 2 * _shared(first, second) < _BEGINS * (len(first) + len(second)):
             return low + 1, high
     return low, high
 
@@ -473,9 +493,7 @@ def _iterations(cuts: Cuts, ends: Ints, low: int, high: int, usual: int) -> tupl
 
 def _holds(part: Ints, body: Ints) -> bool:
     """Tell whether a part has most steps of a body, whatever else it has."""
-    size = int(max(part.max(), body.max())) + 1
-    shared = np.minimum(np.bincount(part, minlength=size), np.bincount(body, minlength=size)).sum()
-    return bool(shared >= _ALIKE * len(body))
+    return _shared(part, body) >= _ALIKE * len(body)
 
 
 def _shifted(plain: Ints, start: Ints, other: Mask, usual: int, least: int) -> tuple[Ints, Mask, int]:

@@ -27,6 +27,17 @@ def _changed(token: Ints, weight: Floats, low: int, high: int, old: int, until: 
     return bits
 
 
+@inlined
+def _content(token: Ints, weight: Floats, low: int, high: int) -> Any:
+    """Return a number that stands for a part of the sequence, and the bits of its tokens."""
+    key, bits = np.uint64(high - low), 0.0
+    for place in range(low, high):
+        key = (key ^ np.uint64(token[place] + 1)) * _BASE
+        key ^= key >> np.uint64(29)
+        bits += weight[place]
+    return key, bits
+
+
 @compiled
 def described(token: Ints, weight: Floats, cut: Ints) -> tuple[float, float, Ints]:
     """Describe a sequence as parts, of which one that was there before is only named.
@@ -61,11 +72,7 @@ def described(token: Ints, weight: Floats, cut: Ints) -> tuple[float, float, Int
     for part in range(parts):
         low = cut[part]
         high = cut[part + 1] if part + 1 < parts else token.size
-        key, bits = np.uint64(high - low), 0.0
-        for place in range(low, high):
-            key = (key ^ np.uint64(token[place] + 1)) * _BASE
-            key ^= key >> np.uint64(29)
-            bits += weight[place]
+        key, bits = _content(token, weight, low, high)
         slot = np.int64(key & np.uint64(room - 1))
         while table[slot] >= 0 and keys[table[slot]] != key:
             slot = (slot + 1) & (room - 1)

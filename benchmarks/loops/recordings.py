@@ -88,7 +88,7 @@ STATED: Final[dict[str, list[Stated]]] = {
     "apps/lammps_mpiio4": [
         Stated("*traj.mpiio", 31),
         Stated("*vel.*.mpiio", 8),
-        Stated("*.restart.mpiio", 5, 0, 1_442_697),
+        Stated("*.restart.mpiio", 5, 0, 1_441_792),
     ],
     "apps/mrbayes1": [
         Stated("*primates.run*.*", 101),

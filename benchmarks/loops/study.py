@@ -72,51 +72,54 @@ def shuffled(trace: iostrata.Trace, path: Path, seed: int) -> bool:
     return True
 
 
+def study_programs(seeds: range, folder: Path, verbose: bool) -> None:
+    results, wrong = [], 0
+    for seed in seeds:
+        count, bounds, loops = judged(seed, folder, seed)
+        again = judged(seed, folder, seed + 1)[2]
+        results.append((count, bounds, loops == again))
+        if verbose and not all(results[-1]):
+            print(seed, results[-1], made_program(seed).count, loops, again, flush=True)
+        write_table(null_program(seed), folder / "null.csv", seed)
+        wrong += false_loop(loops_of(folder / "null.csv"))
+    names = ("count", "bounds", "same with other timing")
+    told = " | ".join(f"{name} {share:.1%}" for name, share in zip(names, np.array(results).mean(axis=0), strict=True))
+    print(f"| made programs | {len(results)} | {told} |")
+    print(f"| programs without loops | {len(results)} | a loop in {wrong / len(results):.1%} |")
+
+
+def study_shuffled(recordings: Iterable[Path], seeds: range, folder: Path, verbose: bool) -> None:
+    wrong = tried = 0
+    for path in recordings:
+        try:
+            trace = iostrata.open_trace(path)
+        except iostrata.IostrataError:
+            continue
+        for seed in seeds:
+            if not shuffled(trace, folder / "shuffled.csv", seed):
+                break
+            tried += 1
+            if false_loop(loops_of(folder / "shuffled.csv")):
+                wrong += 1
+                if verbose:
+                    print("shuffled", path.name, seed, flush=True)
+    print(f"| shuffled recordings | {tried} | a loop in {wrong / max(1, tried):.1%} |")
+
+
 def main(arguments: Iterable[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("recordings", nargs="*", type=Path)
     parser.add_argument("--programs", type=int, default=300)
+    parser.add_argument("--shuffled", type=int, default=8, help="times that each recording is shuffled")
     parser.add_argument("--first", type=int, default=10_000, help="first seed; those below were used while writing it")
     parser.add_argument("--verbose", action="store_true")
     given = parser.parse_args(arguments)
-    seeds = range(given.first, given.first + given.programs)
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        results = []
-        for seed in seeds:
-            count, bounds, loops = judged(seed, folder, seed)
-            again = judged(seed, folder, seed + 1)[2]
-            results.append((count, bounds, loops == again))
-            if given.verbose and not all(results[-1]):
-                print(seed, results[-1], made_program(seed).count, loops, again, flush=True)
-        shares = np.array(results).mean(axis=0)
-        names = ("count", "bounds", "same with other timing")
-        told = " | ".join(f"{name} {share:.1%}" for name, share in zip(names, shares, strict=True))
-        print(f"| made programs | {len(results)} | {told} |")
-        wrong = 0
-        for seed in seeds:
-            write_table(null_program(seed), folder / "null.csv", seed)
-            if false_loop(loops_of(folder / "null.csv")):
-                wrong += 1
-                if given.verbose:
-                    print("null", seed, flush=True)
-        print(f"| programs without loops | {len(seeds)} | a loop in {wrong / len(seeds):.1%} |")
-        wrong = tried = 0
-        for path in given.recordings:
-            try:
-                trace = iostrata.open_trace(path)
-            except iostrata.IostrataError:
-                continue
-            for seed in range(given.first, given.first + max(1, given.programs // max(1, len(given.recordings)))):
-                if not shuffled(trace, folder / "shuffled.csv", seed):
-                    break
-                tried += 1
-                if false_loop(loops_of(folder / "shuffled.csv")):
-                    wrong += 1
-                    if given.verbose:
-                        print("shuffled", path.name, seed, flush=True)
-        if tried:
-            print(f"| shuffled recordings | {tried} | a loop in {wrong / tried:.1%} |")
+        if given.programs:
+            study_programs(range(given.first, given.first + given.programs), Path(name), given.verbose)
+        if given.recordings:
+            seeds = range(given.first, given.first + given.shuffled)
+            study_shuffled(given.recordings, seeds, Path(name), given.verbose)
 
 
 if __name__ == "__main__":
