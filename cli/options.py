@@ -229,7 +229,16 @@ DASK: Final[Option] = click.option(
     help="Scheduler of a running Dask cluster, such as tcp://node1:8786, whose workers read instead of threads here.",
 )
 
-READING: Final[tuple[Option, ...]] = (WINDOW, FILES, ENGINE, WORKERS, DASK)
+CALLS: Final[Option] = click.option(
+    "--calls",
+    type=click.Choice(["auto", "off"]),
+    default="auto",
+    show_default=True,
+    help="Whether calls of netCDF, HDF5, PnetCDF, … that an OTF2 archive has as regions, without I/O records of that "
+    "library, become operations, handles and a layer.",
+)
+
+READING: Final[tuple[Option, ...]] = (WINDOW, FILES, ENGINE, CALLS, WORKERS, DASK)
 """Options of every command that reads events."""
 
 MEMORY: Final[Option] = click.option(
@@ -258,7 +267,7 @@ MEMORY_OF_EACH: Final[Option] = click.option(
     "while it is read.",
 )
 
-SETTINGS: Final[tuple[Option, ...]] = (METHOD, WINDOW, FILES, ENGINE, PROCESSES, MEMORY_OF_EACH, DASK)
+SETTINGS: Final[tuple[Option, ...]] = (METHOD, WINDOW, FILES, ENGINE, CALLS, PROCESSES, MEMORY_OF_EACH, DASK)
 """Options of every command that reads many traces into rows."""
 
 

@@ -43,6 +43,7 @@ class Request:
     window: Seconds | None = None
     files: str = "application"
     engine: str = "auto"
+    calls: str = "auto"
     workers: int | None = None
     memory: int | None = None
     dask: str | None = None
@@ -83,6 +84,7 @@ class Request:
                 memory=self.memory,
                 fs="auto" if self.memory is None else self.fs,
                 engine=self.engine,
+                calls=self.calls,
                 workers=self.workers,
                 files=self.files,
                 window=self.window,
@@ -188,7 +190,7 @@ def trace_command(
     return decorate
 
 
-_READING: Final = ("window", "files", "engine", "workers", "dask", "as_json")
+_READING: Final = ("window", "files", "engine", "calls", "workers", "dask", "as_json")
 """Options of `READING`, and ``--json``; a command on several runs may have others that a request names too."""
 
 

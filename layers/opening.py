@@ -88,6 +88,7 @@ def open_trace(
     memory: int | None = None,
     fs: BinsPerSecond = "auto",
     engine: str = "auto",
+    calls: str = "auto",
     workers: int | None = None,
     files: str = "application",
     window: Seconds | None = None,
@@ -111,6 +112,9 @@ def open_trace(
         nothing to choose: `fs` then belongs to `detect_period`, ``signal.sample`` and whatever else samples.
     engine : {"auto", "direct", "library"}
         What reads the events; both give the same rows.
+    calls : {"auto", "off"}
+        Whether the calls of netCDF, HDF5, PnetCDF and others that an archive has as regions, without I/O records of
+        that library, become operations, handles and a layer.
     workers : int, optional
         Threads that read.
     files : str
@@ -144,7 +148,7 @@ def open_trace(
     """
     if memory is None and fs != "auto":
         raise SelectionError("fs bounds the bins that are kept with memory=: without it, give fs to what samples")
-    source = open_timed_source(path, engine)
+    source = open_timed_source(path, engine, calls)
     # What can be refused is refused before the events are read.
     selection = select_files(source.definitions, files, rules)
     if memory is None:

@@ -111,6 +111,9 @@ class Recording:
     layers : tuple of str or None
         Layers whose operations it would have recorded had there been any; None where these are the layers that the
         definitions name, and empty where nobody knows.
+    called : tuple of str
+        Layers that were made of calls of functions: parents of their handles are inferred from what was called in what,
+        and of an operation of unknown bytes, those requested are the least that it moved.
     amounts : str
         What amounts are taken as where the recorder does not name their unit; empty where they are bytes.
     whole_seconds : bool
@@ -137,6 +140,7 @@ class Recording:
     collective: bool = True
     flushes: bool = True
     layers: tuple[str, ...] | None = None
+    called: tuple[str, ...] = ()
     amounts: str = ""
     whole_seconds: bool = False
     counters: Counters | None = None
@@ -173,6 +177,7 @@ class Recording:
             "format": self.format,
             **({"kept_in": self.kept_in} if self.kept_in else {}),
             **self.facts,
+            **({"called": list(self.called)} if self.called else {}),
             **{one.field: getattr(self, one.field) for one in CAPABILITIES.values()},
             "missing": list(self.missing),
             "notes": list(self.notes),

@@ -10,6 +10,7 @@ from ..model.definitions import Definitions
 from ..model.errors import SelectionError
 from ..model.recording import Recording
 from ..model.stream.keeping import KeptOrigin, kept_of
+from .calls.functions import LIBRARIES, CalledFunctions
 from .definitions.read import read_definitions
 from .files.anchor import COMPRESSION_NONE, SUBSTRATE_POSIX, Anchor, read_anchor
 
@@ -19,6 +20,12 @@ DIRECT_TRACE_FORMAT: Final = 2
 _UNREADABLE: Final = (
     "the archive was converted from what another recorder wrote, but the record of what that one does not tell is "
     "damaged: handles and counts may be inferred"
+)
+
+
+_CALLS: Final = (
+    "{names}: calls of functions, not I/O records, of which layers are made (--calls); which handle stands below which "
+    "is inferred from what was called in what"
 )
 
 
@@ -56,11 +63,20 @@ def direct_obstacle(anchor: Anchor) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class Archive:
-    """An archive with its anchor and definitions, read; with `kept` where it was made of another recorder's file."""
+    """An archive with its anchor and definitions, read.
+
+    Attributes
+    ----------
+    kept : Kept or None
+        What is kept of a trace that it was written from.
+    functions : CalledFunctions or None
+        Functions of libraries that it has as regions only.
+    """
 
     anchor: Anchor
     definitions: Definitions
     kept: KeptOrigin | None = None
+    functions: CalledFunctions | None = None
 
 
 def open_archive(path: str | os.PathLike[str]) -> Archive:
@@ -75,7 +91,7 @@ def open_archive(path: str | os.PathLike[str]) -> Archive:
         format=f"OTF2 {version}, trace format {anchor.trace_format}",
         facts={"otf2_version": version, "trace_format": anchor.trace_format},
     )
-    definitions, text = read_definitions(anchor)
+    definitions, text, functions = read_definitions(anchor)
     kept = None
     try:
         kept = kept_of(text, definitions.locations.id, len(definitions.files.id)) if text else None
@@ -84,4 +100,9 @@ def open_archive(path: str | os.PathLike[str]) -> Archive:
     if kept is not None and kept.recording.recorder != recording.recorder:
         facts = {**kept.recording.facts, **recording.facts}
         recording = replace(kept.recording, kept_in=recording.format, facts=facts)
-    return Archive(anchor, replace(definitions, recording=recording), kept)
+    elif kept is not None:
+        recording = replace(recording, called=kept.recording.called, notes=kept.recording.notes)
+    if functions is not None:
+        names = ", ".join(LIBRARIES[one].identification for one in functions.libraries)
+        recording = replace(recording, notes=(*recording.notes, _CALLS.format(names=names)))
+    return Archive(anchor, replace(definitions, recording=recording), kept, functions)

@@ -7,17 +7,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..model.arrays import Ints, Mask, RowsOfIds
 from ..model.events import IoEvents
-from ..model.stream.calls import EventBatch, FollowsCalls, Regions
+from ..model.stream.calls import FILE_IO, EventBatch, FollowsCalls, Regions
+from ..model.stream.mapping import map_partitions
 from ..model.stream.source import Block, Partition, ProcessSource
 from .archive import Archive, open_archive, pick_engine
-from .definitions.read import read_regions
+from .calls.functions import FAILED, FILE, HANDLE, LIBRARIES, NAME, PARENT, CalledFunctions
+from .definitions.read import read_regions, read_texts
 from .matching.implausible import ImplausibleEvents
+
+if TYPE_CHECKING:
+    from .calls.handles import CallHandles
 
 _EVENTS_PER_FILE: Final = 1 << 10
 """What opening a location's files costs, in events walked."""
@@ -35,6 +40,8 @@ class Otf2Source(ProcessSource):
     ----------
     archive : Archive
     engine : {"auto", "direct", "library"}
+    calls : CallHandles, optional
+        Handles of calls, which are among the definitions, where calls are to be operations; see `with_calls`.
 
     Raises
     ------
@@ -42,20 +49,21 @@ class Otf2Source(ProcessSource):
         If there is no such engine, or it cannot read this archive.
     """
 
-    def __init__(self, archive: Archive, engine: str = "auto") -> None:
+    def __init__(self, archive: Archive, engine: str = "auto", calls: "CallHandles | None" = None) -> None:
         self.archive = archive
+        self.call_handles = calls
         self.definitions = archive.definitions
         self.path: Path = archive.anchor.path
         self.engine: str = pick_engine(engine, archive.anchor)
 
     def __getstate__(self) -> dict[str, Any]:
         # What is read and what it is read into stay where they are.
-        return {name: vars(self)[name] for name in ("archive", "definitions", "path", "engine")}
+        return {name: vars(self)[name] for name in ("archive", "call_handles", "definitions", "path", "engine")}
 
     @property
     def held(self) -> int:
-        """Bytes in memory beside the definitions: none, events are read from their files."""
-        return 0
+        """Bytes in memory beside the definitions: which handles calls opened; events are read from their files."""
+        return 0 if self.call_handles is None else self.call_handles.held
 
     @property
     def chunk(self) -> int:
@@ -85,16 +93,17 @@ class Otf2Source(ProcessSource):
         matcher = Matcher(self.definitions, self._shared, self._handles, partition.most_operations, calls is not None)
         walk = self._walk(calls is not None)
         implausible = ImplausibleEvents(self.definitions)
+        converted, settled = self._with_calls(calls is not None)
         for several, batches in self._runs(walk, partition, done):
-            for batch in map(implausible.leave_out, batches):
+            for batch in map(implausible.leave_out, map(converted, batches)):
                 paths = None if calls is None else calls.add(batch.events, batch.regions)
-                yield from matcher.add(batch.events, several, paths)
+                yield from map(settled, matcher.add(batch.events, several, paths))
             if several:
-                yield from matcher.end_process()
+                yield from map(settled, matcher.end_process())
         counts, expected = walk.counts, walk.expected
         rows = np.sort(partition.locations)
         block = replace(
-            matcher.end(),
+            settled(matcher.end()),
             events=sum(counts[rows].tolist()),
             expected=sum(expected[rows].tolist()),
             miscounted=int((expected[rows] != self.definitions.locations.events[rows]).sum()),
@@ -115,8 +124,55 @@ class Otf2Source(ProcessSource):
         if not self.tells_calls:
             return
         implausible = ImplausibleEvents(self.definitions)
+        converted, _ = self._with_calls(True)
         for _, batches in self._runs(self._walk(True), partition, done):
-            yield from map(implausible.leave_out, batches)
+            yield from map(implausible.leave_out, map(converted, batches))
+
+    def _with_calls(self, regions_wanted: bool) -> tuple[Callable[[EventBatch], EventBatch], Callable[[Block], Block]]:
+        """Return what puts the events of calls into the batches of a partition, and what completes its blocks."""
+        if self.call_handles is None or self.archive.functions is None:
+            return (lambda batch: batch), (lambda block: block)
+        from .calls.reading import CallReader
+
+        reader = CallReader(self.archive.functions, self.call_handles.known)
+        return (lambda batch: reader.converted(batch, regions_wanted)), self.call_handles.settled
+
+    def with_calls(self, workers: int | None = None) -> "Otf2Source":
+        """Return the source with the calls of libraries that left no I/O records as operations; itself without such.
+
+        Their handles are found by reading the events once.
+
+        Raises TraceError if the archive can no longer be read.
+        """
+        functions = self.archive.functions
+        if functions is None:
+            return self
+        from .calls.handles import handles_of_calls, joined_opens
+        from .calls.kernel import CreatedHandles, OpenCalls
+        from .calls.reading import CallReader, nothing_known
+
+        # Without those that opens do not have.
+        telling = np.isin(functions.code, (HANDLE, PARENT, FILE, NAME, FAILED))
+        needed = replace(functions, parameter=functions.parameter[telling], code=functions.code[telling])
+        walk = self._new_walk(False, needed)
+        number = self.worker_count(workers)
+
+        def collected(partition: Partition, _done: Callable[[int], None]) -> tuple[OpenCalls, CreatedHandles]:
+            reader = CallReader(needed, nothing_known(), collecting=True)
+            for _, batches in self._runs(walk, partition, None):
+                for batch in batches:
+                    reader.converted(batch)
+            return reader.collected()
+
+        parts = map_partitions(collected, self.partitions(None, number), 0, number, None)
+        opens, created = joined_opens(parts)
+        definitions, handles = handles_of_calls(
+            self.definitions, functions.libraries, opens, created, self.processes[2], read_texts(self.archive.anchor)
+        )
+        names = tuple(LIBRARIES[one].identification for one in functions.libraries)
+        recording = replace(definitions.recording, called=names)
+        archive = replace(self.archive, definitions=replace(definitions, recording=recording))
+        return Otf2Source(archive, self.engine, handles)
 
     def events(self, partition: Partition, done: Callable[[int], None] | None = None) -> Iterator[IoEvents]:
         """Read the I/O events of a partition as they are, location by location."""
@@ -126,7 +182,14 @@ class Otf2Source(ProcessSource):
     @cached_property
     def regions(self) -> Regions:
         """The functions and other regions that the archive defines."""
-        return read_regions(self.archive.anchor)
+        regions, functions = read_regions(self.archive.anchor), self.archive.functions
+        if self.call_handles is None or functions is None:
+            return regions
+        rows, role, file = RowsOfIds(regions.id).rows(functions.region), regions.role.copy(), list(regions.file)
+        role[rows] = FILE_IO
+        for row, library in zip(rows.tolist(), functions.library.tolist(), strict=True):
+            file[row] = LIBRARIES[library].identification
+        return replace(regions, role=role, file=tuple(file))
 
     @cached_property
     def tells_calls(self) -> bool:
@@ -142,17 +205,20 @@ class Otf2Source(ProcessSource):
         with _MAKING:
             walks: dict[bool, Any] = vars(self).setdefault("_walks", {})
             if regions not in walks:
-                walks[regions] = self._new_walk(regions)
+                walks[regions] = self._new_walk(regions, None if self.call_handles is None else self.archive.functions)
             return walks[regions]
 
-    def _new_walk(self, regions: bool) -> Any:
+    def _new_walk(self, regions: bool, functions: CalledFunctions | None) -> Any:
         if self.engine == "direct":
             from .direct.walk import DirectWalk
 
-            return DirectWalk(self.archive.anchor, self.definitions, self.regions.id.tolist() if regions else ())
+            called = () if functions is None else functions.region.tolist()
+            parameters = () if functions is None else functions.parameter.tolist()
+            wanted = self.regions.id.tolist() if regions else called
+            return DirectWalk(self.archive.anchor, self.definitions, wanted, parameters)
         from .library.engine import LibraryWalk
 
-        return LibraryWalk(self.archive.anchor, self.definitions, regions)
+        return LibraryWalk(self.archive.anchor, self.definitions, regions or functions is not None)
 
     @cached_property
     def _handles(self) -> RowsOfIds:
@@ -178,10 +244,11 @@ class Otf2Source(ProcessSource):
             yield bool(self._shared[part[0]]), itertools.chain.from_iterable(batches)
 
 
-def open_source(path: str | os.PathLike[str], engine: str = "auto") -> Otf2Source:
-    """Open the archive at `path`, an anchor or a folder with exactly one.
+def open_source(path: str | os.PathLike[str], engine: str = "auto", calls: str = "off") -> Otf2Source:
+    """Open the archive at `path`, an anchor or a folder with exactly one; with `calls` "auto" see `with_calls`.
 
     Raises TraceError if there is no usable archive, UnsupportedTraceError if no engine here reads it, SelectionError if
     the `engine` does not.
     """
-    return Otf2Source(open_archive(path), engine)
+    source = Otf2Source(open_archive(path), engine)
+    return source.with_calls() if calls == "auto" else source

@@ -112,7 +112,8 @@ def _report_runs(request: Request, out: Path, scores: Path | None, each: bool) -
     failed: tuple[str, ...] = ()
     if each:
         with Progress("writing reports") as progress:
-            failed = write_reports(collection, out, engine=request.engine, workers=request.workers, progress=progress)
+            reading = {"engine": request.engine, "calls": request.calls}
+            failed = write_reports(collection, out, **reading, workers=request.workers, progress=progress)
     for text in failed:
         warn(f"no report: {text}")
     written = write_ranking(collection, out, scores=known, reports=known_reports(collection, out))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import DASK, ENGINE, FILES, WORKERS, Seconds, output, parse_window
+from ..options import CALLS, DASK, ENGINE, FILES, WORKERS, Seconds, output, parse_window
 from ..progress import Progress
 from ..request import (
     Request,
@@ -88,7 +88,8 @@ PLOT = output(
 
 @command_of(
     "schedule jobs.csv --random-start --error 0.5 --runs 10 --plot schedule.png",
-    JOBS, ITERATIONS, START, ERROR, RUNS, SEED, MEASURED, OUT, PLOT, LAYER, DIRECTION, FILES, ENGINE, WORKERS, DASK,
+    JOBS, ITERATIONS, START, ERROR, RUNS, SEED, MEASURED, OUT, PLOT, LAYER, DIRECTION, FILES, ENGINE, CALLS, WORKERS,
+    DASK,
 )  # fmt: skip
 def command(
     traces: tuple[Path, ...],

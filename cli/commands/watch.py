@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.core import ParameterSource
 
-from ..options import DIRECTION, ENGINE, FILES, LAYERS, WORKERS
+from ..options import CALLS, DIRECTION, ENGINE, FILES, LAYERS, WORKERS
 from ..request import Request, command_of, console, refuse, warn
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ ONCE = click.option("--once", is_flag=True, help="Read what is there and end wit
 
 @command_of(
     "watch --replay traces.otf2 --speed 10",
-    SOURCES, REPLAY, SPEED, INTERVAL, ONCE, LAYERS, DIRECTION, METHOD, FILES, ENGINE, WORKERS,
+    SOURCES, REPLAY, SPEED, INTERVAL, ONCE, LAYERS, DIRECTION, METHOD, FILES, ENGINE, CALLS, WORKERS,
     as_json="Print a JSON object a line on a terminal, too, as in a pipe.",
 )  # fmt: skip
 def command(

@@ -103,8 +103,10 @@ def write_statistics(writer: GroupWriter, trace: Trace, names: tuple[str, ...]) 
     write_axes(writer, names)
     found = [trace.layers[name].statistics(direction) for name in names for direction in DIRECTIONS]
     for column in columns_of(LayerStatistics):
-        if not trace.definitions.recording.reason(*column.needs):
-            writer.metric(column, grid, [column.value(one) for one in found])
+        values = [column.value(one) for one in found]
+        told = column.name not in LayerStatistics.OPTIONAL or any(one is not None for one in values)
+        if told and not trace.definitions.recording.reason(*column.needs):
+            writer.metric(column, grid, values)
     if trace.calls.totals is not None:
         _write_calls(writer, trace.calls.totals, names)
     aside = trace.set_aside

@@ -257,7 +257,7 @@ class GroupWriter:
     def metric(self, metric: Metric, dimensions: tuple[str, ...], values: Sequence[Any]) -> None:
         """Write the values of a metric: counts and bytes as `amounts`, all else as `floats`."""
         counted = metric.unit in ("1", "byte") and metric.adds in ("sum", "distinct")
-        write = self.amounts if counted else self.floats
+        write = self.amounts if counted and None not in values else self.floats
         write(metric.key, dimensions, values, metric.unit, metric.sentence)
 
     def flags(self, name: str, dimensions: tuple[str, ...], values: Sequence[bool], long_name: str) -> None:

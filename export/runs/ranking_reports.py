@@ -45,6 +45,7 @@ def write_reports(
     page: Path,
     *,
     engine: str = "auto",
+    calls: str = "auto",
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[str, ...]:
@@ -68,7 +69,7 @@ def write_reports(
         try:
             if target.exists() and target.stat().st_mtime > Path(job.job).stat().st_mtime:
                 continue
-            write_report(open_trace(Path(job.job), engine=engine, workers=workers), target)
+            write_report(open_trace(Path(job.job), engine=engine, calls=calls, workers=workers), target)
         except OutputError:
             raise
         except (IostrataError, OSError, MemoryError) as error:

@@ -134,7 +134,9 @@ def _uncounted(entry: LayerStatistics) -> Iterator[str]:
         fates = [(entry.cancelled_operations, "cancelled"), (entry.never_completed_operations, "never completed")]
         told = ", ".join(f"{count_text(count)} {fate}" for count, fate in fates if count)
         unknown = counted(entry.undefined_bytes_operations, "operation")
-        yield f"{printable(entry.layer)} {entry.direction}: {unknown} of unknown bytes{f' ({told})' if told else ''}"
+        least = "" if entry.least_bytes is None else f", at least {bytes_text(entry.least_bytes)} in all"
+        what = f"{unknown} of unknown bytes{f' ({told})' if told else ''}{least}"
+        yield f"{printable(entry.layer)} {entry.direction}: {what}"
 
 
 _TitledCells = tuple[str, list[str]]
@@ -162,7 +164,7 @@ def _print_table(statistics: list[LayerStatistics], console: Console) -> None:
 
 def _fitting(statistics: list[LayerStatistics], room: int) -> tuple[list[_TitledCells], int, list[str]]:
     """Return the columns that fit, the gap between them, and the titles of what did not fit with short ones."""
-    unavailable = statistics[0].unavailable
+    unavailable = frozenset.intersection(*(entry.unavailable for entry in statistics))
     metrics = [one for one in columns_of(LayerStatistics) if one.column and one.path[0] not in unavailable]
     columns = [column for one in metrics for column in _wide_columns(one, statistics)]
     if _width(columns, 2) <= room:
@@ -182,7 +184,8 @@ def _wide_columns(metric: Metric, statistics: list[LayerStatistics]) -> Iterator
     yield metric.title, [metric.text(entry) for entry in statistics]
     # Within intervals the recorder rounds.
     if metric.path == ("bytes",) and "operations" not in statistics[0].unavailable:
-        yield "exactly", [f"{entry.bytes:,.0f} B" for entry in statistics]
+        known = [metric.value(entry) for entry in statistics]
+        yield "exactly", [UNKNOWN if one is None else f"{one:,.0f} B" for one in known]
 
 
 def _print_cost(cost: RunCost, console: Console) -> None:

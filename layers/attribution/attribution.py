@@ -72,7 +72,8 @@ def attribute_operations(operations: Operations, definitions: Definitions, stack
     "Innermost" is the one last begun. Three rules are tried, in this order:
 
     1. On the same thread, an operation in flight when this one begins, on an ancestor of its handle that is of a higher
-       layer. Ancestors of the same or a lower layer, such as ``fcntl(F_DUPFD)`` leaves behind, do not count.
+       layer, or on what was opened in that within its layer, as a data set is in a file. Ancestors of the same or a
+       lower layer, such as ``fcntl(F_DUPFD)`` leaves behind, do not count.
     2. The same on another thread of the process, where a library lets a helper thread work. *Inferred*.
     3. For a handle without an ancestor of a higher layer: a call of a higher layer on the same thread that encloses
        this operation's call. The call of a non-blocking operation lasts until it is issued, for what the program
@@ -97,7 +98,8 @@ def attribute_operations(operations: Operations, definitions: Definitions, stack
 
     layer, defined = column_at(stack.layer, operations.handle), operations.handle >= 0
 
-    rank, ancestor = _ranked_ancestors(stack, operations.handle[defined])
+    family = handle_families(stack)
+    rank, ancestor = _ranked_ancestors(stack, family[operations.handle[defined]])
     inherits = column_at(stack.higher, operations.handle) >= 0
 
     # In the order of threads memory is read from its start to its end, which takes half the time.
@@ -108,7 +110,7 @@ def attribute_operations(operations: Operations, definitions: Definitions, stack
         """Find the parents of the `asked` operations in the segments of some rows; return whose were found."""
         end = operations.end[rows]
         end = np.where(end == UNDEFINED_TIME, FOREVER, end)
-        handle, begin = operations.handle[rows], operations.begin[rows]
+        handle, begin = column_at(family, operations.handle[rows]), operations.begin[rows]
         found = enclosing_on_ancestors(first, asked[rows], handle, rank, ancestor, begin, end)
         parent[rows[found >= 0]] = rows[found[found >= 0]]
         return rows[found >= 0]
@@ -126,6 +128,13 @@ def attribute_operations(operations: Operations, definitions: Definitions, stack
         parent[within] = threads[found[found >= 0]]
         inferred[within] = True
     return Attribution(layer, parent, inferred)
+
+
+def handle_families(stack: HandleStack) -> Links:
+    """Return the handle that each came from within its layer, such as the file of a data set; int32 (handles,)."""
+    parent, rows = stack.parent, np.arange(len(stack.parent), dtype=np.int32)
+    first = (parent < 0) | (stack.layer[parent] != stack.layer)
+    return np.where(first, rows, nearest_marked(parent, first)).astype(np.int32)
 
 
 def _ranked_ancestors(stack: HandleStack, used: Links) -> tuple[Links, Links]:

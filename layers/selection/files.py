@@ -141,6 +141,10 @@ def select_files(
         handle_reason = np.where(handles.file >= 0, file_reason[handles.file], np.int32(without_file))
     else:
         handle_reason = np.full(len(handles.file), without_file, np.int32)
+    if files == "application" and definitions.recording.called:
+        # Calls that do not tell their file are on files of the application as far as anybody knows.
+        named = [one.identification in definitions.recording.called for one in definitions.paradigms]
+        handle_reason[(handles.file < 0) & np.append(named, False)[handles.paradigm]] = -1
     handle_reason[handles.paradigm < 0] = len(table) + 1
     reasons = (*table, FileRule("", WITHOUT_FILE), FileRule("", WITHOUT_LAYER), FileRule("", WITHOUT_HANDLE))
     return FileSelection(files, reasons, handle_reason.astype(np.int32), file_reason, known)

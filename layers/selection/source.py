@@ -22,21 +22,24 @@ class NoTimesError(TraceError):
         super().__init__(f"{source.path}: {recording.recorder} recorded {what}; {recording.remedy or 'record again'}")
 
 
-def open_timed_source(path: str | os.PathLike[str], engine: str = "auto") -> Source:
+def open_timed_source(path: str | os.PathLike[str], engine: str = "auto", calls: str = "auto") -> Source:
     """Open as `open_source`; NoTimesError where the recording has no times."""
-    source = open_source(path, engine)
+    source = open_source(path, engine, calls)
     if source.definitions.recording.reason("times"):
         raise NoTimesError(source)
     return source
 
 
-def open_source(path: str | os.PathLike[str], engine: str = "auto") -> Source:
+def open_source(path: str | os.PathLike[str], engine: str = "auto", calls: str = "off") -> Source:
     """Open what any recorder wrote, found by its content.
 
     Parameters
     ----------
     engine : {"auto", "direct", "library"}
         What decodes the events of an OTF2 archive; for other recorders there is only "auto".
+    calls : {"auto", "off"}
+        Whether the calls of libraries that an OTF2 archive has as regions only become operations. Their handles are
+        found by reading the events, once more than otherwise.
 
     Raises
     ------
@@ -48,7 +51,7 @@ def open_source(path: str | os.PathLike[str], engine: str = "auto") -> Source:
     from ...otf2io.source import open_source as open_archive
 
     if not _may_be_other(path):
-        return open_archive(path, engine)
+        return open_archive(path, engine, calls)
     from ...inputs.recognition import HEAD, find_recorder, open_recorded, recorders
     from ...inputs.table.files import lacking_columns
     from ...inputs.table.names import lack_text
@@ -71,7 +74,7 @@ def open_source(path: str | os.PathLike[str], engine: str = "auto") -> Source:
                 "bytes)"
             )
         _refuse_folder_of_others(Path(path))
-        return open_archive(path, engine)
+        return open_archive(path, engine, calls)
     if engine != "auto":
         raise SelectionError(
             f"{path}: the engine {engine!r} is for OTF2, this is of {recorder.name}; leave out --engine"

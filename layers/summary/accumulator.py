@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from ...model.arrays import empty_columns
-from ...model.codes import IoMode, Status
+from ...model.codes import UNDEFINED_UINT64, IoMode, Status
 from ...model.operations import Operations
 from ...model.sums import Sums, by_key, nested, reduced
 from ..handles.scope import Scope
@@ -55,6 +56,9 @@ class OperationSums(Sums):
         self.wide = np.array(categories_of(kinds, range(MODES)), np.int32)
         shown = selection.selected & (lineages.of_handle >= 0)
         self.category_of_handle = np.where(shown, lineages.of_handle * MODES, -1).astype(np.int32)
+        definitions = self.scope.definitions
+        called = [one.identification in definitions.recording.called for one in definitions.paradigms]
+        self._called = np.append(np.append(called, False).astype(np.bool_)[definitions.handles.paradigm], False)
         self._reasons = np.append(selection.handle_reason, selection.undefined_handle).astype(np.int32)
         super().__post_init__()
 
@@ -122,7 +126,7 @@ class OperationSums(Sums):
         # Sixteen bits are sorted in linear time; masks would go through all rows for each category.
         order = np.argsort(wide.astype(np.int16) if len(self.busy) < 2**15 else wide, kind="stable")
         categories, edges = np.unique(wide[order], return_index=True)
-        begin, end, requested = part.begin[order], part.end[order], operations.requested[rows][order]
+        begin, end, requested = part.begin[order], part.end[order], self._requests(operations, rows, part)[order]
         ended = (columns.status != Status.NEVER_COMPLETED)[order]
         for category, first, last in zip(categories.tolist(), edges, np.append(edges[1:], count), strict=True):
             if category < 0:
@@ -136,6 +140,18 @@ class OperationSums(Sums):
         found = np.flatnonzero(np.bincount(part.category[part.category >= 0]))
         if self.grid is not None:
             self.grid.add(part, count, found[found % MODES != IoMode.FLUSH])
+
+    def _requests(self, operations: Operations, rows: slice, part: Kept) -> npt.NDArray[np.uint64]:
+        """Return the bytes that operations requested; those that are only the least that calls moved are added up."""
+        requested = operations.requested[rows]
+        if not self._called.any():
+            return requested
+        least = self._called[operations.handle[rows]] & (operations.moved[rows] == UNDEFINED_UINT64)
+        whole = least & (part.category >= 0) & (operations.status[rows] == Status.COMPLETE)
+        whole &= (requested != UNDEFINED_UINT64) & (operations.begin[rows] >= self.scope.window.start)
+        whole &= operations.end[rows] <= self.scope.window.end
+        np.add.at(self.sums.least, part.category[whole], requested[whole].astype(np.int64))
+        return np.where(least, np.uint64(UNDEFINED_UINT64), requested)
 
 
 def categories_of(lineages: Iterable[int], modes: Iterable[int]) -> list[int]:

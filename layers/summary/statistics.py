@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -47,6 +48,12 @@ class ChosenSums:
     def of_own(self) -> "ChosenSums":
         """The program's own operations alone."""
         return ChosenSums(self.sums, self.own)
+
+    @property
+    def least_bytes(self) -> int | float | None:
+        """Bytes moved at least; None where the bytes of all operations are known, or nothing is of others."""
+        least = int(self.sums.sums.least[list(self.categories)].sum())
+        return self.bytes + least if least else None
 
     @property
     def own_bytes(self) -> int | float:
@@ -195,6 +202,15 @@ class LayerStatistics(Record):
         of=lambda of: of.count(UNDEFINED),
         column=False,
     )
+    least_bytes: int | float | None = metric(
+        "Bytes moved at least: those of operations that tell them and, of calls of unknown bytes, what was moved right "
+        "below in them; only where there are such calls.",
+        key="bytes_at_least",
+        unit="byte",
+        title="at least",
+        of=lambda of: of.least_bytes,
+        column=False,
+    )
     cancelled_operations: int = metric(
         "Operations that were cancelled.", needs=("operations",), of=lambda of: of.count(CANCELLED), column=False
     )
@@ -214,16 +230,21 @@ class LayerStatistics(Record):
     )
     unavailable: frozenset[str] = field(default=frozenset(), repr=False)
 
+    OPTIONAL: ClassVar = frozenset(("least_bytes",))
+
 
 def layer_statistics(name: str, direction: str, of: ChosenSums) -> LayerStatistics:
     """Return the statistics of a layer; see `Layer.statistics`."""
     metrics = metrics_of(LayerStatistics)
     recording = of.sums.scope.definitions.recording
+    lacking = {one.name for one in metrics if recording.reason(*one.needs)}
+    if name in recording.called and not of.bytes and of.count(UNDEFINED) == of.count(OPERATIONS):
+        lacking |= {"bytes", "own_bytes", "bandwidth"}
     return LayerStatistics(
         name,
         direction,
         **{one.name: one.of(of) for one in metrics if one.of is not None},
-        unavailable=frozenset(one.name for one in metrics if recording.reason(*one.needs)),
+        unavailable=frozenset(lacking),
     )
 
 

@@ -26,6 +26,8 @@ class OperationTables(NamedTuple):
     """(categories, 5)"""
     bytes: Ints
     """(categories, 2)"""
+    least: Ints
+    """(categories,), least bytes of operations of unknown bytes"""
     ticks: Ints
     """(categories,), durations of operations that ended"""
     processes: Mask
@@ -97,6 +99,7 @@ def new_sums(categories: int, processes: int, handles: int, reasons: int) -> Ope
     return OperationTables(
         counts=np.zeros((categories, 5), np.int64),
         bytes=np.zeros((categories, 2), np.int64),
+        least=np.zeros(categories, np.int64),
         ticks=np.zeros(categories, np.int64),
         processes=np.zeros((categories, processes + 1), np.bool_),
         handle_used=np.zeros((handles, MODES), np.bool_),

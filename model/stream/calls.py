@@ -90,6 +90,9 @@ class Regions:
 class RegionEvents(Columns):
     """Enter and Leave of regions, columns of shape (n,), in the order of `IoEvents`.
 
+    While calls are read, their parameters stand among them: `region` is the id of the parameter, `time` its value, and
+    `position` is −1 minus what it else would be.
+
     Attributes
     ----------
     location : int32

@@ -1,6 +1,6 @@
 """The definitions of an archive as linked columns: `Definitions`, and, only on request, `Regions`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -22,6 +22,7 @@ from ...model.definitions import (
 )
 from ...model.errors import TraceError
 from ...model.stream.calls import Regions
+from ..calls.functions import CalledFunctions, called_functions
 from ..files.anchor import Anchor
 from .records import Record, Records, read_records
 
@@ -40,13 +41,16 @@ _FLOAT_TYPES: Final = {9: ("<u4", "<f4"), 10: ("<u8", "<f8")}
 _WANTED: Final = (
     "String", "ClockProperties", "Attribute", "SystemTreeNode", "SystemTreeNodeProperty", "LocationGroup", "Location",
     "Group", "Comm", "InterComm", "IoParadigm", "IoRegularFile", "IoDirectory", "IoFileProperty", "IoHandle",
-    "IoPreCreatedHandleState",
+    "IoPreCreatedHandleState", "Region", "Parameter",
 )  # fmt: skip
 """Records of which `Definitions` are made."""
 
 
-def read_definitions(anchor: Anchor) -> tuple[Definitions, str]:
-    """Read and link the global definitions of an archive; with them the text of `KEPT`, empty where there is none.
+def read_definitions(anchor: Anchor) -> tuple[Definitions, str, CalledFunctions | None]:
+    """Read and link the global definitions of an archive.
+
+    With them come the text of `KEPT`, empty where there is none, and the functions of libraries that the archive has
+    only as regions, None where there are none.
 
     Ids that nothing defines become row −1; where parents form a cycle, its lowest row becomes a root; of two records
     with one id the first holds. Names are UTF-8; other bytes appear as ``\\xNN``. Raises TraceError if the file of
@@ -101,7 +105,21 @@ def read_definitions(anchor: Anchor) -> tuple[Definitions, str]:
         ),
         attributes={identity: texts[name] for identity, name, *_ in _Table(records["Attribute"], texts)},
     )
-    return definitions, _kept(records, texts)
+    functions = called_functions(
+        ((one[0], texts[one[1]] or texts[one[2]], one[4]) for one in _Table(records["Region"], texts)),
+        {one[0]: texts[one[1]] for one in _Table(records["Parameter"], texts)},
+        (one.identification for one in paradigms),
+    )
+    return definitions, _kept(records, texts), functions
+
+
+def read_texts(anchor: Anchor) -> Mapping[int, str]:
+    """Read all strings of an archive by their ids.
+
+    Raises TraceError if the file of global definitions is missing or damaged.
+    """
+    texts = _Texts(read_records(anchor, ("String",)))
+    return {identity: texts[identity] for identity in texts}
 
 
 def read_regions(anchor: Anchor) -> Regions:
@@ -135,6 +153,9 @@ class _Texts:
             text = (self._bytes.get(reference) or b"").decode("utf-8", "backslashreplace")
             self._decoded[reference] = text
         return text
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._bytes)
 
     def value(self, kind: int, bits: int) -> str:
         """Write out a property's value, given as its type and the 64 bits that hold it."""

@@ -23,8 +23,8 @@ from ...model.kernels import inlined, inner
 from ...model.stream.calls import RegionEvents
 from ..files.anchor import CHUNK_HEADER
 from . import damage
-from .integers import is_end, load_byte, load_word, read_short_integer, record_extent
-from .local_definitions import REGION, LocalIds, global_id
+from .integers import is_end, load_byte, load_word, read_integer, read_short_integer, record_extent
+from .local_definitions import PARAMETER, REGION, STRING, LocalIds, global_id
 from .records import put_io_record, read_offset, trace_time
 
 SOUND, DAMAGED, FULL, IMPLAUSIBLE, SHORT = range(5)
@@ -35,6 +35,8 @@ TIMESTAMP: Final = 5
 ATTRIBUTES: Final = 6
 _ENTER: Final = 12
 _LEAVE: Final = 13
+_PARAMETER_STRING: Final = 32
+_PARAMETER_UINT64: Final = 34
 _FIRST_EVENT: Final = 10
 _LAST_EVENT: Final = 127
 """Event types of OTF2 3.1 go from 10 to 92; newer ones are let pass."""
@@ -66,6 +68,10 @@ SKIP_LIMIT_REGIONS: Final = SKIP_LIMIT.copy()
 """The same where Enter and Leave are looked at too."""
 SKIP_LIMIT_REGIONS[[_ENTER, _LEAVE]] = -1
 
+SKIP_LIMIT_CALLS: Final = SKIP_LIMIT_REGIONS.copy()
+"""The same where parameters are looked at too."""
+SKIP_LIMIT_CALLS[_PARAMETER_STRING : _PARAMETER_UINT64 + 1] = -1
+
 _LONGEST_SINGLE: Final = np.where(SKIP_LIMIT <= 8, SKIP_LIMIT, 0)
 """Bytes that the integer of a record without length takes at most, 0 for records with a length."""
 
@@ -87,8 +93,10 @@ class Rules(NamedTuple):
         Ids of the handles that the trace defines, ascending.
     regions : uint32 (r,)
         Global ids of the regions whose Enter and Leave are wanted, ascending.
+    parameters : uint32 (p,)
+        Global ids of the parameters that are wanted, ascending.
     skip_limit : int64 (256,)
-        `SKIP_LIMIT`, or `SKIP_LIMIT_REGIONS` where regions are wanted.
+        `SKIP_LIMIT`, or `SKIP_LIMIT_REGIONS` where regions are wanted, `SKIP_LIMIT_CALLS` where parameters are.
     """
 
     offsets: npt.NDArray[np.uint64]
@@ -98,6 +106,7 @@ class Rules(NamedTuple):
     longest: np.uint64
     handles: npt.NDArray[np.uint32]
     regions: npt.NDArray[np.uint32]
+    parameters: npt.NDArray[np.uint32]
     skip_limit: npt.NDArray[np.int64]
 
 
@@ -205,6 +214,24 @@ def _put_region(tables: Tables, at: int, row: int, time: np.int64, io_row: int) 
 
 
 @inlined
+def _put_parameter(tables: Tables, at: int, kind: int, row: int, io_row: int) -> int:
+    """Decode the parameter whose fields are at `at` into a row of the regions; give the next free row."""
+    local, at = read_short_integer(tables.data, at)
+    parameter = global_id(tables.ids, PARAMETER, local)
+    if not _is_among(tables.rules.parameters, parameter):
+        return row
+    value, _ = read_integer(tables.data, at)
+    if kind == _PARAMETER_STRING:
+        value = global_id(tables.ids, STRING, value)
+    place = np.uint64(row)
+    tables.regions.time[place] = np.int64(value)
+    tables.regions.region[place] = np.uint32(parameter)
+    tables.regions.enter[place] = False
+    tables.regions.position[place] = -1 - io_row
+    return row + 1
+
+
+@inlined
 def _is_believable(columns: IoEvents, row: int, handles: npt.NDArray[np.uint32]) -> bool:
     kind = columns.kind[row]
     mode = columns.mode[row]
@@ -303,6 +330,8 @@ def _walk(tables: Tables, chunk: Chunk, state: Any, careful: bool, care: Care) -
             implausible |= kind == IoRecord.OPERATION_BEGIN and bool(columns.mode[row] > IoMode.FLUSH)
             latest = time
             row += 1
+        elif _PARAMETER_STRING <= kind <= _PARAMETER_UINT64 and rules.skip_limit[kind] < 0:
+            region_row = _put_parameter(tables, fields, kind, region_row, row)
         at = behind
         events += 1
     if careful:

@@ -15,10 +15,10 @@ from ...model.kernels import inlined, inner
 from ..files.anchor import CHUNK_HEADER, MAGIC_BYTE
 from .integers import begins_chunk, is_end, load_byte, load_word, read_integer, record_extent
 
-ATTRIBUTE, REGION, IO_FILE, IO_HANDLE = range(4)
+ATTRIBUTE, REGION, IO_FILE, IO_HANDLE, STRING, PARAMETER = range(6)
 """Rows of the tables in `LocalIds`."""
 
-MAPPED: Final = 4
+MAPPED: Final = 6
 
 
 class LocalIds(NamedTuple):
@@ -26,9 +26,9 @@ class LocalIds(NamedTuple):
 
     Attributes
     ----------
-    start, size : int64 (4,)
-        Where the map of each kind of id (`ATTRIBUTE`, `REGION`, `IO_FILE`, `IO_HANDLE`) stands in `values`.
-    sparse : bool (4,)
+    start, size : int64 (6,)
+        Where the map of each kind of id (`ATTRIBUTE`, `REGION`, …) stands in `values`.
+    sparse : bool (6,)
         Whether the map has `keys`; without them the local id is the position.
     keys : uint64 (n,)
         Local ids in ascending order.
@@ -134,8 +134,8 @@ READ, BROKEN, NO_ROOM = range(3)
 _MAPPING: Final = 5
 _CLOCK_OFFSET: Final = 6
 _KINDS: Final = np.full(256, -1, np.int64)
-_KINDS[[1, 3, 12, 13]] = range(MAPPED)
-"""Row in `LocalIds` of each kind of id (``OTF2_MappingType``), −1 for kinds that I/O records do not use."""
+_KINDS[[1, 3, 12, 13, 0, 7]] = range(MAPPED)
+"""Row in `LocalIds` of each kind of id (``OTF2_MappingType``), −1 for kinds that nothing here uses."""
 
 _MOST_KINDS: Final = 64
 _LAST_MARK: Final = 2

@@ -15,7 +15,7 @@ from ...model.stream.calls import EventBatch, RegionColumns, RegionEvents
 from ...model.stream.damage import LocationDamage
 from ..files.anchor import Anchor
 from ..matching.implausible import LONGEST, credible_times, longest_within, offset_attributes
-from .chunk import SKIP_LIMIT, SKIP_LIMIT_REGIONS, Rules
+from .chunk import SKIP_LIMIT, SKIP_LIMIT_CALLS, SKIP_LIMIT_REGIONS, Rules
 from .damage import location_damage, new_states
 from .integers import PADDING
 from .local_definitions import empty_local_ids
@@ -41,13 +41,21 @@ class DirectWalk:
         Of an archive that `iostrata.otf2io.archive.direct_obstacle` has nothing against.
     regions : sequence of int
         Global ids of the regions whose Enter and Leave are wanted.
+    parameters : sequence of int
+        Global ids of the parameters that are wanted among them.
     """
 
-    def __init__(self, anchor: Anchor, definitions: Definitions, regions: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        anchor: Anchor,
+        definitions: Definitions,
+        regions: Sequence[int] = (),
+        parameters: Sequence[int] = (),
+    ) -> None:
         self._anchor = anchor
         self._definitions = definitions
         self._source = _source(anchor, definitions)
-        self._rules = _rules(definitions, regions)
+        self._rules = _rules(definitions, regions, parameters)
         self._states = new_states(self._source.promised)
         # Threads take memory from here and put it back; new memory for each call would cost more than a small file.
         self._memory: list[tuple[Scratch, Any]] = []
@@ -149,7 +157,7 @@ def _source(anchor: Anchor, definitions: Definitions) -> EventSource:
     )
 
 
-def _rules(definitions: Definitions, regions: Sequence[int]) -> Rules:
+def _rules(definitions: Definitions, regions: Sequence[int], parameters: Sequence[int]) -> Rules:
     earliest, latest = credible_times(definitions.clock)
     return Rules(
         offsets=np.array(offset_attributes(definitions), np.uint64),
@@ -159,5 +167,6 @@ def _rules(definitions: Definitions, regions: Sequence[int]) -> Rules:
         longest=np.uint64(longest_within(definitions.clock)),
         handles=np.sort(definitions.handles.id),
         regions=np.unique(np.array(regions, np.uint32)),
-        skip_limit=SKIP_LIMIT_REGIONS if len(regions) else SKIP_LIMIT,
+        parameters=np.unique(np.array(parameters, np.uint32)),
+        skip_limit=SKIP_LIMIT_CALLS if len(parameters) else SKIP_LIMIT_REGIONS if len(regions) else SKIP_LIMIT,
     )

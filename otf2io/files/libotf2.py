@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from ctypes import CFUNCTYPE, POINTER, c_bool, c_char_p, c_int, c_uint8, c_uint32, c_uint64, c_void_p
+from ctypes import CFUNCTYPE, POINTER, c_bool, c_char_p, c_int, c_int64, c_uint8, c_uint32, c_uint64, c_void_p
 from functools import cache
 from typing import Any, Final
 
@@ -36,6 +36,7 @@ DEFINITION_CALLBACKS: Final = {
     "Comm": CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32, c_uint32, c_uint32, c_uint32),
     "InterComm": CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32, c_uint32, c_uint32, c_uint32, c_uint32),
     "Region": CFUNCTYPE(c_int, c_void_p, *[c_uint32] * 4, *[c_uint8] * 2, *[c_uint32] * 4),
+    "Parameter": CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32, c_uint8),
     "IoParadigm": CFUNCTYPE(c_int, c_void_p, *_PARADIGM, *map(POINTER, (c_uint8, c_uint8, c_uint64))),
     "IoRegularFile": CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32, c_uint32),
     "IoDirectory": CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32, c_uint32),
@@ -83,11 +84,17 @@ def _event_callback(record: int) -> Any:
     return CFUNCTYPE(*_EVENT_HEAD, *(_FIELD_TYPES.get(name, value) for name in IO_FIELDS[record]))
 
 
+PARAMETER_EVENTS: Final = ("ParameterString", "ParameterInt", "ParameterUnsignedInt")
 EVENT_CALLBACKS: Final = {
     **dict.fromkeys(("Enter", "Leave"), CFUNCTYPE(*_EVENT_HEAD, c_uint32)),
+    **{
+        name: CFUNCTYPE(*_EVENT_HEAD, c_uint32, value)
+        for name, value in zip(PARAMETER_EVENTS, (c_uint32, c_int64, c_uint64), strict=True)
+    },
     **{callback_name(record): _event_callback(record) for record in IO_FIELDS},
 }
-"""Callback types of Enter, Leave and I/O events: location, time, event position, user's pointer, attributes, record."""
+"""Callback types of Enter, Leave, parameters and I/O events: location, time, event position, user's pointer,
+attributes, record."""
 
 
 def guarded(file: Callable[..., None], interrupts: list[BaseException]) -> Callable[..., int]:

@@ -1,4 +1,5 @@
-"""Callbacks for the 14 I/O records, each of which appends one row of eight 64-bit numbers, and for Enter and Leave."""
+"""Callbacks for the 14 I/O records, each of which appends one row of eight 64-bit numbers, and for Enter, Leave
+and parameters."""
 
 from array import array
 from collections.abc import Callable, Sequence
@@ -11,11 +12,12 @@ from ...model.arrays import empty_columns
 from ...model.codes import UNDEFINED_UINT32, UNDEFINED_UINT64, IoRecord
 from ...model.events import IoEvents
 from ...model.stream.calls import RegionEvents
-from ..files.libotf2 import EVENT_CALLBACKS, IO_FIELDS, callback_name, guarded, library
+from ..files.libotf2 import EVENT_CALLBACKS, IO_FIELDS, PARAMETER_EVENTS, callback_name, guarded, library
 
 _HEAD: Final = 3
 _WIDTH: Final = 8
 _REGION_WIDTH: Final = 4
+_ENTER, _PARAMETER = 1, 2
 
 
 class EventBuffer:
@@ -46,6 +48,7 @@ class EventBuffer:
         }
         if regions:
             functions |= {"Enter": self._crossing(1), "Leave": self._crossing(0)}
+            functions |= dict.fromkeys(PARAMETER_EVENTS, self._parameter())
         self.callbacks: dict[str, Any] = {
             name: EVENT_CALLBACKS[name](guarded(function, self.interrupts)) for name, function in functions.items()
         }
@@ -55,12 +58,13 @@ class EventBuffer:
         if not self._regions:
             return RegionEvents.empty()
         rows = np.frombuffer(self._regions, np.uint64).reshape(-1, _REGION_WIDTH)
+        is_parameter, position = rows[:, 2] == _PARAMETER, (rows[:, 3] // np.uint64(_WIDTH)).astype(np.int64)
         regions = RegionEvents(
             location=np.full(len(rows), location, np.int32),
-            time=(rows[:, 0] - np.uint64(start % 2**64)).view(np.int64),
+            time=(rows[:, 0] - np.where(is_parameter, 0, start % 2**64).astype(np.uint64)).view(np.int64),
             region=rows[:, 1].astype(np.uint32),
-            enter=rows[:, 2] != 0,
-            position=(rows[:, 3] // np.uint64(_WIDTH)).astype(np.int64),
+            enter=rows[:, 2] == _ENTER,
+            position=np.where(is_parameter, -1 - position, position),
         )
         del rows
         del self._regions[:]
@@ -99,6 +103,15 @@ class EventBuffer:
 
         def callback(_location: int, time: int, _position: int, _user: int, _attributes: int, region: int) -> None:
             extend((time, region, enter, len(events)))
+
+        return callback
+
+    def _parameter(self) -> Callable[..., None]:
+        events, extend = self._rows, self._regions.extend
+
+        def callback(_location: int, _time: int, _position: int, _user: int, _attributes: int, *told: int) -> None:
+            parameter, value = told
+            extend((value % 2**64, parameter, _PARAMETER, len(events)))
 
         return callback
 

@@ -50,7 +50,7 @@ class LibraryWalk:
     Parameters
     ----------
     regions : bool
-        Whether Enter and Leave are wanted too.
+        Whether Enter and Leave are wanted too, with the parameters among them.
     """
 
     def __init__(self, anchor: Anchor, definitions: Definitions, regions: bool = False) -> None:
@@ -180,7 +180,9 @@ class _BatchReader:
                 if self.buffer.interrupts:
                     raise self.buffer.interrupts[0]
                 crossed = self.buffer.take_regions(row, start)
-                regions.append(replace(crossed, position=crossed.position + rows))
+                regions.append(
+                    replace(crossed, position=crossed.position + np.where(crossed.position < 0, -rows, rows))
+                )
                 parts.append(self.buffer.take(row, start))
                 rows += len(parts[-1])
                 total += count.value

@@ -34,7 +34,7 @@ import numpy.typing as npt
 from ...model.arrays import Mask, empty_columns
 from ...model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, IoFlag, IoRecord, Status
 from ...model.events import IoEvents
-from ...model.kernels import compiled_uncounted, hashed, inlined, random_seed
+from ...model.kernels import compiled_uncounted, hashed, inlined, inner, random_seed
 from ...model.operations import Operations
 
 BEGIN: Final = int(IoRecord.OPERATION_BEGIN)
@@ -42,6 +42,7 @@ ISSUED: Final = int(IoRecord.OPERATION_ISSUED)
 COMPLETE: Final = int(IoRecord.OPERATION_COMPLETE)
 CANCELLED: Final = int(IoRecord.OPERATION_CANCELLED)
 _NON_BLOCKING: Final = int(IoFlag.NON_BLOCKING)
+_COLLECTIVE: Final = int(IoFlag.COLLECTIVE)
 NO_TIME: Final = np.int64(UNDEFINED_TIME)
 _UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
 NONE: Final = -1
@@ -52,6 +53,11 @@ events without a partner."""
 
 SMALLEST: Final = 1 << 11
 """Places of a table to begin with."""
+
+SETTLES: Final = 1 << 7
+"""Bit of `mode` of an end that settles what its begin left open, as calls have it (`iostrata.otf2io.calls.kernel`): in
+`flags` is the handle, in `offset` the bytes requested, in `mode` also the flag of a collective operation. An issued
+event with it makes the operation a non-blocking one, whose matching id from then on is in `value`."""
 
 
 class OpenKeys(NamedTuple):
@@ -155,13 +161,15 @@ def note_step(found: Operations, row: int, kind: int, time: np.int64) -> None:
 
 
 @inlined
-def _wait(columns: IoEvents, event: int, row: int, keys: OpenKeys, waiting: WaitingEvents) -> None:
+def _wait(
+    columns: IoEvents, event: int, kind: int, matching: np.uint64, row: int, keys: OpenKeys, waiting: WaitingEvents
+) -> None:
     place = keys.counts[WAITING]
-    waiting.kind[place] = columns.kind[event]
+    waiting.kind[place] = kind
     waiting.time[place] = columns.time[event]
     waiting.location[place] = columns.location[event]
     waiting.handle[place] = columns.handle[event]
-    waiting.matching[place] = columns.matching[event]
+    waiting.matching[place] = matching
     waiting.value[place] = columns.value[event]
     waiting.row[place] = row
     keys.counts[WAITING] += 1
@@ -206,25 +214,77 @@ def _begin_operation(
     found.matching[row] = matching
     found.tests[row] = 0
     found.status[row] = Status.NEVER_COMPLETED
+    _use_key(keys, place, handle, matching, row)
+    if flags & _NON_BLOCKING == 0:
+        keys.blocking[place] = row
+        counts[IN_FLIGHT] += 1
+    else:
+        _begin_non_blocking(columns, event, place, matching, row, shared, keys, found, waiting)
+
+
+@inlined
+def _use_key(keys: OpenKeys, place: int, handle: np.uint32, matching: np.uint64, row: int) -> None:
+    """Let the operation `row` be the last begun of a key."""
     if not keys.used[place]:
-        counts[KEYS] += 1
+        keys.counts[KEYS] += 1
         keys.used[place] = True
         keys.handle[place] = handle
         keys.matching[place] = matching
         keys.latest[place] = NONE
     elif keys.blocking[place] != NONE:
-        counts[IN_FLIGHT] -= 1
+        keys.counts[IN_FLIGHT] -= 1
     keys.blocking[place] = NONE
     keys.last[place] = row
-    if flags & _NON_BLOCKING == 0:
-        keys.blocking[place] = row
-        counts[IN_FLIGHT] += 1
-    elif shared[location]:
-        _wait(columns, event, row, keys, waiting)
+
+
+@inlined
+def _begin_non_blocking(
+    columns: IoEvents,
+    event: int,
+    place: int,
+    matching: np.uint64,
+    row: int,
+    shared: Mask,
+    keys: OpenKeys,
+    found: Operations,
+    waiting: WaitingEvents,
+) -> None:
+    if shared[columns.location[event]]:
+        _wait(columns, event, BEGIN, matching, row, keys, waiting)
     else:
         found.end_location[row] = keys.latest[place]
         keys.latest[place] = row
-        counts[IN_FLIGHT] += 1
+        keys.counts[IN_FLIGHT] += 1
+
+
+@inlined
+def _settle(columns: IoEvents, event: int, row: int, found: Operations) -> None:
+    """Note what an end settles."""
+    found.handle[row] = columns.flags[event]
+    found.flags[row] |= columns.mode[event] & _COLLECTIVE
+    found.requested[row] = columns.offset[event]
+
+
+@inner
+def _post(
+    columns: IoEvents, event: int, place: int, shared: Mask, keys: OpenKeys, found: Operations, waiting: WaitingEvents
+) -> None:
+    """Make a non-blocking operation of a blocking one in flight."""
+    row = keys.blocking[place] if keys.used[place] else NONE
+    if row == NONE:
+        keys.counts[UNMATCHED] += 1
+        return
+    keys.blocking[place] = keys.last[place] = NONE
+    keys.counts[IN_FLIGHT] -= 1
+    if keys.latest[place] == NONE:
+        _forget(keys, place)
+    _settle(columns, event, row, found)
+    found.flags[row] |= _NON_BLOCKING
+    note_step(found, row, ISSUED, columns.time[event])
+    handle, matching = columns.handle[event], columns.value[event]
+    place = _place_of(keys, handle, matching)
+    _use_key(keys, place, handle, matching, row)
+    _begin_non_blocking(columns, event, place, matching, row, shared, keys, found, waiting)
 
 
 @inlined
@@ -232,11 +292,14 @@ def _match_step(
     columns: IoEvents, event: int, place: int, shared: Mask, keys: OpenKeys, found: Operations, waiting: WaitingEvents
 ) -> None:
     """Note an issued or test event at the operation of its key that is in flight."""
+    if columns.mode[event] & SETTLES:
+        _post(columns, event, place, shared, keys, found, waiting)
+        return
     row = keys.last[place] if keys.used[place] else NONE
     if row != NONE and (keys.blocking[place] == row or not shared[columns.location[event]]):
         note_step(found, row, columns.kind[event], columns.time[event])
     elif shared[columns.location[event]]:
-        _wait(columns, event, row, keys, waiting)
+        _wait(columns, event, columns.kind[event], columns.matching[event], row, keys, waiting)
     else:
         keys.counts[UNMATCHED] += 1
 
@@ -251,7 +314,7 @@ def _match_end(
     if row != NONE:
         keys.blocking[place] = NONE
     elif shared[columns.location[event]]:
-        _wait(columns, event, NONE, keys, waiting)
+        _wait(columns, event, columns.kind[event], columns.matching[event], NONE, keys, waiting)
         return
     elif known:
         row = keys.latest[place]
@@ -263,6 +326,8 @@ def _match_end(
     keys.last[place] = NONE
     keys.counts[IN_FLIGHT] -= 1
     end_operation(found, row, columns.location[event], columns.kind[event], columns.time[event], columns.value[event])
+    if columns.mode[event] & SETTLES:
+        _settle(columns, event, row, found)
     if keys.latest[place] == NONE:
         _forget(keys, place)
 

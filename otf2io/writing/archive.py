@@ -42,7 +42,7 @@ def write_archive(
     # Time stamps are not negative.
     start = max(clock.start, -first)
     named = numbered(definitions)
-    native = definitions.recording.recorder == OTF2.recorder
+    native = definitions.recording.recorder == OTF2.recorder and not definitions.recording.called
     sound = damage is None or not (damage.locations or damage.irregular)
     kept = "" if native and sound else kept_text(definitions.recording, damage)
     with created_archive(base, named, kept) as writer:

@@ -48,7 +48,8 @@ class Settings:
         Length of a segment in s.
     method : str
         How periods are detected.
-    engine : str
+    engine, calls : str
+        As `iostrata.open_trace` takes them.
     memory : int
         Bytes from which on a trace is not kept in full but summed up in bins.
     """
@@ -58,6 +59,7 @@ class Settings:
     segment: float = DEFAULT_SEGMENT_S
     method: str = DEFAULT_METHOD
     engine: str = "auto"
+    calls: str = "auto"
     memory: int = DEFAULT_MEMORY
 
     @property
@@ -117,7 +119,8 @@ def failed_run(path: Path, reason: str, content: str | None = None, settings: Se
 def _run(path: Path, content: str, size: int, settings: Settings) -> Run:
     memory = settings.memory if size * _MEMORY_PER_BYTE > settings.memory else None
     options: dict[str, Any] = {} if memory is None else {"memory": memory}
-    trace = open_trace(path, engine=settings.engine, files=settings.files, window=settings.window, workers=1, **options)
+    told: dict[str, Any] = {name: getattr(settings, name) for name in ("engine", "calls", "files", "window")}
+    trace = open_trace(path, **told, workers=1, **options)
     return run_of(trace, settings, job_key(path), printable(trace_name(path)), content)
 
 

@@ -1,0 +1,591 @@
+"""Compiled following of calls: regions of I/O libraries become the events that I/O records would be.
+
+Of a call that transfers, `Enter` becomes the begin of an operation and `Leave` its end, which settles what parameters
+tell only before it: handle, bytes, whether it is collective, and whether it was only posted. Until then the operation
+stands on its library's *unknown* handle. A call that opens creates a handle as it returns, one that closes destroys it.
+
+Only the outermost call of a library on a thread counts; what is told of one inside it (bytes, a handle, a file) holds
+for it where nothing else does. A call that does not tell its bytes has moved at least what the calls and I/O records
+right below it did in its direction. One without a handle worked on the ancestor, in its library, of the first handle
+that was used below it.
+
+A parameter stands among the regions as a row without `enter` whose `position` is negative, −1 minus the I/O event that
+follows; its id is in `region` and its value in `time`.
+"""
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.arrays import Columns, Ints, Links, named_columns
+from ...model.codes import MOST_BYTES, UNDEFINED_UINT32, UNDEFINED_UINT64, IoFlag, IoMode, IoRecord
+from ...model.events import IoEvents
+from ...model.kernels import compiled_uncounted, inlined
+from ...model.stream.calls import RegionEvents
+from ..matching.kernel import CANCELLED, COMPLETE, ISSUED, NONE, SETTLES
+from .functions import BYTES, COLLECTIVE, FAILED, FILE, HANDLE, NAME, PARENT, REQUEST, CalledFunctions, Kind
+
+DEEPEST: Final = 64
+"""Calls within each other that are followed; deeper ones are passed over."""
+DEPTH, BEYOND, LOCATION, SERIAL, SLOT, PENDING, OPENED, ADOPTED, IN_RECORD = range(9)
+"""Places in `CallStack.places`: open calls, deeper ones that are not followed, the location, operations so far, opens
+so far, requests of the open wait, rows of `OpenCalls` and of `CreatedHandles`,
+whether an I/O record is under way."""
+PLACES: Final = 9
+NOWHERE: Final = np.uint32(UNDEFINED_UINT32)
+VALID: Final = 15
+"""Bit in `OpenCalls.given` of an open that succeeded; the others are those of its parameters."""
+_INNER: Final = 16
+"""Bit of a call of which calls of the same library inside it tell the bytes."""
+_ONE: Final = np.uint32(1)
+_UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
+_MOST: Final = np.uint64(MOST_BYTES)
+_ALL_ACCESS: Final = 2
+_CREATES: Final = 1
+_NON_BLOCKING: Final = np.uint32(int(IoFlag.NON_BLOCKING))
+_COLLECTIVE: Final = int(IoFlag.COLLECTIVE)
+_FLUSH: Final = np.uint64(int(IoMode.FLUSH))
+
+
+class CallStack(NamedTuple):
+    """Calls that are open on the present thread, columns of shape (`DEEPEST`,), and where the following is.
+
+    Attributes
+    ----------
+    function : int64
+        Row in `CalledFunctions`.
+    given : uint32
+        A bit for each parameter that was told.
+    counts : bool
+        Whether no call of the same library is around it.
+    begin : int64
+    serial : uint64
+        Number of the operation.
+    slot : int64
+        Number of the open, −1 for other calls.
+    below : uint32
+        The first handle that was used inside, `NOWHERE` where none was.
+    nested : uint64
+        Bytes of calls of the same library inside.
+    values : uint64 (n, 8)
+        Of the parameters.
+    inside : uint64 (n, 2)
+        Bytes read and written right below.
+    record : uint64 (3,)
+        Handle, matching id and mode of the I/O operation under way.
+    places : int64 (9,)
+    """
+
+    function: npt.NDArray[np.int64]
+    given: npt.NDArray[np.uint32]
+    counts: npt.NDArray[np.bool_]
+    begin: npt.NDArray[np.int64]
+    serial: npt.NDArray[np.uint64]
+    slot: npt.NDArray[np.int64]
+    below: npt.NDArray[np.uint32]
+    nested: npt.NDArray[np.uint64]
+    values: npt.NDArray[np.uint64]
+    inside: npt.NDArray[np.uint64]
+    record: npt.NDArray[np.uint64]
+    places: npt.NDArray[np.int64]
+
+
+class KnownHandles(NamedTuple):
+    """Which handles calls work on, as the opens of the whole trace tell.
+
+    Attributes
+    ----------
+    unknown : uint32 (libraries,)
+        Id of the handle of calls that do not tell theirs.
+    first_slot : int64 (locations + 1,)
+        Number of the first open of each location; where opens are still collected, empty.
+    opened : uint32 (opens,)
+        Id of the handle of each open, `NOWHERE` for one that failed.
+    segment : int64 (locations × libraries + 1,)
+        Where the opens of a process and library begin in the columns that follow; processes are numbered by locations.
+    number : int64 (successful opens,)
+        The library's number, ascending within a segment.
+    time : int64 (successful opens,)
+        Ascending within a number.
+    handle : uint32 (successful opens,)
+    id, parent, library : uint32, int32, int32 (handles,)
+        All handles by their ids, ascending, the places of their parents among these, and their libraries; −1 for none.
+    process : int64 (locations,)
+    """
+
+    unknown: npt.NDArray[np.uint32]
+    first_slot: npt.NDArray[np.int64]
+    opened: npt.NDArray[np.uint32]
+    segment: npt.NDArray[np.int64]
+    number: npt.NDArray[np.int64]
+    time: npt.NDArray[np.int64]
+    handle: npt.NDArray[np.uint32]
+    id: npt.NDArray[np.uint32]
+    parent: npt.NDArray[np.int32]
+    library: npt.NDArray[np.int32]
+    process: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class OpenCalls(Columns):
+    """Calls that open, in the order in which they began; columns of shape (n,).
+
+    Attributes
+    ----------
+    location, library : int32
+    given : uint32
+        `VALID`, and a bit for each parameter that was told.
+    time : int64
+        When it returned.
+    number, parent : int64
+    file, name : uint64
+        Global ids of strings.
+    above : int64
+        Row of the open of another library that it was called in, −1 where there is none.
+    """
+
+    location: Links
+    library: Links
+    given: npt.NDArray[np.uint32]
+    time: Ints
+    number: Ints
+    parent: Ints
+    file: npt.NDArray[np.uint64]
+    name: npt.NDArray[np.uint64]
+    above: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class CreatedHandles(Columns):
+    """Handles that I/O records create within a call that opens: global id, and row of `OpenCalls`."""
+
+    handle: npt.NDArray[np.uint32]
+    slot: Ints
+
+
+FunctionColumns: Final = named_columns(CalledFunctions, "FunctionColumns")
+OpenColumns: Final = named_columns(OpenCalls, "OpenColumns")
+CreatedColumns: Final = named_columns(CreatedHandles, "CreatedColumns")
+"""The same as compiled loops take it."""
+
+
+class CallRoom(NamedTuple):
+    """Where rows go: events, regions (no rows where they are not wanted), requests of the open wait, opens, adoptions.
+
+    Opens and adoptions have rows only while they are collected.
+    """
+
+    events: IoEvents
+    regions: RegionEvents
+    pending: npt.NDArray[np.uint64]
+    openings: OpenCalls
+    adoptions: CreatedHandles
+
+
+@inlined
+def _row_of(ids: npt.NDArray[np.uint32], wanted: np.uint32) -> int:
+    """Return the place of an id in an ascending column, −1 where it is not there."""
+    low, high = 0, len(ids)
+    while low < high:
+        middle = (low + high) >> 1
+        if ids[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < len(ids) and ids[low] == wanted else NONE
+
+
+@inlined
+def opened_before(known: KnownHandles, segment: int, number: np.int64, time: np.int64) -> int:
+    """Return the last open of a number up to a time, else the first one of it; −1 where it was never opened."""
+    first, behind = int(known.segment[segment]), int(known.segment[segment + 1])
+    low, high = first, behind
+    while low < high:
+        middle = (low + high) >> 1
+        if known.number[middle] < number or (known.number[middle] == number and known.time[middle] <= time):
+            low = middle + 1
+        else:
+            high = middle
+    if low > first and known.number[low - 1] == number:
+        return low - 1
+    return low if low < behind and known.number[low] == number else -1
+
+
+@inlined
+def _told(stack: CallStack, call: int, code: int) -> bool:
+    return bool(stack.given[call] & (_ONE << np.uint32(code)))
+
+
+@inlined
+def _put(
+    out: IoEvents,
+    row: int,
+    location: np.int32,
+    kind: int,
+    time: np.int64,
+    handle: np.uint32,
+    mode: int,
+    flags: np.uint32,
+    matching: np.uint64,
+    value: np.uint64,
+    offset: np.uint64,
+) -> int:
+    """Write an event where events are wanted; return the next free row."""
+    if not len(out.time):
+        return row
+    place = np.uint64(row)
+    out.location[place] = location
+    out.kind[place] = kind
+    out.time[place] = time
+    out.handle[place] = handle
+    out.mode[place] = mode
+    out.flags[place] = flags
+    out.matching[place] = matching
+    out.value[place] = value
+    out.offset[place] = offset
+    return row + 1
+
+
+@inlined
+def _start_location(stack: CallStack, known: KnownHandles, location: np.int32) -> None:
+    places = stack.places
+    places[DEPTH] = places[BEYOND] = places[PENDING] = places[IN_RECORD] = 0
+    places[LOCATION] = location
+    if len(known.first_slot):
+        places[SLOT] = known.first_slot[location]
+
+
+@inlined
+def _pass_event(events: IoEvents, event: int, stack: CallStack, room: CallRoom, row: int) -> int:
+    """Hand on an I/O event, and note what it tells of the call it is in; return the next free row."""
+    places, kind, handle = stack.places, events.kind[event], events.handle[event]
+    top = places[DEPTH] - 1
+    if top >= 0:
+        begins = kind == IoRecord.OPERATION_BEGIN
+        if stack.below[top] == NOWHERE and (begins or kind == IoRecord.DESTROY_HANDLE):
+            stack.below[top] = handle
+        if begins and places[IN_RECORD] == 0 and events.flags[event] & _NON_BLOCKING == 0:
+            places[IN_RECORD] = 1
+            stack.record[0], stack.record[1] = handle, events.matching[event]
+            stack.record[2] = events.mode[event]
+        elif kind == IoRecord.OPERATION_COMPLETE and places[IN_RECORD] == 1:
+            if stack.record[0] == handle and stack.record[1] == events.matching[event]:
+                places[IN_RECORD] = 0
+                if events.value[event] <= _MOST and stack.record[2] < _FLUSH:
+                    stack.inside[top, np.int64(stack.record[2])] += events.value[event]
+        elif kind == IoRecord.CREATE_HANDLE and len(room.adoptions.handle):
+            for call in range(top, -1, -1):
+                if stack.slot[call] >= 0:
+                    room.adoptions.handle[places[ADOPTED]] = handle
+                    room.adoptions.slot[places[ADOPTED]] = stack.slot[call]
+                    places[ADOPTED] += 1
+                    break
+    return _put(
+        room.events, row, events.location[event], kind, events.time[event], handle, events.mode[event],
+        events.flags[event], events.matching[event], events.value[event], events.offset[event],
+    )  # fmt: skip
+
+
+@inlined
+def _is_outermost(stack: CallStack, table: CalledFunctions, function: int) -> bool:
+    """Tell whether no call of the library is open; of an open, no other open of it."""
+    opens = table.kind[function] == Kind.OPEN or table.kind[function] == Kind.CREATE
+    for call in range(stack.places[DEPTH]):
+        other = stack.function[call]
+        if table.library[other] == table.library[function] and (not opens or stack.slot[call] >= 0):
+            return False
+    return True
+
+
+@inlined
+def _enter(
+    stack: CallStack,
+    table: CalledFunctions,
+    known: KnownHandles,
+    room: CallRoom,
+    row: int,
+    function: int,
+    time: np.int64,
+) -> int:
+    """Begin a call; return the next free row."""
+    places = stack.places
+    call = places[DEPTH]
+    if call >= DEEPEST:
+        places[BEYOND] += 1
+        return row
+    kind, library = table.kind[function], table.library[function]
+    counts = _is_outermost(stack, table, function)
+    stack.function[call], stack.given[call], stack.counts[call], stack.begin[call] = function, 0, counts, time
+    stack.slot[call], stack.below[call], stack.nested[call] = -1, NOWHERE, 0
+    stack.inside[call, 0] = stack.inside[call, 1] = 0
+    location = np.int32(places[LOCATION])
+    if counts and kind <= Kind.FLUSH:
+        # Requests have even numbers.
+        serial = np.uint64(2) * np.uint64(places[SERIAL]) + np.uint64(1)
+        places[SERIAL] += 1
+        stack.serial[call] = serial
+        row = _put(
+            room.events, row, location, IoRecord.OPERATION_BEGIN, time, known.unknown[library], kind, np.uint32(0),
+            serial, _UNKNOWN, _UNKNOWN,
+        )  # fmt: skip
+    elif counts and (kind == Kind.OPEN or kind == Kind.CREATE):
+        stack.slot[call] = places[SLOT]
+        places[SLOT] += 1
+        if len(room.openings.location):
+            opening = places[OPENED]
+            places[OPENED] += 1
+            room.openings.location[opening], room.openings.library[opening] = location, library
+            room.openings.given[opening], room.openings.above[opening] = 0, -1
+            for other in range(call - 1, -1, -1):
+                if stack.slot[other] >= 0:
+                    room.openings.above[opening] = stack.slot[other]
+                    break
+    places[DEPTH] += 1
+    return row
+
+
+@inlined
+def _take_parameter(stack: CallStack, table: CalledFunctions, room: CallRoom, code: int, value: np.uint64) -> None:
+    """Give a parameter to the innermost call."""
+    call = stack.places[DEPTH] - 1
+    if call < 0 or stack.places[BEYOND] > 0:
+        return
+    if code == REQUEST and table.kind[stack.function[call]] == Kind.WAIT:
+        room.pending[stack.places[PENDING]] = value
+        stack.places[PENDING] += 1
+    elif code != BYTES or value <= _MOST:
+        stack.values[call, code] = value
+        stack.given[call] |= _ONE << np.uint32(code)
+
+
+@inlined
+def _handle_of(stack: CallStack, known: KnownHandles, call: int, library: int) -> np.uint32:
+    """Return the id of the handle that a call works on."""
+    if _told(stack, call, HANDLE) and len(known.segment) > 1:
+        segment = known.process[stack.places[LOCATION]] * len(known.unknown) + library
+        found = opened_before(known, segment, np.int64(stack.values[call, HANDLE]), stack.begin[call])
+        if found >= 0:
+            return np.uint32(known.handle[found])
+    if stack.below[call] != NOWHERE:
+        place = _row_of(known.id, stack.below[call])
+        while place >= 0 and known.library[place] != library:
+            place = known.parent[place]
+        if place >= 0:
+            return np.uint32(known.id[place])
+    return np.uint32(known.unknown[library])
+
+
+@inlined
+def _note_opening(stack: CallStack, openings: OpenCalls, call: int, time: np.int64) -> None:
+    """Note what an open that succeeded tells."""
+    opening, values = stack.slot[call], stack.values
+    openings.given[opening] = stack.given[call] | (_ONE << np.uint32(VALID))
+    openings.time[opening] = time
+    openings.number[opening] = np.int64(values[call, HANDLE])
+    openings.parent[opening] = np.int64(values[call, PARENT])
+    openings.file[opening] = values[call, FILE]
+    openings.name[opening] = values[call, NAME]
+
+
+@inlined
+def _end_transfer(
+    stack: CallStack,
+    table: CalledFunctions,
+    known: KnownHandles,
+    room: CallRoom,
+    row: int,
+    call: int,
+    handle: np.uint32,
+    time: np.int64,
+    cut: bool,
+) -> int:
+    """End the operation of a call that transfers, or say that it was posted; return the next free row."""
+    function = stack.function[call]
+    library, kind = table.library[function], table.kind[function]
+    bytes_moved = asked = _UNKNOWN
+    if _told(stack, call, BYTES):
+        bytes_moved = asked = stack.values[call, BYTES]
+    elif _told(stack, call, _INNER):
+        bytes_moved = asked = stack.nested[call]
+    elif kind < Kind.FLUSH and stack.inside[call, kind] > 0 and not _told(stack, call, REQUEST):
+        asked = stack.inside[call, kind]
+    # With bytes it failed in part: netCDF's range errors.
+    failed = _told(stack, call, FAILED)
+    if kind == Kind.FLUSH:
+        bytes_moved = asked = np.uint64(0)
+    elif failed and bytes_moved == _UNKNOWN:
+        bytes_moved = np.uint64(0)
+    collective = table.collective[function]
+    if _told(stack, call, COLLECTIVE):
+        collective = stack.values[call, COLLECTIVE] != 0
+    mode = SETTLES | (_COLLECTIVE if collective else 0)
+    record = COMPLETE
+    if cut:
+        record = CANCELLED
+    elif _told(stack, call, REQUEST) and not failed:
+        record = ISSUED
+        bytes_moved = stack.values[call, REQUEST] << np.uint64(1)
+    location = np.int32(stack.places[LOCATION])
+    return _put(
+        room.events, row, location, record, time, known.unknown[library], mode, handle, stack.serial[call],
+        bytes_moved, asked,
+    )  # fmt: skip
+
+
+@inlined
+def _tell_caller(stack: CallStack, table: CalledFunctions, call: int) -> None:
+    """Let the call around one that ends know what it did."""
+    around = call - 1
+    if around < 0:
+        return
+    function = stack.function[call]
+    kind, told = table.kind[function], _told(stack, call, BYTES)
+    moved = stack.values[call, BYTES] if told else stack.nested[call]
+    told |= _told(stack, call, _INNER)
+    if _told(stack, call, FAILED) and not told:
+        told, moved = True, np.uint64(0)
+    if stack.below[around] == NOWHERE:
+        stack.below[around] = stack.below[call]
+    outer = stack.function[around]
+    if table.library[function] == table.library[outer] and kind == table.kind[outer]:
+        for code in (HANDLE, FILE):
+            if _told(stack, call, code) and not _told(stack, around, code):
+                stack.values[around, code] = stack.values[call, code]
+                stack.given[around] |= _ONE << np.uint32(code)
+        if told:
+            stack.nested[around] += moved
+            stack.given[around] |= _ONE << np.uint32(_INNER)
+    for mode in range(2):
+        known = told and kind == mode
+        stack.inside[around, mode] += moved if known else stack.inside[call, mode]
+
+
+@inlined
+def _leave(
+    stack: CallStack,
+    table: CalledFunctions,
+    known: KnownHandles,
+    room: CallRoom,
+    row: int,
+    time: np.int64,
+    cut: bool,
+) -> int:
+    """End the innermost call, of which `cut` means that its own end was lost; return the next free row."""
+    places = stack.places
+    call = places[DEPTH] - 1
+    function = stack.function[call]
+    library, kind = table.library[function], table.kind[function]
+    location, none = np.int32(places[LOCATION]), np.uint64(0)
+    worked = not cut and not _told(stack, call, FAILED)
+    handle = known.unknown[library]
+    if stack.counts[call] and (kind <= Kind.FLUSH or kind == Kind.CLOSE) and len(room.events.time):
+        handle = _handle_of(stack, known, call, library)
+    if stack.counts[call] and kind <= Kind.FLUSH:
+        row = _end_transfer(stack, table, known, room, row, call, handle, time, cut)
+    elif stack.slot[call] >= 0 and worked:
+        if len(room.openings.location):
+            _note_opening(stack, room.openings, call, time)
+        handle = known.opened[stack.slot[call]] if stack.slot[call] < len(known.opened) else NOWHERE
+        creates = np.uint64(_CREATES if kind == Kind.CREATE else 0)
+        row = _put(
+            room.events, row, location, IoRecord.CREATE_HANDLE, time, handle, _ALL_ACCESS, np.uint32(0), none, creates,
+            _UNKNOWN,
+        )  # fmt: skip
+    elif kind == Kind.CLOSE and stack.counts[call] and worked:
+        row = _put(
+            room.events, row, location, IoRecord.DESTROY_HANDLE, time, handle, 0, np.uint32(0), none, none, _UNKNOWN
+        )
+    elif kind == Kind.WAIT:
+        for place in range(places[PENDING]):
+            matching = room.pending[place] << np.uint64(1)
+            row = _put(
+                room.events, row, location, IoRecord.OPERATION_COMPLETE, time, known.unknown[library], 0, np.uint32(0),
+                matching, _UNKNOWN, _UNKNOWN,
+            )  # fmt: skip
+        places[PENDING] = 0
+    _tell_caller(stack, table, call)
+    places[DEPTH] -= 1
+    return row
+
+
+@inlined
+def _depth_of(stack: CallStack, function: int) -> int:
+    """Return the depth behind the innermost open call of a function, 0 where none is open."""
+    call = int(stack.places[DEPTH])
+    while call > 0 and stack.function[call - 1] != function:
+        call -= 1
+    return call
+
+
+@inlined
+def _pass_region(regions: RegionEvents, place: int, room: CallRoom, region_row: int, row: int) -> int:
+    if not len(room.regions.time):
+        return region_row
+    room.regions.location[region_row] = regions.location[place]
+    room.regions.time[region_row] = regions.time[place]
+    room.regions.region[region_row] = regions.region[place]
+    room.regions.enter[region_row] = regions.enter[place]
+    room.regions.position[region_row] = row
+    return region_row + 1
+
+
+@compiled_uncounted
+def follow_calls(
+    events: IoEvents,
+    regions: RegionEvents,
+    table: CalledFunctions,
+    known: KnownHandles,
+    stack: CallStack,
+    room: CallRoom,
+) -> tuple[int, int]:
+    """Put the events of calls among I/O events; return the rows of events and of regions.
+
+    Parameters
+    ----------
+    events, regions
+        A batch; regions with parameters among them.
+    stack : CallStack
+        Carries on from batch to batch.
+    room : CallRoom
+        With room for as many more events as there are regions, open calls and pending requests.
+    """
+    row = region_row = event = 0
+    places = stack.places
+    for place in range(len(regions.time)):
+        position = regions.position[place]
+        is_parameter = position < 0
+        position = -1 - position if is_parameter else position
+        while event < position:
+            if events.location[event] != places[LOCATION]:
+                _start_location(stack, known, events.location[event])
+            row = _pass_event(events, event, stack, room, row)
+            event += 1
+        if regions.location[place] != places[LOCATION]:
+            _start_location(stack, known, regions.location[place])
+        if is_parameter:
+            code = _row_of(table.parameter, regions.region[place])
+            if code >= 0:
+                _take_parameter(stack, table, room, table.code[code], np.uint64(regions.time[place]))
+            continue
+        function = _row_of(table.region, regions.region[place])
+        if regions.enter[place]:
+            region_row = _pass_region(regions, place, room, region_row, row)
+            if function >= 0:
+                row = _enter(stack, table, known, room, row, function, regions.time[place])
+            continue
+        if function >= 0 and places[BEYOND] > 0:
+            places[BEYOND] -= 1
+        elif function >= 0:
+            # What was entered later and never left ends here too.
+            depth = _depth_of(stack, function)
+            while 0 < depth <= places[DEPTH]:
+                row = _leave(stack, table, known, room, row, regions.time[place], places[DEPTH] > depth)
+        region_row = _pass_region(regions, place, room, region_row, row)
+    while event < len(events.time):
+        if events.location[event] != places[LOCATION]:
+            _start_location(stack, known, events.location[event])
+        row = _pass_event(events, event, stack, room, row)
+        event += 1
+    return row, region_row
