@@ -566,12 +566,12 @@ def _divided(one: Folded, line: Line, fresh: Mask) -> Folded:
 
 
 def _plain_run(line: Line) -> list[Folded]:
-    """Return one step that is all there is as a loop: nothing but its number says so."""
+    """Return one step that is all there is as a loop, but for those before and after it: only its number says so."""
     for token in (line.tokens[0], line.kind):
         count = np.bincount(token)
-        usual = int(np.argmax(count))
-        if count[usual] >= _FEWEST and count[usual] >= _ALL * len(line):
-            where = np.flatnonzero(token == usual)
+        where = np.flatnonzero(token == np.argmax(count))
+        whole = len(where) >= _ALL * (where[-1] + 1 - where[0]) and 2 * len(where) > len(line)
+        if len(where) >= _FEWEST and whole:
             return [Folded(np.append(where, where[-1] + 1), 0, np.zeros(len(where), np.bool_), 0.0)]
     return []
 

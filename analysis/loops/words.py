@@ -72,7 +72,7 @@ def outlier_text(loop: Loop) -> str:
     number, worst = max(long, key=lambda pair: _length(pair[1]))
     usual = sorted(map(_length, loop.iterations))[len(loop.iterations) // 2]
     times = f"{_length(worst) / usual:,.1f} times as long as usual" if usual > 0 else seconds_text(_length(worst))
-    more = f"; {counted(len(long) - 1, 'other')} stand out, too" if len(long) > 1 else ""
+    more = f"; {counted(len(long) - 1, 'other stands', 'others stand')} out, too" if len(long) > 1 else ""
     return f"iteration {number} takes {times}{_blame(worst)}{more}"
 
 

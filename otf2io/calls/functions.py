@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Links, Mask
+from ...model.arrays import Links, Mask, named_columns
 from ...model.stream.calls import FILE_IO, FILE_IO_METADATA
 
 
@@ -223,6 +223,10 @@ class CalledFunctions:
     def libraries(self) -> tuple[int, ...]:
         """Places in `LIBRARIES` of those that are called."""
         return tuple(np.unique(self.library).tolist())
+
+
+FunctionColumns: Final = named_columns(CalledFunctions, "FunctionColumns")
+"""The same as compiled loops take it."""
 
 
 def called_functions(

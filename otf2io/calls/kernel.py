@@ -165,7 +165,6 @@ class CreatedHandles(Columns):
     slot: Ints
 
 
-FunctionColumns: Final = named_columns(CalledFunctions, "FunctionColumns")
 OpenColumns: Final = named_columns(OpenCalls, "OpenColumns")
 CreatedColumns: Final = named_columns(CreatedHandles, "CreatedColumns")
 """The same as compiled loops take it."""

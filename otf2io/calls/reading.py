@@ -7,7 +7,7 @@ import numpy as np
 from ...model.arrays import columns_as, empty_columns
 from ...model.events import EventColumns, IoEvents
 from ...model.stream.calls import EventBatch, RegionColumns, RegionEvents
-from .functions import LIBRARIES, CalledFunctions
+from .functions import LIBRARIES, CalledFunctions, FunctionColumns
 from .kernel import (
     ADOPTED,
     DEEPEST,
@@ -21,7 +21,6 @@ from .kernel import (
     CallStack,
     CreatedColumns,
     CreatedHandles,
-    FunctionColumns,
     KnownHandles,
     OpenCalls,
     OpenColumns,

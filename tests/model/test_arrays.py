@@ -1,7 +1,11 @@
 """Forests by pointer doubling against walks along parents, one row at a time."""
 
+import pickle
+import pkgutil
+from importlib import import_module
 from typing import Any, Generic, NamedTuple, TypeVar
 
+import iostrata
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -135,3 +139,15 @@ def test_types_of_columns_are_told_whatever_an_array_of_a_type_is_in_this_numpy(
         since: Named[np.uint8]
 
     assert column_types(Table) == (np.dtype(np.int32), np.dtype(np.uint8))
+
+
+def test_types_of_columns_are_found_where_pickles_look_for_them():
+    """Of another one a cache makes a new type in each process, which is loaded with each call."""
+    types = set()
+    for module in pkgutil.walk_packages(iostrata.__path__, "iostrata."):
+        if module.name.startswith(("iostrata.otf2io", "iostrata.model", "iostrata.layers", "iostrata.live")):
+            types |= {one for one in vars(import_module(module.name)).values() if isinstance(one, type)}
+    columns = [one for one in types if hasattr(one, "_fields") and one.__name__.endswith("Columns")]
+    assert len(columns) >= 6
+    for one in columns:
+        assert pickle.loads(pickle.dumps(one)) is one

@@ -46,6 +46,12 @@ def test_pauses_alone_make_a_loop_where_all_steps_are_the_same(count, inner, see
     assert loop.start.tolist() == list(range(0, inner * count + 1, inner))
 
 
+@given(st.integers(4, 40))
+def test_one_step_again_and_again_is_a_loop_also_in_a_file_that_is_opened_and_closed_once(count):
+    (loop,) = fold(steps_of([(OPEN, 0)] + [(WRITE, 100)] * count + [(CLOSE, 0)]))
+    assert loop.start.tolist() == list(range(1, count + 2))
+
+
 @given(st.integers(3, 8), st.integers(10, 20))
 def test_loops_within_loops(outer, inner):
     rows = ([(OPEN, 0)] + [(WRITE, 100), (READ, 3)] * inner + [(FLUSH, 0), (CLOSE, 0)]) * outer
