@@ -8,10 +8,10 @@ from typing import Final
 
 _VARIES: Final = re.compile(r"(\d+|(?<![A-Za-z0-9])[A-Za-z](?![A-Za-z0-9]))")
 """Numbers, and letters that stand alone, as in ``a.restart`` and ``b.restart``."""
-_HASH: Final = re.compile(r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{8,}")
-"""What a hash, a random name or a time stamp with letters looks like: both letters and digits, not short."""
+_WORD: Final = re.compile(r"[A-Za-z0-9]{8,}")
+"""What is long enough to be a hash, a random name or a time stamp with letters."""
 _MANY: Final = 3
-"""Changes between letters and digits from which on such a word is no name with a number, as ``checkpoint0001`` is."""
+"""Changes between letters and digits from which on such a word is one; ``checkpoint0001`` is a name with a number."""
 
 
 def file_kinds(names: Sequence[str]) -> list[str]:
@@ -20,7 +20,7 @@ def file_kinds(names: Sequence[str]) -> list[str]:
     >>> file_kinds(["run1/dump.10.nc", "run1/dump.20.nc", "a.restart", "b.restart", "etilqs_4a09c1f2e", "in.txt"])
     ['run1/dump.*.nc', 'run1/dump.*.nc', '*.restart', '*.restart', 'etilqs_*', 'in.txt']
     """
-    plain = [_HASH.sub(_masked, name) for name in names]
+    plain = [_WORD.sub(_masked, name) for name in names]
     shapes: dict[tuple[str, ...], dict[str, list[str]]] = {}
     for name in plain:
         parts = _VARIES.split(name)
