@@ -12,7 +12,6 @@ def test_numbers_hashes_and_single_letters_differ_within_a_kind():
         "b.restart",
         "etilqs_4a09c1f2e",
         "checkpoint0001",
-        "in.txt",
     ]
     assert file_kinds(names) == [
         "run1/dump.*.nc", "run1/dump.*.nc", "*.restart", "*.restart", "etilqs_*", "checkpoint0001",
