@@ -24,7 +24,7 @@ OTHER: Final = FIXTURES / "ckpt4"
 """What commands that take several traces take beside the first."""
 COMMANDS: Final = (
     *(("info",), ("layers",), ("layers", "--by", "caller"), ("layers", "--engine", "library"), ("overview",)),
-    *(("handles", "--json"), ("periods",), ("periods", "--plot", "{out}.png"), ("compare",)),
+    *(("handles", "--json"), ("periods",), ("periods", "--plot", "{out}.png"), ("compare",), ("loops",)),
     ("report", "-o", "{out}.html"),
     ("report", "-o", "{out}.html", "--memory", "300M"),
     *(("convert", f"{{out}}{suffix}") for suffix in (".h5", ".nc", ".parquet", ".perfetto.json", ".otf2")),

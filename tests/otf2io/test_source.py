@@ -266,9 +266,9 @@ def test_all_threads_count_in_the_same_walk(monkeypatch: pytest.MonkeyPatch, eng
     source, ready = Otf2Source(open_archive(FIXTURES / "aperiodic4"), engine), threading.Barrier(8)
     make = source._new_walk
 
-    def make_slowly(regions: bool) -> Any:
+    def make_slowly(*what: Any) -> Any:
         time.sleep(0.05)
-        return make(regions)
+        return make(*what)
 
     monkeypatch.setattr(source, "_new_walk", make_slowly)
 
