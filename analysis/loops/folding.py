@@ -570,7 +570,9 @@ def _plain_run(line: Line) -> list[Folded]:
     for token in (line.tokens[0], line.kind):
         count = np.bincount(token)
         where = np.flatnonzero(token == np.argmax(count))
-        whole = len(where) >= _ALL * (where[-1] + 1 - where[0]) and 2 * len(where) > len(line)
+        whole = len(where) >= _ALL * len(line)
+        if token is line.tokens[0] and len(where) > _FEWEST:
+            whole |= len(where) >= _ALL * (where[-1] + 1 - where[0]) and 2 * len(where) > len(line)
         if len(where) >= _FEWEST and whole:
             return [Folded(np.append(where, where[-1] + 1), 0, np.zeros(len(where), np.bool_), 0.0)]
     return []
