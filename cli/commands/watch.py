@@ -38,7 +38,6 @@ METHOD = click.option(
     "--method",
     type=click.Choice(["auto", "ftio"]),
     default="auto",
-    show_default=True,
     help="What finds periods; ftio also gives intervals of the frequencies found so far, with probabilities.",
 )
 BUDGET: Final = 0.0045
