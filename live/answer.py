@@ -36,12 +36,18 @@ class Answer(Record):
         Since when the period holds.
     reason : str
         Why, in a sentence or two.
+    as_of : float or None
+        Of when period and reason are, where that is not now.
+    iteration : int or None
+        Number of the iteration that is under way or was the last, where what moves repeats in its contents.
+    next_bytes, next_operations : int or None
+        What the next phase moves, by how many operations, where that is known.
     frequencies : tuple of (low, high, probability) or None
         Of the method ``ftio``: intervals in Hz of the frequencies found so far, and the share of them in each.
     """
 
-    KEYS: ClassVar = {"frequencies": "frequency_intervals_hz"}
-    OPTIONAL: ClassVar = frozenset({"frequencies"})
+    KEYS: ClassVar = {"as_of": "as_of_s", "frequencies": "frequency_intervals_hz"}
+    OPTIONAL: ClassVar = frozenset({"as_of", "iteration", "next_bytes", "next_operations", "frequencies"})
 
     time: float
     layer: str
@@ -58,4 +64,8 @@ class Answer(Record):
     probability: float | None
     regime_start: float | None
     reason: str
+    as_of: float | None = None
+    iteration: int | None = None
+    next_bytes: int | None = None
+    next_operations: int | None = None
     frequencies: tuple[tuple[float, float, float], ...] | None = None

@@ -65,7 +65,8 @@ def follow(job: LiveJob, sources: Sequence[LiveSource], interval: float, *, once
             if clock.now != latest:
                 latest, moved_at = clock.now, now
             more = any(read)
-            if not more and _at_end(sources, once):
+            ended = all(source.finished() for source in sources)
+            if not more and (ended or _at_end(sources, once)):
                 break
             if now >= due:
                 due = now + interval
@@ -80,7 +81,7 @@ def follow(job: LiveJob, sources: Sequence[LiveSource], interval: float, *, once
             source.close()
     job.take()
     end, begin = clock.now or 0.0, clock.begin or 0.0
-    yield Update(end, job.answers(begin, end, True), intake.counts, True)
+    yield Update(end, job.answers(begin, end, True, ended), intake.counts, True)
 
 
 def _wait(sources: Sequence[LiveSource], due: float) -> None:
@@ -124,7 +125,8 @@ def replay(job: LiveJob, trace: Trace, interval: float | None, speed: float | No
             at[row] = stop
             if stop > part.start:
                 job.add(key, Spans(one.start[part], one.end[part], one.volume[part]))
-        yield Update(now, job.answers(begin, now, number == count), job.intake.counts, number == count)
+        over = number == count
+        yield Update(now, job.answers(begin, now, over, over), job.intake.counts, over)
 
 
 def trace_columns(trace: Trace) -> Iterator[tuple[Key, Spans]]:

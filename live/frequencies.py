@@ -1,13 +1,15 @@
 """What FTIO predicts while a job runs (IPDPS'24, §II-D): frequency intervals with probabilities, in a window."""
 
 from collections import deque
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from ..analysis.detect import detect_period
 from ..analysis.results.result import PeriodResult
+from ..model.quantities import seconds_text
 from ..signals.construction import StepSignal
 
 HITS: Final = 3
@@ -58,14 +60,25 @@ class FtioPredictor:
         self._predictions: deque[Prediction] = deque(maxlen=MOST_PREDICTIONS)
         self._hits = 0
         self._begin: float | None = None
+        self.since = 0.0
+        """Where the window began of which the latest verdict is, in s."""
 
-    def begin(self, begin: float) -> float:
-        """Return where the window begins in s, of a run that began at a time."""
-        return begin if self._begin is None else max(self._begin, begin)
+    def predict(self, window: Callable[[float], StepSignal], begin: float) -> PeriodResult:
+        """Return the method's verdict, of `window` from a time in s on, of a run that began at another.
 
-    def predict(self, signal: StepSignal) -> PeriodResult:
-        """Take the signal of the window, and return the method's verdict on it."""
+        Three periods have but a few frequencies, of which none may stand out: then it is that of the whole run.
+        """
+        low = begin if self._begin is None else max(self._begin, begin)
+        signal = window(low)
         result = detect_period(signal, "ftio")
+        if result.period is None and low > begin:
+            cut, signal = signal, window(begin)
+            result = detect_period(signal, "ftio")
+            short = seconds_text(cut.duration)
+            result = replace(
+                result, reason=f"Nothing stands out of the last {short}; of the whole run: {result.reason}"
+            )
+        self.since = signal.window[0]
         self._predictions.append(Prediction(result.frequency, signal.duration))
         self._hits = self._hits + 1 if result.period is not None else 0
         adapts = result.period is not None and self._hits >= HITS

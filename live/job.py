@@ -7,7 +7,7 @@ from ..model.errors import SelectionError, TraceError
 from ..model.quantities import counted
 from .answer import Answer
 from .records.intake import Intake, Key, Spans
-from .watcher import Credit, Watcher
+from .watcher import SHARE, Credit, Watcher
 
 TOTAL: Final = "total"
 """The direction of reads and writes together."""
@@ -25,16 +25,15 @@ class LiveJob:
     def __init__(
         self,
         layers: frozenset[str] = frozenset(),
-        budget: float | None = None,
+        share: float | None = SHARE,
         method: str = DEFAULT_METHOD,
         direction: str | None = None,
     ) -> None:
         """Follow the layers of these names, or all, in one direction, in ``total`` of both, or in each.
 
-        `budget` is processor time in s that an update may take with all that belongs to it, None for as much as it
-        needs; `method` is of a `Watcher`.
+        `share` is that of a core which looks may take, None for as much as they need; `method` is of a `Watcher`.
         """
-        self._credit, self._method = Credit(budget), method
+        self._credit, self._method = Credit(share), method
         self._turn = 0
         self.intake = Intake()
         self._layers = {name.lower(): name for name in layers}
@@ -77,11 +76,11 @@ class LiveJob:
             name = self._layers[missing[0]]
             raise SelectionError(f"no layer {name!r} in the input; there were {', '.join(known)}")
 
-    def answers(self, begin: float, now: float, last: bool = False) -> list[Answer]:
-        """Say what holds in each layer and direction at a time, of a run that began at another, in s."""
-        self._credit.grant()
+    def answers(self, begin: float, now: float, last: bool = False, ended: bool = False) -> list[Answer]:
+        """Say what holds in each layer and direction; see `Watcher.answer`."""
+        self._credit.grant(now)
         moving = [watcher for watcher in self._watchers.values() if watcher.signal.bytes]
         # Another one is the first to be looked at each time, or the credit would always go to the same.
         self._turn = (self._turn + 1) % max(len(moving), 1)
-        found = [watcher.answer(begin, now, last) for watcher in moving[self._turn :] + moving[: self._turn]]
+        found = [watcher.answer(begin, now, last, ended) for watcher in moving[self._turn :] + moving[: self._turn]]
         return found[len(moving) - self._turn :] + found[: len(moving) - self._turn]

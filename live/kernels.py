@@ -25,6 +25,8 @@ class GridBins(NamedTuple):
     """(levels, capacity), first activity in it, in s"""
     last: Floats
     """(levels, capacity), last activity in it, in s"""
+    operations: Rows
+    """(levels, capacity), operations that began in it"""
 
 
 @compiled
@@ -44,7 +46,7 @@ def add_operations(start: Floats, end: Floats, volume: Rows, top: int, finest: i
     bins : GridBins
         With room for at least 2 `most` + 1 bins of each level.
     """
-    sizes, numbers, moved, first, last = bins
+    sizes, numbers, moved, first, last, operations = bins
     levels = sizes.size
     coarsest = 2.0**top
     for row in range(start.size):
@@ -63,6 +65,7 @@ def add_operations(start: Floats, end: Floats, volume: Rows, top: int, finest: i
                 moved[level, at] += volume[row]
                 first[level, at] = min(first[level, at], start[row])
                 last[level, at] = max(last[level, at], end[row])
+                operations[level, at] += 1
             else:
                 keep = most if exponent < top else 0
                 # Whatever came before so many bins of one operation cannot be among the latest.
@@ -86,7 +89,8 @@ def add_interval(
     for place in range(low, high + 1):
         after = volume if place == high else share(start, end, volume, (place + 1) * width)
         begin, stop = max(start, place * width), min(end, (place + 1) * width)
-        at = add_bin(max(at + 1, 0), place, after - before, begin, stop, level, keep, bins)
+        begun = 1 if begin == start else 0
+        at = add_bin(max(at + 1, 0), place, after - before, begun, begin, stop, level, keep, bins)
         before = after
 
 
@@ -100,7 +104,15 @@ def share(start: float, end: float, volume: int, edge: float) -> int:
 
 @compiled
 def add_bin(
-    guess: int, place: int, volume: int, begin: float, stop: float, level: int, keep: int, bins: GridBins
+    guess: int,
+    place: int,
+    volume: int,
+    begun: int,
+    begin: float,
+    stop: float,
+    level: int,
+    keep: int,
+    bins: GridBins,
 ) -> int:
     """Add to one bin of a level, which loses all but the latest `keep` bins where it is full; return the bin's column.
 
@@ -115,6 +127,7 @@ def add_bin(
             at = size - 1 if numbers[size - 1] == place else int(np.searchsorted(numbers[:size], place))
         if numbers[at] == place:
             bins.moved[level, at] += volume
+            bins.operations[level, at] += begun
             bins.first[level, at] = min(bins.first[level, at], begin)
             bins.last[level, at] = max(bins.last[level, at], stop)
             return at
@@ -130,6 +143,7 @@ def add_bin(
         copy_bin(level, column - 1, column, bins)
     numbers[at] = place
     bins.moved[level, at] = volume
+    bins.operations[level, at] = begun
     bins.first[level, at] = begin
     bins.last[level, at] = stop
     bins.sizes[level] = size + 1
@@ -143,6 +157,7 @@ def copy_bin(level: int, source: int, target: int, bins: GridBins) -> None:
     bins.moved[level, target] = bins.moved[level, source]
     bins.first[level, target] = bins.first[level, source]
     bins.last[level, target] = bins.last[level, source]
+    bins.operations[level, target] = bins.operations[level, source]
 
 
 @compiled
@@ -153,5 +168,6 @@ def coarsen(top: int, bins: GridBins) -> int:
     for column in range(bins.sizes[fine]):
         guess, place = max(bins.sizes[coarse] - 1, 0), bins.numbers[fine, column] >> 1
         begin, stop = bins.first[fine, column], bins.last[fine, column]
-        add_bin(guess, place, bins.moved[fine, column], begin, stop, coarse, 0, bins)
+        moved, begun = bins.moved[fine, column], bins.operations[fine, column]
+        add_bin(guess, place, moved, begun, begin, stop, coarse, 0, bins)
     return top + 1

@@ -10,9 +10,10 @@ from ..analysis.phases.confidence import confidence
 from ..analysis.phases.decision import Decision, decide
 from ..analysis.phases.phases import phases_of
 from ..analysis.phases.reasons import reason
-from ..analysis.phases.stretches import PulseTrain
+from ..analysis.phases.stretches import MOST_SPANS, PulseTrain
 from ..model.arrays import Floats
 from ..signals.construction import StepSignal
+from .activity import Activity
 
 FALSE_ALARM_RATE = 0.01
 QUIET_SHARE = 0.1
@@ -21,6 +22,12 @@ LATEST = 24
 """Phases that a look at the latest ones goes back to."""
 STEADY_LEAD, LONGEST_LEAD = 0.1, 0.1
 """Of what belongs to a phase before its burst: half of the deviations as a share of it, and its share of a period."""
+LEAST_OFF, OFF, MOST_OFF = 0.02, 3.0, 0.25
+"""Share of a period by which a burst may be off and still be of the regime: so many jitters of it, within bounds."""
+LONGER = 1.5
+"""Times the longest burst of a regime that a burst lasts at most, or there is background in which none stands out."""
+SMALL = 0.25
+"""Share of the usual volume of a phase below which a burst is none."""
 LATEST_REGIME = "the latest regime"
 """Which of several regimes the stated period is that of."""
 NONE = Bursts(np.zeros(0), np.zeros(0), np.zeros(0))
@@ -49,6 +56,10 @@ class Outlook:
         Time in s by which phases begin before what stands out of them.
     since : int
         Bursts after the last one of the regime, as large as those of it.
+    fitted : int
+        Bursts that came after the look and are where the regime has them.
+    blurred : bool
+        Whether no pause parts what came after the look, so that nothing can be said without another one.
     """
 
     phases: int
@@ -62,6 +73,42 @@ class Outlook:
     quiet: float = 0.0
     lead: float = 0.0
     since: int = 0
+    fitted: int = 0
+    blurred: bool = False
+
+    def continued(self, latest: Activity) -> "Outlook":
+        """Return what holds when more has come, all bursts up to now: with those that are where the regime has them."""
+        train = self.train
+        if train is None or self.since:
+            return self
+        usual = np.median(train.bursts.volume)
+        longest = float((train.bursts.end - train.bursts.start).max()) + 2 * self.lead
+        if float(latest.end[-1] - latest.start[-1]) > LONGER * longest + 2 * self.quiet:
+            return replace(self, blurred=True)
+        last = float(train.bursts.start[-1])
+        within = min(max(LEAST_OFF, OFF * train.jitter), MOST_OFF)
+        more: list[tuple[float, float, float, float]] = []
+        later = latest.take(latest.start > max(last + 0.5 * train.period, float(train.bursts.end[-1])))
+        for row, (start, end, volume) in enumerate(zip(*(later.start, later.end, later.volume), strict=True)):
+            small = volume < SMALL * usual
+            if small and row < len(later) - 1:
+                continue
+            start += self.lead
+            turns = (start - last) / train.period
+            span = max(round(turns), 1)
+            if abs(turns - span) > within or span > MOST_SPANS:
+                if small:
+                    # No phase, or one that has just begun.
+                    continue
+                return replace(self, since=1)
+            more.append((start, end, volume, span))
+            last = start
+        if not more:
+            return self
+        starts, ends, volumes, spans = np.array(more).T
+        bursts = train.bursts.joined(Bursts(starts, ends, volumes))
+        longer = replace(train, bursts=bursts, spans=np.append(train.spans, spans))
+        return replace(self, train=longer, period=longer.period, period_interval=longer.interval(), fitted=len(more))
 
 
 def outlook(signal: StepSignal) -> Outlook:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..model.arrays import Floats, Rows
 from ..signals.construction import StepSignal, step_signal
+from .activity import Activity
 
 BINS: Final = 2048
 """Bins of a level, the latest ones in which anything moved; the coarsest level has all of the run."""
@@ -32,8 +33,8 @@ class Grid:
 
         self._top = FINEST
         shape = LEVELS, 2 * BINS + 2
-        whole, times = np.zeros((2, *shape), np.int64), np.zeros((2, *shape))
-        self._bins = GridBins(np.zeros(LEVELS, np.int64), whole[0], whole[1], times[0], times[1])
+        whole, times = np.zeros((3, *shape), np.int64), np.zeros((2, *shape))
+        self._bins = GridBins(np.zeros(LEVELS, np.int64), whole[0], whole[1], times[0], times[1], whole[2])
 
     def add(self, start: Floats, end: Floats, volume: Rows) -> None:
         """Add operations: start and end in s, float64 (n,), and what they moved, int64 (n,), above 0."""
@@ -49,12 +50,13 @@ class Grid:
         """Widths of the levels in s, the coarsest first."""
         return [2.0**exponent for exponent in range(self._top, max(FINEST, self._top - LEVELS + 1) - 1, -1)]
 
-    def level(self, number: int) -> tuple[Floats, Floats, Rows]:
-        """Return first and last activity in s of each bin of a level, and what moved; level 0 has the whole run."""
+    def level(self, number: int) -> Activity:
+        """Return the bins of a level with activity; level 0 has the whole run."""
         row = (self._top - number) % LEVELS
         bins, size = self._bins, int(self._bins.sizes[row])
         kept = slice(max(size - BINS, 0), size)
-        return bins.first[row, kept].copy(), bins.last[row, kept].copy(), bins.moved[row, kept].copy()
+        first, last = bins.first[row, kept].copy(), bins.last[row, kept].copy()
+        return Activity(first, last, bins.moved[row, kept].copy(), bins.operations[row, kept].copy())
 
 
 EXACT: Final = 2**15
@@ -69,6 +71,7 @@ class LiveSignal:
         self.bytes = 0
         self._grid = Grid()
         self._exact: list[tuple[Floats, Floats, Rows]] | None = []
+        self._moving = 0
 
     def add(self, start: Floats, end: Floats, volume: Rows) -> None:
         """Add operations: start and end in s, float64 (n,), and bytes, int64 (n,)."""
@@ -79,44 +82,33 @@ class LiveSignal:
         self._grid.add(start, end, volume)
         if self._exact is not None:
             self._exact.append((start, end, volume))
-            if sum(part[0].size for part in self._exact) > EXACT:
+            self._moving += start.size
+            if self._moving > EXACT:
                 self._exact = None
-
-    @property
-    def whole_width(self) -> float:
-        """Width in s of the bins of `whole`, 0 where it is exact."""
-        return self._grid.widths[0] if self._exact is None else 0.0
 
     def whole(self, window: tuple[float, float]) -> StepSignal:
         """Return the bandwidth of the whole run over a window in s."""
         if self._exact is None:
-            return _signal(self._grid.level(0), window)
+            return bandwidth_of(self._grid.level(0), window)
         if len(self._exact) > 1:
             columns = zip(*self._exact, strict=True)
             start, end, volume = (np.concatenate(column) for column in columns)
             self._exact = [(start, end, volume)]
         parts = self._exact or [(np.zeros(0), np.zeros(0), np.zeros(0, np.int64))]
-        return _signal(parts[0], window)
+        return _signal(*parts[0], window)
 
-    def since(self, window: tuple[float, float], width: float) -> StepSignal:
-        """Return the bandwidth over a window in s, in bins of at most a width in s if they reach so far."""
-        levels = self._grid.widths
-        number = next((row for row, own in enumerate(levels) if own <= width), len(levels) - 1)
-        while number > 0 and not self._covers(number, window[0]):
-            number -= 1
-        start, end, volume = self._grid.level(number)
-        kept = start >= window[0]
-        return _signal((start[kept], end[kept], volume[kept]), window)
-
-    def _covers(self, number: int, time: float) -> bool:
-        """Tell whether a level has all bins from a time in s on."""
-        start = self._grid.level(number)[0]
-        return bool(start.size and start[0] <= time) or start.size == self._grid.level(0)[0].size
+    def activity(self, gap: float | None = None) -> Activity:
+        """Return what moved when, as far back as can be known with pauses of `gap` s; None for all of the run."""
+        widths = self._grid.widths
+        return self._grid.level(0 if gap is None else sum(width > gap for width in widths[:-1]))
 
 
-def _signal(columns: tuple[Floats, Floats, Rows], window: tuple[float, float]) -> StepSignal:
-    """Return the bandwidth of intervals, which reach over the window where clocks differ."""
-    start, end, volume = columns
+def bandwidth_of(activity: Activity, window: tuple[float, float]) -> StepSignal:
+    """Return the bandwidth of activity, which reaches over a window in s where clocks differ."""
+    return _signal(activity.start, activity.end, activity.volume, window)
+
+
+def _signal(start: Floats, end: Floats, volume: Rows, window: tuple[float, float]) -> StepSignal:
     low = min(window[0], float(start.min(initial=np.inf)))
     high = max(window[1], float(end.max(initial=-np.inf)))
     return step_signal(start, end, volume, window=(low, high if high > low else low + 1.0))

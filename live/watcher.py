@@ -1,112 +1,216 @@
 """One layer and direction of a running job: its signal, and the answer after every update."""
 
-import math
-import time
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
-from ..analysis.phases.bins import FEWEST_BINS
-from ..analysis.phases.bursts import Bursts
+from ..analysis.phases.bursts import FEWEST_BURSTS, Bursts
+from ..analysis.phases.stretches import PulseTrain
 from ..analysis.registry import DEFAULT_METHOD
+from ..model.quantities import counted, seconds_text
+from ..signals.construction import StepSignal
+from .activity import TOUCHING, Activity
 from .answer import Answer
 from .frequencies import FtioPredictor
-from .outlook import Outlook, outlook
-from .prediction import StartLaw, next_phase, start_law
+from .outlook import LATEST, SMALL, Outlook, outlook
+from .prediction import NextPhase, StartLaw, next_phase, start_law
 from .records.intake import Key, Spans
-from .signal import LiveSignal
+from .repetition import Repetition, repetition
+from .signal import BINS, LiveSignal, bandwidth_of
 
-GROWTH: Final = 1.25
-"""How many times more operations there are when the whole run is looked at again, and not its latest phases only."""
+SHARE: Final = 0.012
+"""Of a core that looks at all signals of a job may take; what is left of two percent is for reading and answering."""
+SAVED: Final = 0.5
+"""Processor time in s that may be saved up for looks."""
+LOOK, PER_STRETCH, PER_BIN = 0.006, 0.0005, 2e-5
+"""Processor time in s of a look, and more for each stretch of activity, the first ones and all. It is counted so, and
+not measured: a replay says the same each time."""
 FEW: Final = 200
-"""Operations up to which the whole run is looked at every time."""
+"""Operations up to which all of the run is looked at, as it is."""
 PARTS: Final = 64
 """Bins to a period of the latest phases."""
 SOON: Final = 1 / 16
 """Share of a period after a look before which there is no other."""
+GROWTH: Final = 1.25
+"""How many times more phases there are when a look may find a period that there was none of."""
+MORE: Final = 1.05
+"""How many times more operations there are when it may, where no pause parts them."""
+ALIKE: Final = 1.5
+"""Largest over smallest of the latest three intervals up to which it may find one at once."""
+REFRESHED: Final = 16
+"""Phases that came where they were expected after which there is a new look all the same."""
 SAME_PERIOD: Final = 0.1
 """Share by which periods of one regime differ at most."""
-LEAST_SHARE: Final = 0.15
-"""Share of the processor time of an update that looks may take whatever all else took."""
-MOST_CREDIT: Final = 0.05
-"""Processor time in s that updates may save up for a look, or have to pay back: the first one compiles."""
+CLUMPED: Final = 1.1
+"""Coefficient of variation of intervals from which on bursts come in clumps; of bursts at any time it is 1."""
 
 
 class Credit:
-    """Processor time in s that looks at the signals of a job may still take."""
+    """Processor time in s that looks at the signals of a job may still take, by the time of the job's clock."""
 
-    def __init__(self, for_update: float | None = None) -> None:
-        """Grant for each update so much as all else has left of this; None for as much as looks need."""
-        self._for_update = for_update
-        self._left = 0.0
-        self._looks = 0.0
-        self._granted = time.thread_time()
+    def __init__(self, share: float | None = SHARE) -> None:
+        """Grant a share of the job's time; None for as much as looks need."""
+        self._share = share
+        self._left = SAVED
+        self._latest: float | None = None
 
-    def grant(self) -> None:
-        """Say that there is another update."""
-        if self._for_update is None:
-            return
-        now = time.thread_time()
-        others = now - self._granted - self._looks
-        self._granted, self._looks = now, 0.0
-        granted = max(self._for_update - others, LEAST_SHARE * self._for_update)
-        self._left = min(self._left + granted, MOST_CREDIT)
+    def grant(self, now: float) -> None:
+        """Say how far the job's clock has come, in s."""
+        if self._share is not None and self._latest is not None:
+            self._left = min(self._left + self._share * max(now - self._latest, 0.0), SAVED)
+        self._latest = now
 
     def allows(self) -> bool:
         """Tell whether there may be another look."""
-        return self._for_update is None or self._left >= 0
+        return self._share is None or self._left >= 0
 
-    def spend(self, seconds: float) -> None:
-        """Say how long a look took."""
-        self._left = max(self._left - seconds, -MOST_CREDIT)
-        self._looks += seconds
+    def spend(self, stretches: int) -> None:
+        """Say how many stretches of activity a look was at."""
+        self._left -= LOOK + PER_STRETCH * min(stretches, LATEST) + PER_BIN * stretches
 
 
 class Watcher:
     """Follows one layer and direction.
 
-    The whole run is looked at when it has grown by a quarter, as long as its bins can show a period, and at the end; in
-    between its latest phases, so that an update costs the same however long a job runs.
+    After every update what moved is parted into bursts by pauses, which is cheap: their number, what repeats in them
+    and whether the latest are where a regime has them is always of now. Only where they are not, the latest phases are
+    looked at for a period, as often as the job's `Credit` allows.
     """
 
     def __init__(self, key: Key, credit: Credit | None = None, method: str = DEFAULT_METHOD) -> None:
-        """Take a key, and processor time for looks, which others may share; the method is ``auto`` or ``ftio``."""
+        """Take a key, and the credit for looks, which others may share; the method is ``auto`` or ``ftio``."""
         self._ftio = FtioPredictor() if method == "ftio" else None
         self._key = key
         self.signal = LiveSignal()
+        self._credit = credit or Credit(None)
         self._outlook = Outlook(0)
-        self._law: StartLaw | None = None
-        self._whole: Outlook | None = None
-        self._whole_operations = 0
+        self._found = Outlook(0)
+        """What the last look found, with the bursts since then."""
+        self._looked = -np.inf
+        self._looked_operations = 0
+        self._looked_phases = 0
+        self._activity = self._bursts = Activity.empty()
+        self._gap = np.inf
+        self._repeats: Repetition | None = None
+        self._over = False
         self._seen = 0
-        self._credit = credit or Credit()
-        self._next_look = -math.inf
+        self._phases = 0
+        self._laws: dict[int, tuple[bytes, StartLaw]] = {}
 
     def add(self, columns: Spans) -> None:
         """Take records in."""
         self.signal.add(columns.start, columns.end, columns.volume)
 
-    def answer(self, begin: float, now: float, last: bool = False) -> Answer:
-        """Say what holds at a time, of a run that began at another, in s; the `last` time it is that of the whole."""
-        before = self._outlook.train
+    def answer(self, begin: float, now: float, last: bool = False, ended: bool = False) -> Answer:
+        """Say what holds at a time, of a run that began at another, in s.
+
+        The `last` time it is that of the whole. Nothing follows once all has `ended`.
+        """
         if self._ftio is not None:
-            if self._seen != self.signal.operations:
+            if self._seen != self.signal.operations and (last or self._credit.allows()):
                 self._predict(self._ftio, begin, now)
-        elif last:
-            self._outlook = outlook(self.signal.whole((begin, now)))
-        elif self._seen != self.signal.operations and self._credit.allows() and now >= self._next_look:
+            return self._answer(self._outlook, None, now, ended)
+        self._part(now)
+        if last:
+            self._outlook = self._found = outlook(self.signal.whole((begin, now)))
+            self._looked, self._phases = now, self._outlook.phases
+            return self._answer(self._found, self._repeats, now, ended, last)
+        if self._is_due(now) and self._credit.allows():
             self._look(begin, now)
-            self._next_look = now + SOON * (self._outlook.period or 0.0)
-        if self._outlook.train is not before:
-            self._law = None if self._outlook.train is None else start_law(self._outlook.train)
-        return self._answer(self._outlook, now)
+        return self._answer(self._found, self._repeats, now, ended)
+
+    def _part(self, now: float) -> None:
+        """Part what moved into bursts, and find what repeats in them, and which are where the regime has them."""
+        over = len(self._bursts) > 0 and now - float(self._bursts.end[-1]) > self._gap
+        if self._seen == self.signal.operations and over == self._over:
+            return
+        self._seen = self.signal.operations
+        self._activity = self.signal.activity(self._gap if self._gap < np.inf else None).bursts(TOUCHING)
+        self._repeats, chosen = None, None
+        for gap, sure in self._activity.gaps(now):
+            bursts = self._activity.bursts(gap)
+            if bursts.is_outgrown():
+                continue
+            if chosen is not None and _in_clumps(bursts):
+                # These are the insides of longer ones.
+                break
+            self._repeats = repetition(bursts, now - float(bursts.end[-1]) > gap)
+            if self._repeats is not None or self._activity.rests(gap, now):
+                chosen = gap
+            if self._repeats is not None or (sure and chosen is not None):
+                break
+        self._gap = np.inf if chosen is None else chosen
+        self._bursts = self._activity.bursts(self._gap)
+        self._over = now - float(self._bursts.end[-1]) > self._gap
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Add the bursts since the last look to what it found, and count phases."""
+        before = self._outlook
+        gap = before.quiet if before.train is not None else self._gap
+        bursts = self.signal.activity(gap).bursts(gap) if before.train is not None else self._bursts
+        self._found = before.continued(bursts)
+        few = before.train is None and len(self._bursts) < FEWEST_BURSTS and self._gap < np.inf
+        if not len(before.latest) or few or (before.train is None and self._repeats is not None):
+            self._phases = len(self._bursts)
+        else:
+            later = bursts.start > float(before.latest.end[-1])
+            large = bursts.volume >= SMALL * float(np.median(before.latest.volume))
+            self._phases = before.phases + int((later & large).sum())
+
+    def _is_due(self, now: float) -> bool:
+        """Tell whether a look may tell more than the last one."""
+        found = self._found
+        soon = self._looked + SOON * (found.period or 0.0)
+        if self._seen == self._looked_operations and not (self._over and self._phases != self._looked_phases):
+            return False
+        if now < soon or self.signal.operations < FEWEST_BURSTS:
+            return False
+        if found.train is not None and not found.since:
+            return found.blurred or found.fitted >= REFRESHED
+        if self._gap == np.inf or found.since:
+            return True
+        if self._phases == self._looked_phases:
+            return self._seen >= MORE * self._looked_operations
+        latest = np.diff(self._bursts.start[-FEWEST_BURSTS:])
+        grown = self._phases >= GROWTH * self._looked_phases or self._phases <= 2 * FEWEST_BURSTS
+        return grown or bool(latest.max() <= ALIKE * latest.min())
+
+    def _look(self, begin: float, now: float) -> None:
+        """Look at the latest phases, or at all of a short run, and what their times show."""
+        before, latest = self._outlook, self._outlook.latest
+        usual = None
+        if len(latest) > 1:
+            usual = before.period or float(latest.start[-1] - latest.start[0]) / (len(latest) - 1)
+        if self.signal.operations <= FEW:
+            self._credit.spend(self.signal.operations)
+            found = outlook(self.signal.whole((begin, now)))
+        elif usual is None or before.since:
+            found = self._seen_in(begin, now, (now - begin) / PARTS**2)
+        else:
+            # From the middle of the pause before the second on.
+            low = float(min(latest.end[0], latest.start[1]) + latest.start[1]) / 2
+            found = _joined(before, self._seen_in(low, now, usual / PARTS))
+        self._outlook = found
+        self._looked, self._looked_operations = now, self._seen
+        self._go_on()
+        self._looked_phases = self._phases
+
+    def _seen_in(self, low: float, now: float, width: float) -> Outlook:
+        """Look at the bins of a width in s from a time on, joined where pauses part what they are of."""
+        activity = self.signal.activity(width)
+        activity = activity.take(activity.start >= low)
+        bursts = activity.bursts(width)
+        if len(bursts) >= FEWEST_BURSTS and bursts.rests(width, now):
+            activity = bursts
+        self._credit.spend(len(activity))
+        return outlook(bandwidth_of(activity, (low, now)))
 
     def _predict(self, ftio: FtioPredictor, begin: float, now: float) -> None:
         """Do as FTIO does."""
-        low = ftio.begin(begin)
-        signal = self.signal.whole((begin, now)) if low == begin else self.signal.since((low, now), 0.0)
-        found = ftio.predict(signal)
+        found = ftio.predict(lambda low: self._from(begin, low, now), begin)
+        self._credit.spend(min(self.signal.operations, BINS))
         rows = np.array([(one.start, one.end, one.volume) for one in found.phases]).reshape(-1, 3)
         phases = Bursts(rows[:, 0], rows[:, 1], rows[:, 2])
         self._outlook = Outlook(
@@ -115,59 +219,32 @@ class Watcher:
             period=found.period,
             period_interval=found.period_interval,
             confidence=found.confidence,
-            regime_start=low if found.periodic else None,
+            regime_start=ftio.since if found.periodic else None,
             reason=found.reason,
         )
-        self._seen = self.signal.operations
+        self._seen, self._looked, self._phases = self.signal.operations, now, len(phases)
 
-    def _look(self, begin: float, now: float) -> None:
-        """Look at the whole signal or at its latest phases."""
-        started = time.thread_time()
-        operations = self.signal.operations
-        before = self._outlook
-        grown = operations <= FEW or operations >= GROWTH * self._whole_operations
-        if self._whole is None or (grown and self._whole_tells()):
-            self._whole, self._whole_operations = outlook(self.signal.whole((begin, now))), operations
-            self._outlook = self._whole
-        else:
-            self._outlook = _continued(before, self._latest(begin, now))
-            if self._outlook.train is None and before.train is not None and self._whole_tells(before.period):
-                self._whole, self._whole_operations = outlook(self.signal.whole((begin, now))), operations
-                self._outlook = self._whole if self._whole.train is not None else self._outlook
-        self._seen = operations
-        self._credit.spend(time.thread_time() - started)
+    def _from(self, begin: float, low: float, now: float) -> StepSignal:
+        """Return the bandwidth from a time in s on, of a run that began at another."""
+        if low <= begin:
+            return self.signal.whole((begin, now))
+        activity = self.signal.activity(0.0)
+        return bandwidth_of(activity.take(activity.start >= low), (low, now))
 
-    def _latest(self, begin: float, now: float) -> Outlook:
-        """Look at the latest phases."""
-        latest, usual = self._outlook.latest, self._usual()
-        if usual is None:
-            return outlook(self.signal.since((begin, now), (now - begin) / PARTS**2))
-        # From the middle of the pause before the second on.
-        low = float(min(latest.end[0], latest.start[1]) + latest.start[1]) / 2
-        return outlook(self.signal.since((low, now), usual / PARTS))
-
-    def _usual(self) -> float | None:
-        """Return the usual time in s from phase to phase; None where there are fewer than two."""
-        latest = self._outlook.latest
-        if len(latest) < 2:
-            return None
-        return self._outlook.period or float(latest.start[-1] - latest.start[0]) / (len(latest) - 1)
-
-    def _whole_tells(self, period: float | None = None) -> bool:
-        """Tell whether the signal of the whole run still has so many bins to a period that one can be found."""
-        usual = period or self._usual()
-        return usual is None or self.signal.whole_width * FEWEST_BINS <= usual
-
-    def _answer(self, found: Outlook, now: float) -> Answer:
-        following = None if self._law is None or found.since else next_phase(self._law, now, found.lead)
-        return Answer(
+    def _answer(
+        self, found: Outlook, repeats: Repetition | None, now: float, ended: bool, last: bool = False
+    ) -> Answer:
+        # The last answer is that of the command `periods` on all of it.
+        timed = last or (found.period is not None and not found.since)
+        following = None if ended else self._next(found, repeats, now)
+        answer = Answer(
             time=now,
             layer=self._key.layer,
             direction=self._key.direction,
             operations=self.signal.operations,
             bytes=self.signal.bytes,
-            phases=found.phases,
-            in_phase=len(found.latest) > 0 and now <= float(found.latest.end[-1]) + found.quiet,
+            phases=self._phases,
+            in_phase=not ended and self._in_phase(found, now),
             periodic=found.period is not None,
             period=found.period,
             period_interval=found.period_interval,
@@ -175,12 +252,80 @@ class Watcher:
             next_start=None if following is None else (following.earliest, following.latest),
             probability=None if following is None else following.probability,
             regime_start=found.regime_start,
-            reason=found.reason,
+            reason=self._reason(found, now),
+            as_of=self._looked if self._is_behind(found, now) else None,
             frequencies=None if self._ftio is None else self._ftio.intervals,
         )
+        if repeats is None:
+            return answer
+        answer = replace(answer, iteration=repeats.iterations)
+        if following is not None:
+            answer = replace(answer, next_bytes=repeats.volume, next_operations=repeats.operations)
+        if timed:
+            return answer
+        period = repeats.period
+        return replace(
+            answer,
+            periodic=period is not None,
+            period=period,
+            period_interval=None if period is None else repeats.interval,
+            confidence=0.0 if period is None else repeats.confidence,
+            regime_start=None if period is None else float(repeats.bursts.start[0]),
+            reason=repeats.sentence(),
+            as_of=None,
+        )
+
+    def _next(self, found: Outlook, repeats: Repetition | None, now: float) -> NextPhase | None:
+        """Return the next phase: by its time where there is a regime, else by what repeats."""
+        timed = found.train if not found.since and (repeats is None or repeats.length == 1) else None
+        following = None if timed is None else next_phase(self._law(0, timed), now, found.lead)
+        if following is None and repeats is not None:
+            following = next_phase(self._law(1, repeats.train), now)
+        return following
+
+    def _in_phase(self, found: Outlook, now: float) -> bool:
+        if self._ftio is None and found.train is None:
+            return len(self._bursts) > 0 and not self._over
+        last = found.latest if found.train is None else found.train.bursts
+        return len(last) > 0 and now <= float(last.end[-1]) + found.quiet
+
+    def _is_behind(self, found: Outlook, now: float) -> bool:
+        """Tell whether what is said of the period is of a time that has passed."""
+        if self._looked == now or self._seen == self._looked_operations:
+            return False
+        if self._ftio is None and found.train is not None:
+            return bool(found.since or found.blurred)
+        return self._ftio is not None or self._looked_phases != self._phases >= FEWEST_BURSTS
+
+    def _reason(self, found: Outlook, now: float) -> str:
+        if self._looked == now:
+            return found.reason
+        if self._phases < FEWEST_BURSTS and found.period is None and self._ftio is None:
+            return f"{counted(self._phases, 'phase')}: a period needs at least four."
+        if not found.reason:
+            return f"{counted(self._phases, 'phase')}, not looked at yet."
+        if self._is_behind(found, now):
+            return f"As of {seconds_text(self._looked)}: {found.reason}"
+        if found.fitted:
+            later = f"{counted(found.fitted, 'phase')} since {seconds_text(self._looked)}"
+            return f"{found.reason} {later}, where it is expected."
+        return found.reason
+
+    def _law(self, place: int, train: PulseTrain) -> StartLaw:
+        """Return the law of a train, which is kept as long as its starts are the same."""
+        known, starts = self._laws.get(place), train.bursts.start.tobytes()
+        if known is None or known[0] != starts:
+            known = self._laws[place] = starts, start_law(train)
+        return known[1]
 
 
-def _continued(before: Outlook, found: Outlook) -> Outlook:
+def _in_clumps(bursts: Activity) -> bool:
+    """Tell whether intervals between bursts vary by more than those of bursts at any time."""
+    intervals = np.diff(bursts.start)
+    return intervals.size > 1 and bool(intervals.std() > CLUMPED * intervals.mean())
+
+
+def _joined(before: Outlook, found: Outlook) -> Outlook:
     """Return what the latest phases show, as a part of the run that was looked at before."""
     known = float(before.latest.start[-1]) if len(before.latest) else float("-inf")
     near = 0.25 * (found.period or before.period or 0.0)

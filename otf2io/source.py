@@ -3,7 +3,7 @@
 import itertools
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -154,7 +154,7 @@ class Otf2Source(ProcessSource):
         # Without those that opens do not have.
         telling = np.isin(functions.code, (HANDLE, PARENT, FILE, NAME, FAILED))
         needed = replace(functions, parameter=functions.parameter[telling], code=functions.code[telling])
-        walk = self._new_walk(False, needed, around=functions.region[functions.opens].tolist())
+        walk = self._new_walk(False, needed)
         number = self.worker_count(workers)
 
         def collected(partition: Partition, _done: Callable[[int], None]) -> tuple[OpenCalls, CreatedHandles]:
@@ -164,8 +164,7 @@ class Otf2Source(ProcessSource):
                     reader.converted(batch)
             return reader.collected()
 
-        partitions = self.partitions(None, number) if functions.opens.any() else ()
-        parts = map_partitions(collected, partitions, 0, number, None)
+        parts = map_partitions(collected, self.partitions(None, number), 0, number, None)
         opens, created = joined_opens(parts)
         definitions, handles = handles_of_calls(
             self.definitions, functions.libraries, opens, created, self.processes[2], read_texts(self.archive.anchor)
@@ -209,14 +208,14 @@ class Otf2Source(ProcessSource):
                 walks[regions] = self._new_walk(regions, None if self.call_handles is None else self.archive.functions)
             return walks[regions]
 
-    def _new_walk(self, regions: bool, functions: CalledFunctions | None, around: Sequence[int] = ()) -> Any:
+    def _new_walk(self, regions: bool, functions: CalledFunctions | None) -> Any:
         if self.engine == "direct":
             from .direct.walk import DirectWalk
 
             called = () if functions is None else functions.region.tolist()
             parameters = () if functions is None else functions.parameter.tolist()
             wanted = self.regions.id.tolist() if regions else called
-            return DirectWalk(self.archive.anchor, self.definitions, wanted, parameters, around)
+            return DirectWalk(self.archive.anchor, self.definitions, wanted, parameters)
         from .library.engine import LibraryWalk
 
         return LibraryWalk(self.archive.anchor, self.definitions, regions or functions is not None)
@@ -246,11 +245,10 @@ class Otf2Source(ProcessSource):
 
 
 def open_source(path: str | os.PathLike[str], engine: str = "auto", calls: str = "off") -> Otf2Source:
-    """Open the archive at `path`, an anchor or a folder with exactly one; with `calls` "auto" see `with_calls`,
-    with "all" calls of libraries with I/O records become operations, too, where a call has none.
+    """Open the archive at `path`, an anchor or a folder with exactly one; with `calls` "auto" see `with_calls`.
 
     Raises TraceError if there is no usable archive, UnsupportedTraceError if no engine here reads it, SelectionError if
     the `engine` does not.
     """
-    source = Otf2Source(open_archive(path, calls == "all"), engine)
-    return source if calls == "off" else source.with_calls()
+    source = Otf2Source(open_archive(path), engine)
+    return source.with_calls() if calls == "auto" else source

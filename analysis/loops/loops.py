@@ -77,7 +77,6 @@ class LayerPart(Record):
     busy_s: float
     flushes: int = 0
     hidden_operations: int = 0
-    metadata_operations: int = 0
     slowest_rank: int | None = None
 
 
@@ -318,7 +317,6 @@ def _layer_parts(
             busy_s=busy.get(group, 0.0),
             flushes=int(sums.amounts["operations"][mine[modes == IoMode.FLUSH]].sum()),
             hidden_operations=int(sums.amounts["hidden"][mine[modes != METADATA]].sum()),
-            metadata_operations=int(sums.amounts["operations"][mine[modes == METADATA]].sum()),
             slowest_rank=slowest.get(group),
         )
     return found

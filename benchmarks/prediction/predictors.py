@@ -8,7 +8,7 @@ import iostrata
 import numpy as np
 import numpy.typing as npt
 from iostrata.live.records.intake import Key, Spans
-from iostrata.live.watcher import Watcher
+from iostrata.live.watcher import Credit, Watcher
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "accuracy"))
 from ftio_peer import Peer
@@ -31,12 +31,13 @@ class Said:
 
 
 class Ours:
-    """`watch`, asked after every phase; its looks may take as long as they need."""
+    """`watch`, asked after every phase."""
 
     name = "watch"
 
     def __init__(self) -> None:
-        self._watcher = Watcher(Key("layer", "write"))
+        self._credit = Credit()
+        self._watcher = Watcher(Key("layer", "write"), self._credit)
 
     def after(self, columns: Spans, now: float, last: float) -> Said:
         """Take in what has ended by `now`, the end of a phase that began at `last`, and predict."""
@@ -46,6 +47,7 @@ class Ours:
 
     def at(self, now: float) -> Said:
         """Predict at a time, when nothing else has ended."""
+        self._credit.grant(now)
         answer = self._watcher.answer(0.0, now)
         if answer.next_start is None:
             return Said(answer.period)

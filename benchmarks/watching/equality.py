@@ -30,8 +30,6 @@ from results import write_section
 
 ROOT = Path(__file__).resolve().parents[2]
 UPDATES = (1, 7, 100)
-BUDGET = 0.0045
-"""Processor time in s of an update, that of the command."""
 FEWEST_PHASES = 4
 DIGITS = 1e-9
 
@@ -39,7 +37,7 @@ DIGITS = 1e-9
 def ways(trace: "iostrata.Trace") -> Iterator[tuple[str, list[Answer]]]:
     """Yield each way in which a trace is told, and the last answers."""
     for updates in UPDATES:
-        *_, last = replay(LiveJob(budget=BUDGET), trace, trace.duration / updates)
+        *_, last = replay(LiveJob(), trace, trace.duration / updates)
         yield f"replayed in {updates} updates", last.answers
     columns = list(trace_columns(trace))
     for seed, apart in ((1, False), (2, True)):
@@ -51,7 +49,7 @@ def ways(trace: "iostrata.Trace") -> Iterator[tuple[str, list[Answer]]]:
 
 def in_pieces(trace: "iostrata.Trace", columns: list[tuple[Key, Spans]], seed: int, apart: bool) -> list[Answer]:
     """Return the last answers of lines that are cut anywhere, of one source or of one a layer and direction."""
-    random, job = np.random.default_rng(seed), LiveJob(budget=BUDGET)
+    random, job = np.random.default_rng(seed), LiveJob()
     streams = [lines_of([one]) for one in columns] if apart else [lines_of(columns)]
     readers = [(LineReader(job.intake), data) for data in streams]
     at = [0] * len(readers)

@@ -3,6 +3,7 @@
 import click
 
 from ..options import MEMORY, READING
+from ..progress import Progress
 from ..request import Request, console, print_json, trace_command
 
 ITERATIONS = click.option(
@@ -23,7 +24,10 @@ def command(request: Request, iterations: bool) -> None:
     """
     from ...analysis.loops.find import find_loops
 
-    found = find_loops(request.open())
+    trace = request.open()
+    with Progress("looking for loops") as progress:
+        progress(0, 0)
+        found = find_loops(trace)
     if request.as_json:
         print_json(found.to_dict())
     else:

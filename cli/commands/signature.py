@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..options import output_option, picture_option
+from ..options import output
+from ..progress import Progress
 from ..request import (
     Request,
     console,
@@ -37,6 +38,7 @@ DIRECTION = click.option(
     "--direction",
     type=click.Choice(["read", "write", "total"]),
     default="total",
+    show_default=True,
     help="Direction of the transfers.",
 )
 INTERVAL = click.option(
@@ -49,24 +51,28 @@ GAMMA = click.option(
     "--gamma",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.5,
+    show_default=True,
     help="Share of the runs that make a unit of the grid dense; for logs only.",
 )
 KAPPA = click.option(
     "--kappa",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.9,
+    show_default=True,
     help="Share of the runs that must have a burst.",
 )
 LEVEL = click.option(
     "--level",
     type=click.IntRange(1, 8),
     default=2,
+    show_default=True,
     help="Level of the wavelet decomposition: bursts closer than about 2^LEVEL intervals become one.",
 )
 METHOD = click.option(
     "--method",
     type=click.Choice(["iosi", "dtw", "plain"]),
     default="iosi",
+    show_default=True,
     help="IOSI; or to compare with it dynamic time warping, or IOSI without preprocessing.",
 )
 LOG = click.option(
@@ -82,12 +88,22 @@ JOBS = click.option(
     type=click.Path(path_type=Path),
     help="When the application ran: CSV with name,start,end in s since the epoch.",
 )
-OUT = output_option(
-    "OUT.html|.h5",
-    "Also write a page with all steps, or the signature as netCDF-4. A file that is there already is replaced "
+OUT = output(
+    "-o",
+    "--output",
+    "out",
+    metavar="OUT.html|.h5",
+    known=(".html", ".htm", ".h5", ".nc"),
+    help="Also write a page with all steps, or the signature as netCDF-4. A file that is there already is replaced "
     "once the new one is complete.",
 )
-PLOT = picture_option("Draw the signature above its runs (needs matplotlib).")
+PLOT = output(
+    "--plot",
+    "picture",
+    metavar="FILE.png|.svg|.pdf",
+    known=(".png", ".svg", ".pdf"),
+    help="Draw the signature above its runs (needs matplotlib).",
+)
 
 
 @runs_command(
@@ -134,14 +150,16 @@ def command(
     else:
         samples, chosen = _from_runs(traces, request, layer, direction, interval)
     what = f"{log or chosen} {direction}"
-    signature = extract_signature(
-        samples,
-        recorded="program" if log is None else "server",
-        method=method,
-        level=level,
-        gamma=gamma,
-        kappa=kappa,
-    )
+    with Progress("looking for common bursts") as progress:
+        progress(0, 0)
+        signature = extract_signature(
+            samples,
+            recorded="program" if log is None else "server",
+            method=method,
+            level=level,
+            gamma=gamma,
+            kappa=kappa,
+        )
     written = _write(signature, what, out, picture)
     if request.as_json:
         from ...export.json.runs import signature_document

@@ -1,7 +1,7 @@
 """Follow a running job: its periods by layer, and the next phase."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -38,10 +38,9 @@ METHOD = click.option(
     "--method",
     type=click.Choice(["auto", "ftio"]),
     default="auto",
+    show_default=True,
     help="What finds periods; ftio also gives intervals of the frequencies found so far, with probabilities.",
 )
-BUDGET: Final = 0.0045
-"""Processor time in s that an update may take: signals are looked at as often as that allows."""
 ONCE = click.option("--once", is_flag=True, help="Read what is there and end with it.")
 
 
@@ -83,7 +82,7 @@ def command(
     refuse(wrong)
     from ...live.job import LiveJob
 
-    job = LiveJob(frozenset(layers), BUDGET, method, direction)
+    job = LiveJob(frozenset(layers), method=method, direction=direction)
     updates = (
         _followed(job, sources, interval or 1.0, once)
         if replay is None

@@ -13,8 +13,9 @@ from ...model.text import printable, shortened
 from ...runs.scheduling.comparison import PolicyComparison, Window
 from ...runs.scheduling.policies import Set
 from ...runs.scheduling.simulation import Simulated
+from ..atomic import atomic_file
 from ..figure import write_figure
-from ..json.documents import write_json
+from ..json.documents import json_text
 from ..written import Written
 from .schedule_text import TITLES
 
@@ -25,8 +26,10 @@ _WAITING, _GROUND = "#e0913a", "#eef1f5"
 
 def write_sets(sets: Sequence[Set], path: str | os.PathLike[str]) -> Written:
     """Write sets and their priorities as JSON, whole or not at all; raises OutputError."""
-    listed = [one.to_dict() for one in sets]
-    return write_json({"schema_version": SCHEMA_VERSION, "policy": "set-10", "sets": listed}, path)
+    text = json_text({"schema_version": SCHEMA_VERSION, "policy": "set-10", "sets": [one.to_dict() for one in sets]})
+    with atomic_file(path) as temporary:
+        temporary.write_text(text + "\n", encoding="ascii")
+    return Written(Path(path), len(text) + 1)
 
 
 def write_schedule_figure(

@@ -61,15 +61,16 @@ def test_levels_are_sums_whatever_the_order(rows, random, pieces):
         other = added(random.sample(rows, len(rows)), pieces)
         assert found.widths == other.widths
         for number, width in enumerate(found.widths):
-            for one, another in zip(found.level(number), other.level(number), strict=True):
-                np.testing.assert_array_equal(one, another)
+            one, another = found.level(number), other.level(number)
+            for name in ("start", "end", "volume", "operations"):
+                np.testing.assert_array_equal(getattr(one, name), getattr(another, name))
             bins = sorted(plain_bins(rows, width).items()) if width > 1e-3 else []
             if bins:
                 kept = bins if number == 0 else bins[-16:]
-                first, last, moved = found.level(number)
-                assert moved.tolist() == [one[0] for _, one in kept]
-                assert first.tolist() == [one[1] for _, one in kept]
-                assert last.tolist() == [one[2] for _, one in kept]
+                assert one.volume.tolist() == [own[0] for _, own in kept]
+                assert one.start.tolist() == [own[1] for _, own in kept]
+                assert one.end.tolist() == [own[2] for _, own in kept]
+        assert found.level(0).operations.sum() == len(rows)
 
 
 @pytest.mark.usefixtures("small")
@@ -77,11 +78,12 @@ def test_memory_does_not_follow_the_run():
     found = Grid()
     start = np.arange(20_000) * 0.25
     found.add(start, start + 0.2, np.full(start.size, 7))
-    first, last, moved = found.level(0)
-    assert moved.sum() == 7 * start.size
-    assert first.size <= 16
-    assert (first[0], last[-1]) == (start[0], start[-1] + 0.2)
-    assert all(found.level(number)[0].size <= 16 for number in range(5))
+    whole = found.level(0)
+    assert whole.volume.sum() == 7 * start.size
+    assert whole.operations.sum() == start.size
+    assert len(whole) <= 16
+    assert (whole.start[0], whole.end[-1]) == (start[0], start[-1] + 0.2)
+    assert all(len(found.level(number)) <= 16 for number in range(5))
     # The finest level has the latest operations, in bins of a sixteenth of the coarsest.
     np.testing.assert_allclose(found.widths, found.widths[0] / 2.0 ** np.arange(5))
-    assert found.level(4)[1][-1] == start[-1] + 0.2
+    assert found.level(4).end[-1] == start[-1] + 0.2

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from iostrata.live import signal as live_signal
+from iostrata.live import watcher as watching
+from iostrata.live.outlook import outlook
 from iostrata.live.records.intake import Key, Spans
 from iostrata.live.watcher import Credit, Watcher
 
@@ -43,23 +45,14 @@ def test_a_long_run_is_followed_on_the_grid(monkeypatch):
     assert last.phases == starts.size
 
 
-def test_a_whole_run_that_no_longer_shows_a_period_is_not_looked_at(monkeypatch):
-    """A look at thousands of phases in bins as wide as their period costs a quarter of a second and tells nothing."""
-    monkeypatch.setattr(live_signal, "EXACT", 400)
-    whole, widths = live_signal.LiveSignal.whole, []
-    monkeypatch.setattr(
-        live_signal.LiveSignal, "whole", lambda self, window: widths.append(self.whole_width) or whole(self, window)
-    )
+def test_phases_are_counted_over_a_run_that_no_bin_remembers():
     rng = np.random.default_rng(2)
     starts = np.concatenate((10.0 * np.arange(2200), 22000 + 7.0 * np.arange(40)))
     start, end, volume = phases_at(starts + rng.uniform(0, 0.1, starts.size), per_phase=4)
-    watcher, answers = watched(start, end, volume, 20)
-    assert watcher.signal.whole_width > 10.0 / 4
-    assert widths.count(0.0) >= 4
-    assert max(widths) <= 10.0 / 4
+    _, answers = watched(start, end, volume, 20)
     assert answers[2200 // 5 - 1].period == pytest.approx(10.0, rel=1e-3)
     assert all(one.period == pytest.approx(7.0, rel=1e-2) for one in answers[2205 // 5 :])
-    assert answers[-1].phases == pytest.approx(starts.size, abs=40)
+    assert answers[-1].phases == pytest.approx(starts.size, abs=2)
 
 
 def test_silence_takes_the_next_phase_away():
@@ -85,18 +78,53 @@ def test_a_burst_that_fits_no_regime_takes_it_away_too():
     assert answers[-1].next_start is None
 
 
-def test_looks_take_no_more_than_they_may(monkeypatch):
-    start, end, volume = phases_at(10.0 * np.arange(40))
+def test_looks_take_a_share_of_the_jobs_time_and_phases_are_of_now(monkeypatch):
+    """Eight signals of a phase a second each: looks are counted, not timed, so that a replay says the same."""
     looks = []
-    watcher = Watcher(Key("POSIX", "write"), Credit(0.0))
-    monkeypatch.setattr(Watcher, "_latest", lambda self, *_: looks.append(1) or self._outlook)
-    for low in range(0, start.size, 20):
-        rows = slice(low, low + 20)
-        watcher.add(Spans(start[rows], end[rows], volume[rows]))
-        watcher.answer(0.0, float(end[rows].max()))
-    # One look, and then none is left.
-    assert (watcher._seen, looks) == (20, [])
-    assert watcher.answer(0.0, 400.0, last=True).period == pytest.approx(10.0)
+    monkeypatch.setattr(watching, "outlook", lambda signal: looks.append(1) or outlook(signal))
+    credit = Credit()
+    watchers = [Watcher(Key(f"layer {number}", "write"), credit) for number in range(8)]
+    start, end, volume = phases_at(np.cumsum(np.random.default_rng(9).uniform(0.6, 1.4, 60)), per_phase=1)
+    behind = 0
+    for row in range(start.size):
+        credit.grant(float(end[row]))
+        for watcher in watchers:
+            watcher.add(Spans(start[row : row + 1], end[row : row + 1], volume[row : row + 1]))
+            answer = watcher.answer(0.0, float(end[row]))
+            assert abs(answer.phases - row - 1) <= 2
+            # What is not of now says of when it is.
+            behind += answer.as_of is not None
+            assert answer.reason.startswith("As of") == (answer.as_of is not None)
+    assert behind
+    assert watching.LOOK * (len(looks) - 1) <= watching.SAVED + watching.SHARE * float(end[-1])
+
+
+def test_nothing_follows_the_end_of_all_writers():
+    watcher, answers = watched(*phases_at(10.0 * np.arange(12)), 20)
+    assert answers[-1].next_start is not None
+    last = watcher.answer(0.0, 111.0, last=True, ended=True)
+    assert (last.next_start, last.in_phase, last.phases) == (None, False, 12)
+
+
+def test_the_third_iteration_foretells_the_next_by_its_contents():
+    """Equal contents are evidence after two iterations; their times alone would need four phases."""
+    starts = np.array([0.0, 9.0, 21.0, 30.5])
+    start = np.repeat(starts, 4) + np.tile(0.1 * np.arange(4), 4)
+    _, answers = watched(start, start + 0.05, np.full(16, 2**20), 1)
+    third = answers[8]
+    assert (third.iteration, third.next_bytes, third.next_operations) == (3, 2**22, 4)
+    assert third.next_start[0] < 30.5 < third.next_start[1]
+    assert answers[5].next_bytes is None
+    assert answers[-1].iteration == 4
+
+
+def test_iterations_of_two_bursts_tell_which_comes_next():
+    starts = np.cumsum(np.tile([4.0, 5.0], 5))
+    volume = np.tile([1000, 5000], 5)
+    _, answers = watched(starts, starts + 0.5, volume, 1)
+    assert [one.next_bytes for one in answers[4:]] == [5000, 1000] * 3
+    assert answers[-1].iteration == 5
+    assert answers[-1].next_start[0] == pytest.approx(starts[-1] + 4.0, abs=0.1)
 
 
 def test_the_reason_is_of_the_latest_regime():

@@ -1,0 +1,185 @@
+"""The loop of a program read back while it runs: bursts whose contents come again and again, before their times tell.
+
+The same number of operations and of bytes is strong evidence after two iterations, of times four phases are needed.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from ..analysis.phases.bursts import Bursts
+from ..analysis.phases.stretches import MOST_JITTER, PulseTrain
+from ..model.arrays import Floats, Ints
+from ..model.quantities import bytes_text, counted, percent_text, seconds_text
+from .activity import Activity
+from .prediction import LATEST, PRIOR_INTERVALS, PRIOR_JITTER
+
+LONGEST: Final = 16
+"""Bursts of an iteration, at most."""
+SHORT, HALF = 4, 0.5
+"""Bursts of an iteration above which the last two must have so large a share of bursts in common to be tried."""
+TURNS: Final = 5
+"""Iterations, the latest ones, whose most usual burst is the one that is due at its place."""
+COMPARED: Final = 256
+"""Bursts, the latest ones, in which something may repeat."""
+FEWEST: Final = 2
+"""Intervals that the next one is foretold from; as many whole iterations are evidence of a loop."""
+SAME: Final = 0.1
+"""Share by which a period may be off to be told as right, as of the confidence of the method `auto`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Repetition:
+    """Bursts that repeat.
+
+    Attributes
+    ----------
+    bursts : Activity
+        From the first iteration on; the last one may be under way.
+    length : int
+        Bursts of an iteration.
+    score : int
+        Bursts that are as expected, less those that are not, and those of one iteration.
+    volume, operations : int or None
+        Of the burst that is due next; None where it differs from iteration to iteration.
+    """
+
+    bursts: Activity
+    length: int
+    score: int
+    volume: int
+    operations: int | None
+
+    @property
+    def iterations(self) -> int:
+        """Number of iterations, with the one under way."""
+        return -(-len(self.bursts) // self.length)
+
+    @property
+    def intervals(self) -> Floats:
+        """Times in s from the start of an iteration to that of the next."""
+        return np.asarray(np.diff(self.bursts.start[:: self.length]))
+
+    @property
+    def period(self) -> float | None:
+        """Mean of the intervals in s; None where they vary too much to be a period."""
+        return float(self.intervals.mean()) if self.jitter <= MOST_JITTER else None
+
+    @property
+    def jitter(self) -> float:
+        """Coefficient of variation of the intervals."""
+        return float(self.intervals.std(ddof=1) / self.intervals.mean()) if self.intervals.size > 1 else 1.0
+
+    @property
+    def spread(self) -> tuple[float, float]:
+        """Standard error of the mean of the intervals in s, and its degrees of freedom."""
+        n, mean = self.intervals.size, float(self.intervals.mean())
+        squares = float(((self.intervals - mean) ** 2).sum()) + PRIOR_INTERVALS * (PRIOR_JITTER * mean) ** 2
+        freedom = n - 1 + PRIOR_INTERVALS
+        return float(np.sqrt(squares / freedom / n)), freedom
+
+    @property
+    def confidence(self) -> float:
+        """Probability that the mean interval is that of the program within 10 %."""
+        from scipy.special import stdtr
+
+        error, freedom = self.spread
+        return float(2 * stdtr(freedom, SAME * float(self.intervals.mean()) / error) - 1)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % confidence interval of the mean interval in s."""
+        from scipy.special import stdtrit
+
+        error, freedom = self.spread
+        mean, off = float(self.intervals.mean()), error * float(stdtrit(freedom, 0.975))
+        return max(mean - off, 0.0), mean + off
+
+    @property
+    def train(self) -> PulseTrain:
+        """Bursts that follow one another as the one that is due has followed the one before it."""
+        start = self.bursts.start
+        steps = np.diff(start)[(len(start) - 1) % self.length :: self.length] if self.length > 1 else np.diff(start)
+        steps = steps[-LATEST:]
+        begins = start[-1] - np.append(np.cumsum(steps[::-1])[::-1], 0.0)
+        return PulseTrain(Bursts(begins, begins, np.ones(begins.size)), np.ones(steps.size), 0.0)
+
+    def sentence(self) -> str:
+        """Say what repeats."""
+        each = [*([] if self.operations is None else [counted(self.operations, "operation")]), bytes_text(self.volume)]
+        what = " and ".join(each)
+        often = f"Iteration {self.iterations:,}"
+        often += f", each of {self.length} bursts, the next one of {what}" if self.length > 1 else f", each of {what}"
+        apart = f"{seconds_text(float(self.intervals.mean()), 4)} apart, jitter {percent_text(self.jitter)}"
+        more = "" if self.period else ": too much for a period"
+        return f"{often}; {apart}{more}."
+
+
+def repetition(bursts: Activity, over: bool) -> Repetition | None:
+    """Return what repeats up to now: from the begin of the third iteration on.
+
+    Parameters
+    ----------
+    bursts : Activity
+    over : bool
+        Whether the last burst is over.
+
+    Notes
+    -----
+    Each burst is a symbol, its bytes and number of operations, or its bytes alone. Of every number of bursts that an
+    iteration may have, each place expects what came there most often of late. The number whose expectations hold for
+    most bursts up to now, less those that they fail for and those that had to be seen first, is taken.
+    """
+    whole = len(bursts) - (not over)
+    if len(bursts) <= FEWEST or whole < FEWEST:
+        return None
+    volumes = np.unique(bursts.volume, return_inverse=True)[1]
+    both = volumes * (int(bursts.operations.max()) + 1) + bursts.operations
+    return _found(bursts, both[:whole], True) or _found(bursts, volumes[:whole], False)
+
+
+def _found(bursts: Activity, symbols: Ints, counted_too: bool) -> Repetition | None:
+    """Return the best repetition by the symbols of all bursts that are over."""
+    own = symbols[-COMPARED:]
+    best, length, usual = 0, 0, own
+    for tried in range(1, min(own.size // FEWEST, LONGEST) + 1):
+        if tried > SHORT and (own[-tried:] == own[-2 * tried : -tried]).mean() < HALF:
+            continue
+        expected = _expected(own, tried)
+        worth = _worth(own, expected)
+        first = int(np.argmax(worth))
+        enough = own.size - first >= FEWEST * tried and len(bursts) - symbols.size + own.size - first > FEWEST * tried
+        if enough and worth[first] > best:
+            best, length, usual = int(worth[first]), tried, expected
+    if not length:
+        return None
+    if symbols.size > own.size:
+        usual = np.roll(usual, symbols.size - own.size)
+    first = int(np.argmax(_worth(symbols, usual)))
+    due = _latest(symbols, usual[len(bursts) % length])
+    if symbols.size < len(bursts):
+        like = _latest(symbols, usual[symbols.size % length])
+        if bursts.volume[-1] > bursts.volume[like] or bursts.operations[-1] > bursts.operations[like]:
+            # What is under way is something else.
+            return None
+    operations = int(bursts.operations[due]) if counted_too else None
+    return Repetition(bursts.take(np.arange(first, len(bursts))), length, best, int(bursts.volume[due]), operations)
+
+
+def _worth(own: Ints, expected: Ints) -> Ints:
+    """Return for each burst what is gained by expecting that one and all later ones, less what has to be seen first."""
+    hits = own == expected[np.arange(own.size) % expected.size]
+    return np.asarray(np.cumsum(np.where(hits, 1, -1)[::-1])[::-1] - expected.size)
+
+
+def _expected(own: Ints, length: int) -> Ints:
+    """Return the symbol that is expected at each place of an iteration: the most usual one of late."""
+    latest = (own[place::length][-TURNS:].tolist()[::-1] for place in range(length))
+    return np.array([Counter(one).most_common(1)[0][0] for one in latest])
+
+
+def _latest(own: Ints, symbol: int) -> int:
+    """Return the row of the latest burst of a kind."""
+    return int(np.flatnonzero(own == symbol)[-1])
