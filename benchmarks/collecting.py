@@ -22,7 +22,7 @@ import pyarrow.parquet
 HERE = Path(__file__).resolve().parent
 FIXTURES = HERE.parent / "fixtures"
 ARCHIVES = ("serial1", "ckpt4_linktime", "threads2", "serial1", "nonblocking4", "serial1")
-TABLES = ("job", "job_layer", "finding", "signal", "segment")
+TABLES = ("job", "job_layer", "finding", "signal", "segment", "loop", "iteration")
 SETTLE = 0.25
 """s between two looks at the memory."""
 

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from .collection.read import Settings as Settings, read_run as read_run
     from .collection.rows import (
         FindingRow as FindingRow,
+        IterationRow as IterationRow,
         JobRow as JobRow,
         LayerRow as LayerRow,
+        LoopRow as LoopRow,
         Run as Run,
         SegmentRow as SegmentRow,
         SignalRow as SignalRow,

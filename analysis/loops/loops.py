@@ -77,6 +77,7 @@ class LayerPart(Record):
     busy_s: float
     flushes: int = 0
     hidden_operations: int = 0
+    metadata_operations: int = 0
     slowest_rank: int | None = None
 
 
@@ -317,6 +318,7 @@ def _layer_parts(
             busy_s=busy.get(group, 0.0),
             flushes=int(sums.amounts["operations"][mine[modes == IoMode.FLUSH]].sum()),
             hidden_operations=int(sums.amounts["hidden"][mine[modes != METADATA]].sum()),
+            metadata_operations=int(sums.amounts["operations"][mine[modes == METADATA]].sum()),
             slowest_rank=slowest.get(group),
         )
     return found

@@ -39,8 +39,8 @@ def command(
     traces: tuple[Path, ...], out: Path, workers: int | None, dask: str | None, as_json: bool, **settings: Any
 ) -> None:
     """TRACES are traces, folders that are searched for them, or FOLDER:PATTERN for those in it whose name matches. The
-    FOLDER of -o gets the tables job, job_layer (a layer in one
-    direction), finding, signal (bandwidth in 512 bins) and segment (metrics by node), in bytes and seconds; any tool
+    FOLDER of -o gets the tables job, job_layer (a layer in one direction), finding, signal (bandwidth in 512 bins),
+    segment (metrics by node), loop (what the program does over and over) and iteration, in bytes and seconds; any tool
     that reads Parquet can query them, and report, diff, signature and assess take FOLDER.
 
     What did not change since the last call is not read again, by a hash over its content. A trace that cannot be used

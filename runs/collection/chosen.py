@@ -133,7 +133,7 @@ def read_chosen(
             raise TraceError(
                 f"{len(collection.jobs):,} runs in {collection.path} are too many to compare; choose some by a pattern"
             )
-        runs += collection.runs(("job_layer", "finding", "signal"))
+        runs += collection.runs(("job_layer", "finding", "signal", "loop", "iteration"))
     # A process to start takes longer than a trace to read, mostly.
     count = 1 if len(chosen.traces) < 4 else workers
     for done, run in enumerate(read_runs(chosen.traces, settings or Settings(), {}, workers=count, client=client), 1):

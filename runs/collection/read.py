@@ -8,13 +8,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from ...analysis.detect import detect_period
 from ...analysis.findings.find import Finding, applicable, find
 from ...analysis.registry import DEFAULT_METHOD
 from ...analysis.results.result import PeriodResult
+from ...layers.flow.cells import Cells
 from ...layers.layer import Layer
 from ...layers.opening import open_trace
 from ...layers.trace import Trace
+from ...model.arrays import Mask
 from ...model.codes import PROCESS, IoFlag
 from ...model.document import plain
 from ...model.errors import IostrataError
@@ -22,6 +26,7 @@ from ...model.metrics import metrics_of
 from ...model.text import printable
 from ...signals.step import StepSignal
 from .content import content_hash, trace_name
+from .loops import loop_rows
 from .rows import FAILED, METRICS_OF_LAYERS, READ, SIGNAL_BINS, FindingRow, JobRow, LayerRow, Run, SignalRow
 from .segments import SegmentSums
 
@@ -144,7 +149,8 @@ def run_of(trace: Trace, settings: Settings, job: str, name: str, content: str |
         **_found(trace, found),
     )
     layers = tuple(_layer_rows(trace, job, settings, signals, segments.metadata))
-    return Run(row, layers, _finding_rows(job, found), tuple(_signal_rows(job, signals)), segments.rows(job))
+    known = _finding_rows(job, found), tuple(_signal_rows(job, signals)), segments.rows(job)
+    return Run(row, layers, *known, *loop_rows(trace, job))
 
 
 def _recorded(trace: Trace) -> dict[str, Any]:
@@ -248,6 +254,7 @@ def _layer_row(
         "collective_operations": cells.operations(chosen & (cells.flags & IoFlag.COLLECTIVE > 0)),
         "non_blocking_operations": cells.operations(chosen & (cells.flags & IoFlag.NON_BLOCKING > 0)),
         **{name: one.value(statistics) for name, one in METRICS_OF_LAYERS.items()},
+        "imbalance": _imbalance(cells, chosen),
         "bytes": float(statistics.bytes),
         "own_bytes": float(statistics.own_bytes),
         **_flow_above(trace, layer.name, direction),
@@ -256,6 +263,14 @@ def _layer_row(
     unknown = {one.name for one in metrics_of(LayerRow) if recording.reason(*one.needs)}
     known = {one.name: values[one.name] for one in fields(LayerRow) if one.name in values.keys() - unknown}
     return LayerRow(job=job, layer=printable(layer.name), direction=direction, **known)
+
+
+def _imbalance(cells: Cells, chosen: Mask) -> float | None:
+    """Return how much longer than the mean the rank takes that is longest in some operations."""
+    process, ticks = cells.process[chosen], cells.columns.ticks[chosen]
+    of_rank = np.bincount(process[process >= 0], ticks[process >= 0])
+    ticks = of_rank[of_rank > 0]
+    return float(ticks.max() / ticks.mean()) if len(ticks) else None
 
 
 def _phases(result: PeriodResult) -> dict[str, Any]:

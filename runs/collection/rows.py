@@ -169,6 +169,13 @@ class LayerRow:
     request_p50: int | None = _shared("request_p50")
     request_p90: int | None = _shared("request_p90")
     request_max: int | None = _shared("request_max")
+    imbalance: float | None = column(
+        "Time of the rank that is longest in operations, over the mean of the ranks that take part; 1 where all take "
+        "as long.",
+        adds="none",
+        needs=("operations", "ranks"),
+        default=None,
+    )
     above: str | None = None
     amplification: float | None = column("Bytes of this layer by descent from `above`, per byte there.", default=None)
     fan_out: float | None = column("Operations of this layer beneath one call of `above`.", default=None)
@@ -270,7 +277,71 @@ class SegmentRow:
     values: tuple[float, ...]
 
 
-Row = JobRow | LayerRow | FindingRow | SignalRow | SegmentRow
+@described
+@dataclass(frozen=True, kw_only=True)
+class LoopRow:
+    """What the program did over and over: a loop that is in no other; none where single operations are unknown.
+
+    Attributes
+    ----------
+    job : str
+    layers : tuple of str
+        Those that take part, highest first.
+    text : str
+        An iteration in words.
+    steps : str
+        The program's own calls in an iteration: a JSON list of layer, kind, bytes of one call (null where they vary),
+        kind of file, and how often; those of loops within it as often as they are done in all.
+    timing : str
+        ``clock``, ``regular`` or ``irregular``.
+    iteration_begin_s, iteration_end_s : tuple of float
+        Over all ranks, from the trace's start; empty for a loop of more than 4,096 iterations.
+    """
+
+    job: str
+    loop: int = column("Number of the loop, by which iterations join.")
+    count: int = column("How many iterations there are.", title="iterations")
+    ranks: int = column("Processes that do it.", adds="distinct")
+    layers: tuple[str, ...]
+    text: str
+    steps: str
+    begin_s: float = column("Begin of the first iteration, from the trace's start.", unit="s", adds="none")
+    end_s: float = column("End of the last one.", unit="s", adds="none")
+    interval_s: float = column("Median time from one begin to the next.", unit="s", title="interval", adds="none")
+    jitter: float = column("Coefficient of variation of that time.", adds="none")
+    timing: str
+    bits: float = column("What telling the run by this loop saves against its steps one by one.", adds="none")
+    iteration_begin_s: tuple[float, ...] = ()
+    iteration_end_s: tuple[float, ...] = ()
+
+
+@described
+@dataclass(frozen=True, kw_only=True)
+class IterationRow:
+    """What a layer did in the iterations of a loop; each list has one value an iteration.
+
+    Attributes
+    ----------
+    job, layer : str
+    bytes_read, bytes_written : tuple of float
+    operations, flushes, metadata_operations : tuple of int
+        Transfers; flushes; the program's own opens, closes and deletions.
+    busy_s : tuple of float
+        Time in which at least one operation of the layer was under way on any rank.
+    """
+
+    job: str
+    loop: int = column("Number of the loop.", adds="none")
+    layer: str
+    bytes_read: tuple[float, ...]
+    bytes_written: tuple[float, ...]
+    operations: tuple[int, ...]
+    flushes: tuple[int, ...]
+    metadata_operations: tuple[int, ...]
+    busy_s: tuple[float, ...]
+
+
+Row = JobRow | LayerRow | FindingRow | SignalRow | SegmentRow | LoopRow | IterationRow
 
 TABLES: Final[Mapping[str, type[Row]]] = {
     "job": JobRow,
@@ -278,11 +349,20 @@ TABLES: Final[Mapping[str, type[Row]]] = {
     "finding": FindingRow,
     "signal": SignalRow,
     "segment": SegmentRow,
+    "loop": LoopRow,
+    "iteration": IterationRow,
 }
 """Each table with the record that its rows are."""
 
 
-ROWS_OF: Final = {"job_layer": "layers", "finding": "findings", "signal": "signals", "segment": "segments"}
+ROWS_OF: Final = {
+    "job_layer": "layers",
+    "finding": "findings",
+    "signal": "signals",
+    "segment": "segments",
+    "loop": "loops",
+    "iteration": "iterations",
+}
 """The fields of a `Run` with the rows of each table but that of jobs."""
 
 
@@ -295,6 +375,8 @@ class Run:
     findings: tuple[FindingRow, ...] = ()
     signals: tuple[SignalRow, ...] = ()
     segments: tuple[SegmentRow, ...] = ()
+    loops: tuple[LoopRow, ...] = ()
+    iterations: tuple[IterationRow, ...] = ()
 
     def rows(self, table: str) -> tuple[Row, ...]:
         """Return the rows of one of `TABLES`."""

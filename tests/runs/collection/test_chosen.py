@@ -59,7 +59,7 @@ def test_without_a_pattern_all_runs_are_meant_and_each_is_once(folder):
 def test_all_tables_tell_the_chosen_runs_only(folder):
     chosen = Collection(folder / "runs", ["b/*"])
     (job,) = chosen.jobs
-    for table in ("job", "job_layer", "finding", "signal", "segment"):
+    for table in ("job", "job_layer", "finding", "signal", "segment", "loop", "iteration"):
         jobs = {one for one in Collection(folder / "runs").table(table)["job"].to_pylist() if one == job.job}
         assert set(chosen.table(table)["job"].to_pylist()) == jobs
     assert chosen.runs() == tuple(run for run in Collection(folder / "runs").runs() if run.job == job)

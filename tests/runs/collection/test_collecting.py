@@ -5,15 +5,19 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from iostrata import IostrataError, OutputError, TraceError, open_trace
+from iostrata.analysis.loops.find import find_loops
+from iostrata.analysis.loops.words import body_text
 from iostrata.cli import main
 from iostrata.export.collection import CollectionWriter
 from iostrata.runs import Collection, Run, Settings, read_run
 from iostrata.runs.collection.collect import read_runs
 from iostrata.runs.collection.content import content_hash, find_traces
+from iostrata.runs.collection.loops import steps_of
 from iostrata.runs.collection.read import job_key
 from iostrata.runs.collection.rows import TABLES
 from iostrata.runs.collection.segments import METRICS, SegmentSums
@@ -358,3 +362,24 @@ def test_a_trace_that_was_still_being_written_is_no_second_run_once_it_is_done(f
     assert {(Path(job.job), job.status) for job in Collection(writer.path).jobs} == {
         (done, "read"), (broken, "failed"),
     }  # fmt: skip
+
+
+def test_the_loops_of_a_run_are_kept_with_what_each_iteration_moved(run, fixtures):
+    found = find_loops(open_trace(fixtures / "ckpt4"))
+    assert [row.count for row in run.loops] == [one.count for one in found.outermost]
+    for row, loop in zip(run.loops, found.outermost, strict=True):
+        assert row.text == body_text(loop, found.loops)
+        assert row.iteration_begin_s == tuple(one.begin_s for one in loop.iterations)
+        parts = [one for one in run.iterations if one.loop == row.loop]
+        assert {one.layer: sum(one.bytes_written) for one in parts} == {
+            name: part.bytes_written for name, part in loop.sums.items()
+        }
+        assert {len(values) for one in parts for values in (one.busy_s, one.flushes)} == {row.count}
+    checkpoints = max(run.loops, key=lambda row: row.count * row.ranks if "2 MiB" in row.text else 0)
+    (upper,) = (one for one in run.iterations if (one.loop, one.layer) == (checkpoints.loop, "MPI-IO"))
+    assert min(upper.metadata_operations) == 8  # opened and closed by four ranks
+    assert [(one.kind, one.bytes, one.often) for one in steps_of(checkpoints)][:2] == [
+        ("open", None, 1),
+        ("write", 2 << 20, 1),
+    ]
+    assert steps_of(replace(checkpoints, steps="[[1]]")) == ()

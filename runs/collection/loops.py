@@ -1,0 +1,89 @@
+"""The loops of a trace as rows of a collection, and their steps read back."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from ...analysis.loops.find import find_loops
+from ...analysis.loops.loops import LayerPart, Loop
+from ...analysis.loops.words import body_text
+from ...layers.trace import Trace
+from ...model.text import printable
+from .rows import IterationRow, LoopRow
+
+_NOTHING = LayerPart(0, 0, 0, 0.0)
+
+
+class LoopStep(NamedTuple):
+    """What an iteration does in one of its steps; `bytes` of one call, None where they vary or there are none."""
+
+    layer: str
+    kind: str
+    bytes: int | None
+    file: str
+    often: int
+
+
+def loop_rows(trace: Trace, job: str) -> tuple[tuple[LoopRow, ...], tuple[IterationRow, ...]]:
+    """Return the loops of a trace that are in no other, and what layers do in them; none where nobody can know."""
+    if trace.definitions.recording.reason("operations"):
+        return (), ()
+    found = find_loops(trace)
+    known = {one.id: one for one in found.loops}
+    loops = tuple(_loop_row(one, known, job) for one in found.outermost)
+    return loops, tuple(row for one in found.outermost for row in _iteration_rows(one, job))
+
+
+def _loop_row(loop: Loop, known: Mapping[int, Loop], job: str) -> LoopRow:
+    return LoopRow(
+        job=job,
+        loop=loop.id,
+        count=loop.count,
+        ranks=len(loop.ranks),
+        layers=tuple(map(printable, loop.layers)),
+        text=printable(body_text(loop, tuple(known.values()))),
+        steps=json.dumps(list(_steps(loop, known, 1))),
+        begin_s=loop.begin_s,
+        end_s=loop.end_s,
+        interval_s=loop.interval_s.median,
+        jitter=loop.interval_s.jitter,
+        timing=loop.timing,
+        bits=loop.bits,
+        iteration_begin_s=tuple(one.begin_s for one in loop.iterations),
+        iteration_end_s=tuple(one.end_s for one in loop.iterations),
+    )
+
+
+def _steps(loop: Loop, known: Mapping[int, Loop], often: int) -> Iterator[LoopStep]:
+    """Give the steps of an iteration that is done some times."""
+    for step in loop.body:
+        if step.loop is not None:
+            yield from _steps(known[step.loop], known, often * step.count)
+        elif step.layer is not None:
+            layer, file = printable(step.layer), printable(step.file)
+            yield LoopStep(layer, step.kind, step.bytes, file, often * step.count)
+
+
+def _iteration_rows(loop: Loop, job: str) -> Iterator[IterationRow]:
+    for layer in loop.layers if loop.iterations else ():
+        parts = [one.layers.get(layer, _NOTHING) for one in loop.iterations]
+        yield IterationRow(
+            job=job,
+            loop=loop.id,
+            layer=printable(layer),
+            bytes_read=tuple(float(one.bytes_read) for one in parts),
+            bytes_written=tuple(float(one.bytes_written) for one in parts),
+            operations=tuple(one.operations for one in parts),
+            flushes=tuple(one.flushes for one in parts),
+            metadata_operations=tuple(one.metadata_operations for one in parts),
+            busy_s=tuple(one.busy_s for one in parts),
+        )
+
+
+def steps_of(row: LoopRow) -> tuple[LoopStep, ...]:
+    """Return the steps of an iteration of a loop of a collection; none where the list makes no sense."""
+    try:
+        steps = tuple(LoopStep(*one) for one in json.loads(row.steps))
+    except (TypeError, ValueError):
+        return ()
+    return steps if all(isinstance(one.file, str) and isinstance(one.often, int) for one in steps) else ()
