@@ -30,8 +30,8 @@ RULES = click.option(
     metavar="RULE",
     multiple=True,
     help="Exit with code 3 where RULE holds, for builds: worse, changed, finding (one came), or a ratio of after over "
-    "before such as time>1.2, write:bytes>1.05 or POSIX:write:bandwidth<0.9, which counts with its whole interval. "
-    "Repeatable.",
+    "before such as iteration-time>1.1, write:bytes>1.05 or POSIX:write:bandwidth<0.9, which counts with its whole "
+    "interval. Repeatable.",
 )
 
 
@@ -47,10 +47,10 @@ def command(
     **settings: Any,
 ) -> None:
     """What matters comes first. A, before, and B, after, are a trace, a folder of traces, a collection of iostrata
-    collect, or FOLDER:PATTERN for the runs in either whose name matches. With several runs a side a test tells a change
-    from the spread between runs; three or more a side are best. Of single runs, times matter only from a factor of
-    about 4 on, as those of the same program easily differ; what the program does (operations, bytes, ranks) matters
-    from 5 % on. Times in s, bandwidth in B/s.
+    collect, or FOLDER:PATTERN for the runs in either whose name matches. What the program does (operations, bytes,
+    ranks, steps of an iteration) is certain and matters from 5 % on. With several runs a side a test tells a change of
+    times from the spread between runs; three or more a side are best. Of single runs, the iterations of loops that both
+    have are samples; without loops times matter only from a factor of about 4 on. Times in s, bandwidth in B/s.
     """
     from ...model.errors import SelectionError
     from ...runs.collection.chosen import folder_and_pattern, read_chosen

@@ -12,26 +12,36 @@ from ...analysis.findings import rules
 from ...model.arrays import Floats
 from ...model.document import Record
 from ..collection.rows import FindingRow, LayerRow, Run
-from .quantities import COUNTED, QUANTITIES, RECURRING, TIMED, Quantity
+from .iterations import ITERATING, Compared, LoopPair, pairs_of, steps_by_kind
+from .quantities import COUNTED, FLUSHED, QUANTITIES, RECURRING, TIMED, Quantity
 from .recorded import NotRecorded, could_tell_finding, could_tell_layer, main_layer, not_recorded, with_layer
 from .testing import ALPHA, ENOUGH, Outcome, RunSpread, compare, compare_counts, holm
 from .words import (
     Words,
+    count_text,
     finding_text,
+    iteration_text,
     layer_text,
     period_text,
     quantity_name,
     run_text,
+    steps_text,
     things_text,
     unsure_period_text,
     value_text,
 )
 
-_FIRST: Final = ("ranks-of-run", "nodes-of-run", "layer")
+_FIRST: Final = ("ranks-of-run", "nodes-of-run", "layer", "iterations", "iteration")
 _LAST: Final = ("finding", "duration")
+_EFFECTS: Final = ("time", "bandwidth", "iteration-time", "duration", "finding", "phases", "period")
+"""What is no cause of what an iteration takes."""
+_COVERED: Final = 0.5
+"""Share of a layer's time in loops of both sides from which on its iterations are tested in place of its whole time."""
 _LARGE: Final = math.log(1.5)
 _FEWEST_PHASES: Final = 4
 _LEAST_SHARE: Final = 0.05
+_OVERLAP: Final = "runs of one side are as those of the other"
+_SHARES: Final = frozenset(one.id for one in QUANTITIES if one.share)
 _LEAST_MUCH: Final = 0.01
 """Share of a run's operations or bytes below which a layer and direction are not worth a sentence in front."""
 
@@ -43,8 +53,9 @@ class Change(Record):
     Attributes
     ----------
     id : str
-        ``ranks-of-run``, ``nodes-of-run``, ``duration``, ``layer`` (one that came or went), ``finding:ID``, or
-        the id of a quantity.
+        ``ranks-of-run``, ``nodes-of-run``, ``duration``, ``layer`` (one that came or went), ``finding:ID``,
+        ``iterations`` (how many a loop has), ``iteration`` (its steps), ``iteration-time`` (how long one takes, or
+        keeps a layer busy), or the id of a quantity.
     layer, direction : str or None
     before, after : float, str or None
         Geometric mean over the runs, of shares the mean; of a finding its severity; of a layer its operations, its
@@ -52,7 +63,7 @@ class Change(Record):
     ratio : float or None
         After over before; of shares the difference.
     interval : (float, float) or None
-        Of `ratio`, at 95 %.
+        Of `ratio`, at 95 % for all that was tested together.
     p_value : float or None
         Corrected for all tests of the comparison; None where nothing was tested.
     matters : bool
@@ -96,6 +107,26 @@ class _Tested:
     candidate: bool
     unsure: str | None = None
     """The sentence where it does not matter."""
+    outcome: Outcome | None = None
+    say: Callable[[tuple[float, float] | None], str] | None = None
+    """Makes the sentence, given the interval."""
+    doubt: str = ""
+    """Why it does not matter although the interval says so."""
+
+    def decided(self, p_value: float | None) -> Change:
+        """Return the change with its corrected p-value, and an interval that agrees with that."""
+        matters = self.candidate and p_value is not None and p_value < ALPHA
+        change = self.change
+        if self.outcome is not None and self.say is not None and p_value is not None and change.interval is not None:
+            raw = self.outcome.p_value
+            interval = self.outcome.interval(p_value / raw if 0 < raw < p_value else 1.0)
+            if change.id not in _SHARES:
+                interval = _limited_exp(interval[0]), _limited_exp(interval[1])
+            change = replace(change, interval=interval, text=self.say(interval))
+        text = change.text if matters or self.unsure is None else self.unsure
+        if not matters and self.doubt and p_value is not None and p_value < ALPHA:
+            text += f", but {self.doubt}"
+        return replace(change, p_value=p_value, matters=matters, text=text)
 
 
 def changes_between(
@@ -110,7 +141,13 @@ def changes_between(
     order : sequence of str
         Layers, highest first.
     """
-    compared = [*_of_runs(before, after), *_of_layers(before, after, order), *_of_findings(before, after)]
+    pairs = pairs_of(before, after)
+    compared = [
+        *_of_runs(before, after),
+        *_of_layers(before, after, order, _covered(pairs, (before, after))),
+        *_of_loops(pairs),
+        *_of_findings(before, after),
+    ]
     untold = tuple(one for one in compared if isinstance(one, NotRecorded))
     tested = [
         one
@@ -119,14 +156,81 @@ def changes_between(
         if isinstance(one, _Tested) and one.change.size > 0
     ]
     corrected = iter(holm([one.p_value for one in tested if one.p_value is not None]))
-    found = []
-    for one in tested:
-        p_value = None if one.p_value is None else next(corrected)
-        matters = one.candidate and p_value is not None and p_value < ALPHA
-        text = one.change.text if matters or one.unsure is None else one.unsure
-        found.append(replace(one.change, p_value=p_value, matters=matters, text=text))
+    found = [one.decided(None if one.p_value is None else next(corrected)) for one in tested]
     found = _without_credit(found, before, order)
-    return tuple(sorted(found, key=lambda one: _rank(one, order))), untold
+    found.sort(key=lambda one: _rank(one, order))
+    return (*(_with_cost(one, pairs) for one in found[:1]), *found[1:]), untold
+
+
+def _with_cost(change: Change, pairs: Sequence[LoopPair]) -> Change:
+    """Return the first change, a cause that matters with what it costs an iteration of the loop that takes longest."""
+    if not change.matters or change.id.split(":")[0] in _EFFECTS or not pairs:
+        return change
+    pair = pairs[0]
+    for layer in (*pair.layers[:1], None):
+        if (found := pair.compared(layer)) is not None:
+            text = _iteration_words(pair, layer, found)(_exp_interval(found.outcome.interval()))
+            return replace(change, text=f"{change.text}. {text}")
+    return change
+
+
+def _exp_interval(interval: tuple[float, float]) -> tuple[float, float]:
+    return _limited_exp(interval[0]), _limited_exp(interval[1])
+
+
+def _iteration_words(pair: LoopPair, layer: str | None, found: Compared) -> Callable[[tuple[float, float] | None], str]:
+    """Return what makes the sentence of how long an iteration takes, given an interval."""
+    ratio, runs = _limited_exp(found.outcome.difference), min(map(len, found.means))
+    return lambda interval: iteration_text(
+        pair.name, layer, Words(found.before, found.after, ratio, interval, runs), found.iterations
+    )
+
+
+def _covered(pairs: Sequence[LoopPair], runs: tuple[Sequence[Run], Sequence[Run]]) -> frozenset[str]:
+    """Return the layers most of whose time on both sides is in loops that both have and that can be compared."""
+    found = set()
+    for layer in dict.fromkeys(layer for pair in pairs for layer in pair.layers):
+        mine = [pair for pair in pairs if layer in pair.layers and pair.compared(layer) is not None]
+        whole = [
+            _mean([sum(row.busy_s or 0.0 for row in run.layers if row.layer == layer) for run in side]) for side in runs
+        ]
+        if mine and all(sum(pair.busy(layer, n) for pair in mine) >= _COVERED * one for n, one in enumerate(whole)):
+            found.add(layer)
+    return frozenset(found)
+
+
+def _of_loops(pairs: Sequence[LoopPair]) -> Iterator[_Tested]:
+    """Give the changes of loops: how many iterations, of which steps, and how long one takes, by layer."""
+    for pair in pairs:
+        sides = [np.array([one.row.count for one in side], np.float64) for side in (pair.before, pair.after)]
+        say = functools.partial(count_text, pair.name)
+        yield _ratio_change(("iterations", None, None), sides, COUNTED, 0, say)
+        if len({one.local for side in (pair.before, pair.after) for one in side}) > 1:
+            yield _of_steps(pair)
+        for layer in (None, *pair.layers):
+            found = pair.compared(layer)
+            if found is not None:
+                yield _of_iterations(pair, layer, found)
+
+
+def _of_steps(pair: LoopPair) -> _Tested:
+    """Return the change of the steps of an iteration; certain where all runs of a side have the same ones."""
+    before, after = (steps_by_kind(side[0]) for side in (pair.before, pair.after))
+    text, was, now = steps_text(pair.name, before, after)
+    change = _change(("iteration", None, None), was or None, now or None, text, 0.0 if was == now else 1.0)
+    even = all(len({one.local for one in side}) == 1 for side in (pair.before, pair.after))
+    return _Tested(change, 0.0 if even else None, even)
+
+
+def _of_iterations(pair: LoopPair, layer: str | None, found: Compared) -> _Tested:
+    """Return the change of how long an iteration takes, or keeps a layer busy."""
+    outcome, say = found.outcome, _iteration_words(pair, layer, found)
+    interval, size = _exp_interval(outcome.interval()), abs(outcome.difference)
+    good, ratio = -int(np.sign(outcome.difference)), _limited_exp(outcome.difference)
+    place = ("iteration-time", layer, None)
+    change = _change(place, found.before, found.after, say(interval), size, good, ratio, interval)
+    candidate = size >= ITERATING.least and _apart(outcome, list(found.means))
+    return _Tested(change, outcome.p_value, candidate, None, outcome, say, _OVERLAP)
 
 
 def _without_credit(changes: list[Change], before: Sequence[Run], order: Sequence[str]) -> list[Change]:
@@ -154,7 +258,7 @@ def _is_less(change: Change) -> bool:
 def _rank(change: Change, order: Sequence[str]) -> tuple[Any, ...]:
     """Return by what changes are ordered: what matters, what is large, causes before what they cause, higher layers."""
     kind = change.id.split(":")[0]
-    ids = (*_FIRST, *(one.id for one in QUANTITIES), *_LAST)
+    ids = (*_FIRST, *(one.id for one in QUANTITIES), "iteration-time", *_LAST)
     layer = order.index(change.layer) if change.layer in order else -1
     return not change.matters, change.size < _LARGE, ids.index(kind), layer, -change.size
 
@@ -185,7 +289,10 @@ def _partly_timed(runs: Sequence[Run]) -> RunSpread:
     return replace(RECURRING, deviation=math.hypot(RECURRING.deviation, share * TIMED.deviation))
 
 
-def _of_layers(before: Sequence[Run], after: Sequence[Run], order: Sequence[str]) -> Iterator[_Tested | NotRecorded]:
+def _of_layers(
+    before: Sequence[Run], after: Sequence[Run], order: Sequence[str], covered: frozenset[str]
+) -> Iterator[_Tested | NotRecorded]:
+    """Give the changes of layers; how long those that are `covered` take is tested by iterations."""
     runs = (before, after)
     rows = [_by_layer(side) for side in runs]
     for layer, direction in sorted(dict.fromkeys((*rows[0], *rows[1])), key=lambda key: order.index(key[0])):
@@ -196,7 +303,11 @@ def _of_layers(before: Sequence[Run], after: Sequence[Run], order: Sequence[str]
             text = f"{things_text(layer, direction)} as the other records them"
             yield not_recorded("operations", layer, None, blind, runs[blind], text)
         else:
-            yield from _of_quantities(layer, direction, sides, runs)
+            for one in _of_quantities(layer, direction, sides, runs):
+                if layer in covered and isinstance(one, _Tested) and one.change.id in ("time", "bandwidth"):
+                    yield replace(one, p_value=None, candidate=False)
+                else:
+                    yield one
             yield from _of_period(layer, direction, sides)
 
 
@@ -235,7 +346,9 @@ def _came_or_went(
     values = [
         None if not side else moved if count is None else count for side, count in zip(sides, operations, strict=True)
     ]
-    text = layer_text(layer, direction, mine == 1, operations[mine], moved)
+    busy = _present(row.busy_s for row in sides[mine])
+    took = float(busy.mean()) if len(busy) and direction == "flush" else None
+    text = layer_text(layer, direction, mine == 1, operations[mine], moved, took)
     change = _change(("layer", layer, direction), values[0], values[1], text, math.inf)
     return _Tested(change, _presence(*_counts(sides, able)), _is_much(sides[mine], runs[mine]))
 
@@ -256,7 +369,7 @@ def _is_much(rows: Sequence[LayerRow], runs: Sequence[Run]) -> bool:
 
 def _presence(before: tuple[int, int], after: tuple[int, int]) -> float:
     """Return the p-value of something that runs have or not; what a program does is the same in all its runs."""
-    if min(before[1], after[1]) < ENOUGH and before[0] in (0, before[1]) and after[0] in (0, after[1]):
+    if before[0] in (0, before[1]) and after[0] in (0, after[1]):
         return 0.0 if (before[0] == 0) != (after[0] == 0) else 1.0
     return compare_counts(before, after)
 
@@ -290,10 +403,11 @@ def _of_quantity(
     if quantity.share:
         return _share_change(place, values, text)
     timed = quantity.spread is TIMED
-    spread = _partly_timed((*runs[0], *runs[1])) if quantity.spread is RECURRING else quantity.spread
+    spread = FLUSHED if timed and direction == "flush" else quantity.spread
+    spread = _partly_timed((*runs[0], *runs[1])) if quantity.spread is RECURRING else spread
     one = _ratio_change(place, values, spread, quantity.good, text, _variance_within(sides) if timed else 0.0)
     if timed and one.candidate and not _phases_agree(sides, one.change.size):
-        one = replace(one, candidate=False)
+        one = replace(one, candidate=False, doubt="not in most phases")
     if quantity.id == "bandwidth" and len({row.bytes for side in sides for row in side}) == 1:
         # Of the same bytes it says what the time says, and is no test of its own.
         one = replace(one, p_value=None, candidate=False)
@@ -388,18 +502,23 @@ def _ratio_change(
     before, after = (0.0 if absent else float(np.exp(side.mean())) for absent, side in zip(none, logs, strict=True))
     # What rounding makes of equal numbers is no difference.
     size = 0.0 if abs(outcome.difference) < 1e-9 else abs(outcome.difference)
-    ratio, interval = None, None
-    if not any(none):
-        ratio, interval = _limited_exp(outcome.difference), (_limited_exp(outcome.low), _limited_exp(outcome.high))
-    sentence = text(Words(before, after, ratio, interval, min(map(len, sides))))
-    change = _change(place, before, after, sentence, size, int(np.sign(outcome.difference)) * good, ratio, interval)
-    return _Tested(change, outcome.p_value, size >= spread.least and _apart(outcome, sides))
+    ratio = None if any(none) else _limited_exp(outcome.difference)
+    interval = None if ratio is None else _exp_interval(outcome.interval())
+
+    def say(interval: tuple[float, float] | None) -> str:
+        return text(Words(before, after, ratio, interval, min(map(len, sides))))
+
+    good = int(np.sign(outcome.difference)) * good
+    change = _change(place, before, after, say(interval), size, good, ratio, interval)
+    apart = _apart(outcome, sides)
+    doubt = "" if apart else _OVERLAP
+    return _Tested(change, outcome.p_value, size >= spread.least and apart, None, outcome, say, doubt)
 
 
 def _share_change(place: Place, sides: list[Floats], text: Callable[[Words], str]) -> _Tested:
     outcome = compare(sides[0], sides[1], COUNTED)
     before, after = (float(side.mean()) for side in sides)
-    interval = (outcome.low, outcome.high)
+    interval = outcome.interval()
     sentence = text(Words(before, after, outcome.difference, interval, min(map(len, sides))))
     # A tenth of all operations counts as much as a factor of 1.6: shares have no ratio.
     size = 5 * abs(outcome.difference)

@@ -62,7 +62,15 @@ class Difference:
     @property
     def smaller(self) -> tuple[Change, ...]:
         """The changes that do not matter but can be told apart in three digits."""
-        return tuple(change for change in self.changes if not change.matters and change.size >= _VISIBLE)
+        known = {one.layer for one in self.changes if one.id == "iteration-time"}
+        return tuple(
+            one
+            for one in self.changes
+            if not one.matters
+            and one.size >= _VISIBLE
+            # Iterations tell it better.
+            and not (one.id in ("time", "bandwidth") and one.p_value is None and one.layer in known)
+        )
 
     @property
     def names(self) -> dict[str, str]:

@@ -11,6 +11,9 @@ COUNTED: Final = RunSpread(deviation=0.012, least=0.05)
 """Of what a program does: runs of one program and input agree in it."""
 TIMED: Final = RunSpread(deviation=0.35, least=0.10)
 """Of how long it takes: on a shared file system a run easily takes 1.4 times as long as the one before."""
+FLUSHED: Final = RunSpread(deviation=0.9, least=0.10)
+"""Of how long flushes take: they wait for all that a device has to write, of whomever; equal runs beside load differed
+by a factor of 12."""
 RECURRING: Final = RunSpread(deviation=0.1, least=0.05)
 """Of periods and whole durations: most of them is computation."""
 JUDGED: Final = RunSpread(deviation=1.0, least=0.10)
@@ -56,6 +59,7 @@ QUANTITIES: Final = (
     Quantity("operations", lambda row: row.operations, COUNTED, told=True),
     Quantity("ranks", lambda row: row.ranks, COUNTED, told=True),
     Quantity("files", lambda row: row.files, COUNTED, told=True),
+    Quantity("imbalance", lambda row: row.imbalance, TIMED, good=-1),
     Quantity("amplification", lambda row: row.amplification, COUNTED, good=-1),
     Quantity("period", lambda row: row.period_s, RECURRING),
     Quantity("time", lambda row: row.busy_s, TIMED, good=-1, told=True),

@@ -71,7 +71,11 @@ def could_tell_layer(runs: Sequence[Run], layer: str, direction: str, having: It
         run
         for run in runs
         if _told(run, run.job.layers_recorded, (layer,), recorders)
-        and _told(run, run.job.directions_recorded, (direction,), recorders)
+        # What a table has no row of is not known to be recorded, but those of one recorder have rows of the same kinds.
+        and (
+            _told(run, run.job.directions_recorded, (direction,), recorders)
+            or (direction == "flush" and run.job.recorder in recorders)
+        )
         and (direction != "metadata" or run.job.recorder in recorders)
         and not above & _unfollowed(run)
     ]

@@ -17,7 +17,8 @@ from .recorded import NotRecorded
 
 _WORDS: Final = ("worse", "changed", "finding")
 _OF_RUNS: Final = ("duration", "ranks-of-run", "nodes-of-run")
-_IDS: Final = (*(one.id for one in QUANTITIES), *_OF_RUNS)
+_OF_LOOPS: Final = ("iterations", "iteration-time")
+_IDS: Final = (*(one.id for one in QUANTITIES), *_OF_LOOPS, *_OF_RUNS)
 _SHARES: Final = frozenset(one.id for one in QUANTITIES if one.share)
 _KNOWN_OF: Final = {"flush": ("operations", "time"), "metadata": ("operations",)}
 """All that is known of a direction that moves no bytes."""
@@ -54,7 +55,7 @@ class _Ratio:
 
     def having(self, rows: Sequence[LayerRow]) -> set[tuple[str, str]]:
         """Return the layers and directions of those rows that have the quantity."""
-        value = next(one.value for one in QUANTITIES if one.id == self.id)
+        value = next((one.value for one in QUANTITIES if one.id == self.id), lambda _: None)
         return {(row.layer, row.direction) for row in rows if value(row) is not None}
 
     def broken_by(self, change: Change) -> bool:
@@ -88,6 +89,8 @@ class FailRule:
             return
         if ratio.id in _OF_RUNS and (ratio.layer or ratio.direction):
             raise self._wrong(f"{ratio.id} is of the whole run; leave out what is before it")
+        if ratio.id in _OF_LOOPS and ratio.direction:
+            raise self._wrong(f"{ratio.id} is of all directions together; leave {ratio.direction} out")
         known = _KNOWN_OF.get(ratio.direction or "")
         if known and ratio.id not in known:
             raise self._wrong(f"of {ratio.direction} operations only {' and '.join(known)} is known")
@@ -151,6 +154,10 @@ class FailRule:
     def _nothing_to_compare(self, ratio: _Ratio, difference: Difference) -> str | None:
         """Return why neither side, or only one, has the quantity; None where both have it, or a layer came or went."""
         rows = [ratio.rows(difference.before), ratio.rows(difference.after)]
+        if ratio.id in _OF_LOOPS and any(
+            one.id == "iteration-time" and ratio.is_about(one) for one in difference.changes
+        ):
+            return None
         if not any(rows):
             return f"rule {self.text!r}: neither A nor B has {ratio.operations}"
         having = [ratio.having(side) for side in rows]

@@ -47,28 +47,47 @@ class Outcome:
     ----------
     difference : float
         Mean after minus mean before.
-    low, high : float
-        Its interval of 95 %.
-    p_value : float
-        Two-sided, not corrected.
+    error : float
+        Its standard error; 0 where nothing varies.
+    freedom : float
+        Degrees of freedom.
     apart : bool
         Whether all values after lie on one side of all before.
     """
 
     difference: float
-    low: float
-    high: float
-    p_value: float
+    error: float
+    freedom: float
     apart: bool
 
+    @property
+    def p_value(self) -> float:
+        """Two-sided, not corrected."""
+        from scipy.special import stdtr
 
-def compare(before: Floats, after: Floats, spread: RunSpread, within: float = 0.0) -> Outcome:
+        if self.error == 0:
+            return 0.0 if self.difference and self.apart else 1.0
+        return float(2 * stdtr(self.freedom, -abs(self.difference) / self.error))
+
+    def interval(self, tests: float = 1.0) -> tuple[float, float]:
+        """Return the interval of 95 %, of all tests together where it is one of several."""
+        from scipy.special import stdtrit
+
+        half = float(stdtrit(self.freedom, 1 - ALPHA / (2 * tests))) * self.error if self.error else 0.0
+        return self.difference - half, self.difference + half
+
+
+def compare(
+    before: Floats, after: Floats, spread: RunSpread, within: float = 0.0, freedom_within: float = math.inf
+) -> Outcome:
     """Compare two samples, float64 (n,) and (m,), at least one value each.
 
     Parameters
     ----------
     within : float
-        Variance of the difference that single runs show in themselves, between their phases.
+        Variance of the difference that single runs show in themselves, between their phases or iterations.
+    freedom_within : float
+        Degrees of freedom of that.
     """
     difference = float(after.mean() - before.mean())
     apart = bool(after.min() > before.max() or after.max() < before.min())
@@ -76,9 +95,12 @@ def compare(before: Floats, after: Floats, spread: RunSpread, within: float = 0.
     squares = float(((before - before.mean()) ** 2).sum() + ((after - after.mean()) ** 2).sum())
     if min(len(before), len(after)) >= ENOUGH:
         return _welch(before, after, difference, apart)
-    variance = (_PRIOR_RUNS * spread.deviation**2 + squares) / (_PRIOR_RUNS + freedom)
-    error = math.sqrt(variance * (1 / len(before) + 1 / len(after)) + within)
-    return _outcome(difference, error, _PRIOR_RUNS + freedom, apart)
+    known = _PRIOR_RUNS + freedom
+    variance = (_PRIOR_RUNS * spread.deviation**2 + squares) / known
+    between = variance * (1 / len(before) + 1 / len(after))
+    # Satterthwaite's for a sum of variances.
+    both = (between + within) ** 2 / (between**2 / known + within**2 / freedom_within) if freedom_within else 0.0
+    return Outcome(difference, math.sqrt(between + within), max(1.0, both), apart)
 
 
 def _welch(before: Floats, after: Floats, difference: float, apart: bool) -> Outcome:
@@ -86,18 +108,10 @@ def _welch(before: Floats, after: Floats, difference: float, apart: bool) -> Out
     total = sum(parts)
     # What rounding alone makes of equal values.
     if total <= (1e-9 * max(1.0, abs(difference))) ** 2:
-        return Outcome(difference, difference, difference, 0.0 if apart else 1.0, apart)
+        return Outcome(difference, 0.0, math.inf, apart)
     sizes = (len(before) - 1, len(after) - 1)
     freedom = total**2 / sum(part**2 / size for part, size in zip(parts, sizes, strict=True))
-    return _outcome(difference, math.sqrt(total), freedom, apart)
-
-
-def _outcome(difference: float, error: float, freedom: float, apart: bool) -> Outcome:
-    from scipy.special import stdtr, stdtrit
-
-    half = float(stdtrit(freedom, 1 - ALPHA / 2)) * error
-    p_value = float(2 * stdtr(freedom, -abs(difference) / error)) if error > 0 else float(difference == 0)
-    return Outcome(difference, difference - half, difference + half, p_value, apart)
+    return Outcome(difference, math.sqrt(total), freedom, apart)
 
 
 def compare_counts(before: tuple[int, int], after: tuple[int, int]) -> float:

@@ -1,8 +1,10 @@
 """Changes in words: a sentence each, what is now before what was."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ...analysis.loops.words import size_text
 from ...model.quantities import bytes_text, counted, percent_text, rate_text, seconds_text
 
 _SURE: Final = 3
@@ -59,10 +61,13 @@ def run_text(name: str, words: Words) -> str:
     return f"The run has {counted(round(words.after), noun)} instead of {round(words.before):,}"
 
 
-def layer_text(layer: str, direction: str, came: bool, operations: float | None, moved: float) -> str:
-    """Return the sentence of a layer and direction that only one side has; None where operations are not known."""
+def layer_text(
+    layer: str, direction: str, came: bool, operations: float | None, moved: float, busy: float | None = None
+) -> str:
+    """Return the sentence of a layer and direction that only one side has; None where something is not known."""
     known = [] if operations is None else [counted(round(operations), "operation")]
     what = ", ".join([*known, bytes_text(moved)] if moved or not known else known)
+    what += f", which keep the layer busy for {seconds_text(busy)}" if busy else ""
     name = things_text(layer, direction)
     return f"{name} are new: {what}" if came else f"There are no {name} any more: before {what}"
 
@@ -132,6 +137,9 @@ def value_text(name: str, layer: str, direction: str, words: Words) -> str:
         return f"{things} {verb} {counted(round(after), 'rank')} instead of {round(before):,}"
     if name == "files":
         return f"{things} go to {counted(round(after), 'file')} instead of {round(before):,}"
+    if name == "imbalance":
+        told = f"{things}: the slowest rank takes {after:.3g} times the mean of the ranks, before {before:.3g} times"
+        return told + _interval(words)
     if name == "amplification":
         return f"{layer} moves {after:.3g} bytes for each byte of the layer above ({direction}), before {before:.3g}"
     if name == "period":
@@ -160,6 +168,42 @@ def _interval(words: Words) -> str:
     low, high = words.interval
     few = f"; {counted(words.runs, 'run')} a side" if words.runs < _SURE else ""
     return f" ({low:.2g} … {high:.2g} times{few})"
+
+
+def count_text(name: str, words: Words) -> str:
+    """Return the sentence of a loop that has another number of iterations."""
+    return f"The loop on {name} has {counted(round(words.after), 'iteration')} instead of {round(words.before):,}"
+
+
+Steps = Mapping[tuple[str, str], Sequence[tuple[int, int | None]]]
+"""By layer and kind of call: how often with how many bytes each, None where these vary or there are none."""
+
+
+def steps_text(name: str, before: Steps, after: Steps) -> tuple[str, str, str]:
+    """Return the sentence of a loop whose iterations have other steps, and what only they have on either side."""
+    changed, sides = [], ([], [])  # type: tuple[list[str], tuple[list[str], list[str]]]
+    for layer, kind in dict.fromkeys((*before, *after)):
+        was, now = ([_step_text(kind, *one) for one in side.get((layer, kind), ())] for side in (before, after))
+        if was == now:
+            continue
+        sides[0].extend(was)
+        sides[1].extend(now)
+        old, new = " and ".join(was), " and ".join(now)
+        changed.append(f"{new or f'no {kind}'} instead of {old or f'no {kind}'} in {layer}")
+    return f"An iteration on {name} does {'; '.join(changed)}", ", ".join(sides[0]), ", ".join(sides[1])
+
+
+def _step_text(kind: str, often: int, size: int | None) -> str:
+    return f"{often:,} × {kind}" + ("" if size is None else f" {size_text(size)}")
+
+
+def iteration_text(name: str, layer: str | None, words: Words, iterations: int) -> str:
+    """Return the sentence of how long an iteration takes, or keeps a layer busy."""
+    start = f"An iteration on {name} " + ("takes" if layer is None else f"keeps {layer} busy for")
+    low, high = words.interval or (0.0, 0.0)
+    times = f"{start} {seconds_text(words.after)} instead of {seconds_text(words.before)}{_ratio(words)}"
+    runs = f"{iterations:,} iterations" if words.runs == 1 else f"{words.runs} runs"
+    return f"{times} ({low:.2g} … {high:.2g} times; {runs} a side)"
 
 
 def _how(name: str, after: float, before: float) -> str:

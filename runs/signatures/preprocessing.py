@@ -15,6 +15,11 @@ LEAST_FACTOR: Final = 1.5
 """A mean threshold alone always drops someone; a factor below this is that of a sample among its like."""
 
 
+LEAST_AWAY: Final = 0.05
+"""Share of the median duration or volume: what is nearer to it does not stand out, though among samples that hardly
+differ a second makes a large factor."""
+
+
 def local_outlier_factors(samples: Sequence[Sample]) -> Floats:
     """Return the local outlier factor of each sample, float64 (s,), about 1 for one that is like its neighbours.
 
@@ -38,12 +43,15 @@ def local_outlier_factors(samples: Sequence[Sample]) -> Floats:
     return factors
 
 
-def outliers(factors: Floats) -> Mask:
+def outliers(factors: Floats, samples: Sequence[Sample]) -> Mask:
     """Return which samples are dropped, bool (s,): those above the mean factor and above `LEAST_FACTOR`.
 
-    Of those the ones of the largest factors, as many as `MOST_DROPPED` allows.
+    They must be `LEAST_AWAY` from the median, too. Of those the ones of the largest factors, as many as `MOST_DROPPED`
+    allows.
     """
-    dropped = (factors > factors.mean()) & (factors > LEAST_FACTOR)
+    points = np.array([[sample.duration, sample.volume] for sample in samples], np.float64)
+    away = (np.abs(points - (middle := np.median(points, axis=0))) > LEAST_AWAY * middle).any(axis=1)
+    dropped = (factors > factors.mean()) & (factors > LEAST_FACTOR) & away
     staying = max(3, len(factors) - int(MOST_DROPPED * len(factors)))
     dropped[np.argsort(factors, kind="stable")[:staying]] = False
     return np.asarray(dropped, np.bool_)

@@ -248,7 +248,7 @@ def _prepared(
         uses = [SampleUse(one.name, True, "", one.duration, one.volume, None, 0) for one in given]
         return uses, tuple(map(refined, given)) if recorded == "server" else given, 0.0
     factors, uses = local_outlier_factors(given), []
-    for one, dropped, factor in zip(given, outliers(factors).tolist(), factors.tolist(), strict=True):
+    for one, dropped, factor in zip(given, outliers(factors, given).tolist(), factors.tolist(), strict=True):
         why = f"its duration and volume stand out: local outlier factor {factor:.2f}, mean {factors.mean():.2f}"
         uses.append(SampleUse(one.name, not dropped, why if dropped else "", one.duration, one.volume, factor, 0))
     kept = [one for one, use in zip(given, uses, strict=True) if use.used]

@@ -76,9 +76,16 @@ def test_outlier_factors_are_those_of_scikit_learn(points):
 def test_a_run_that_stands_out_is_dropped_and_at_most_a_quarter_of_them():
     lengths = [100, 101, 102, 99, 100, 103, 98, 180, 260, 350]
     samples = [sample(np.ones(length)) for length in lengths]
-    dropped = outliers(local_outlier_factors(samples))
+    dropped = outliers(local_outlier_factors(samples), samples)
     assert np.flatnonzero(dropped).tolist() == [8, 9]
-    assert not outliers(np.array([1.0, 9.0, 1.0])).any()
+    assert not outliers(np.array([1.0, 9.0, 1.0]), samples[-3:]).any()
+
+
+def test_a_run_that_hardly_differs_is_none_that_stands_out():
+    samples = [sample(np.ones(length)) for length in (3900, 3900, 3900, 3901, 3900, 3900, 3880, 3900)]
+    factors = local_outlier_factors(samples)
+    assert factors.max() > 1.5
+    assert not outliers(factors, samples).any()
 
 
 def test_the_usual_interval_is_round():

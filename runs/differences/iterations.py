@@ -1,0 +1,199 @@
+"""Loops of both sides matched, and what an iteration of them takes: iterations are samples, within their runs.
+
+With three runs a side or more the run is the unit, its value the mean over its iterations, and its spread at least what
+these show. With fewer it is what iterations show, of which fewer count where neighbours are alike, and beside it what
+`ITERATING` says of runs.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from ...model.arrays import Floats
+from ..collection.loops import LoopStep, steps_of
+from ..collection.rows import IterationRow, LoopRow, Run
+from .testing import Outcome, RunSpread, compare
+
+ITERATING: Final = RunSpread(deviation=0.03, least=0.05)
+"""Of an iteration, from run to run beside what its own iterations show: what the node and its memory make of a run."""
+_FEWEST: Final = 4
+"""Iterations of a run from which on their spread is known."""
+_ALIKE: Final = 1.64
+"""Neighbours are taken to be alike where their correlation is so many standard deviations above 0."""
+_SIMILAR: Final = 0.5
+"""Share of the kinds of steps that two loops must have in common to be one, where they are not the same."""
+_MINOR: Final = 0.05
+"""Loops with less of the time of all loops are not compared."""
+
+
+@dataclass(frozen=True, eq=False)
+class RunLoop:
+    """A loop of a run, with what its layers do by iteration."""
+
+    row: LoopRow
+    layers: Mapping[str, IterationRow]
+
+    @cached_property
+    def steps(self) -> tuple[LoopStep, ...]:
+        """The program's own calls in an iteration."""
+        return steps_of(self.row)
+
+    @cached_property
+    def local(self) -> tuple[tuple[object, ...], ...]:
+        """The same with files without their folders, which differ between runs."""
+        return tuple((one.layer, one.kind, one.bytes, _base(one.file), one.often) for one in self.steps)
+
+    def seconds(self, layer: str | None) -> Floats:
+        """Return how long each iteration keeps a layer busy, or how long it is; float64 (n,)."""
+        if layer is None:
+            return np.subtract(self.row.iteration_end_s, self.row.iteration_begin_s)
+        return np.array(self.layers[layer].busy_s if layer in self.layers else (), np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class LoopPair:
+    """A loop that runs of both sides have: that of each run which has it."""
+
+    before: tuple[RunLoop, ...]
+    after: tuple[RunLoop, ...]
+
+    @property
+    def name(self) -> str:
+        """The kind of file of the first step, without folders."""
+        steps = self.after[0].steps or self.before[0].steps
+        return _base(steps[0].file) if steps else "files"
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """Layers that take part on both sides, highest first."""
+        return tuple(one for one in self.after[0].row.layers if one in self.before[0].row.layers)
+
+    @property
+    def iterations(self) -> int:
+        """Of the side that has fewer."""
+        return min(sum(one.row.count for one in side) for side in (self.before, self.after))
+
+    @property
+    def weight(self) -> float:
+        """Time of all iterations in s, of a run."""
+        return float(np.mean([one.seconds(None).sum() for one in (*self.before, *self.after)]))
+
+    def busy(self, layer: str, side: int) -> float:
+        """Return how long iterations keep a layer busy, in s, of a run of side 0 or 1."""
+        return float(np.mean([one.seconds(layer).sum() for one in (self.before, self.after)[side]]))
+
+    def compared(self, layer: str | None) -> "Compared | None":
+        """Return how long iterations keep a layer busy on both sides, or how long they are; None for too few."""
+        sides = [[np.log(known) for one in side if len(known := _positive(one.seconds(layer))) >= _FEWEST]
+                 for side in (self.before, self.after)]  # fmt: skip
+        if not all(sides):
+            return None
+        means = [np.array([run.mean() for run in side]) for side in sides]
+        parts = [(_variance_of_mean(run) / len(side) ** 2, len(run) - 1) for side in sides for run in side]
+        within = sum(part for part, _ in parts)
+        freedom = within**2 / sum(part**2 / size for part, size in parts) if within > 0 else math.inf
+        outcome = compare(means[0], means[1], ITERATING, within, freedom)
+        if within > outcome.error**2:
+            # Three runs may be alike by chance, more than their iterations let them be.
+            outcome = replace(outcome, error=math.sqrt(within), freedom=freedom)
+        before, after = (float(np.exp(one.mean())) for one in means)
+        return Compared(before, after, outcome, self.iterations, means)
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """How long an iteration takes on both sides, in s: geometric means, the test, and the means of each run's logs."""
+
+    before: float
+    after: float
+    outcome: Outcome
+    iterations: int
+    means: Sequence[Floats]
+
+
+def _positive(values: Floats) -> Floats:
+    return values[values > 0]
+
+
+def _variance_of_mean(values: Floats) -> float:
+    """Return the variance of a mean, of values in their order that may be like their neighbours."""
+    variance = float(values.var(ddof=1))
+    off = values - values.mean()
+    alike = float(off[1:] @ off[:-1] / (off @ off)) if variance > 0 else 0.0
+    fewer = (1 + alike) / (1 - alike) if alike > _ALIKE / math.sqrt(len(values)) else 1.0
+    return variance * min(fewer, len(values)) / len(values)
+
+
+def pairs_of(before: Sequence[Run], after: Sequence[Run]) -> tuple[LoopPair, ...]:
+    """Return the loops that runs of both sides have, those with most time first."""
+    runs = [[list(loops_of(run)) for run in side] for side in (before, after)]
+    reference = max(runs[0], key=len, default=[])
+    found = []
+    matched = [[_matches(reference, loops) for loops in side] for side in runs]
+    for place in range(len(reference)):
+        sides = [tuple(one[place] for one in side if place in one) for side in matched]
+        if all(sides):
+            found.append(LoopPair(*sides))
+    whole = sum(one.weight for one in found)
+    return tuple(sorted((one for one in found if one.weight >= _MINOR * whole), key=lambda one: -one.weight))
+
+
+def loops_of(run: Run) -> Iterator[RunLoop]:
+    """Give the loops of a run, in the order of their begins."""
+    for row in run.loops:
+        yield RunLoop(row, {one.layer: one for one in run.iterations if one.loop == row.loop})
+
+
+def _matches(reference: Sequence[RunLoop], loops: Iterable[RunLoop]) -> dict[int, RunLoop]:
+    """Return the loops that are those of the reference, by their place there: the most similar first, then in order."""
+    mine = list(loops)
+    pairs = [
+        (-similarity, abs(place - number), place, number)
+        for place, one in enumerate(reference)
+        for number, other in enumerate(mine)
+        if (similarity := _similarity(one, other)) >= _SIMILAR
+    ]
+    found: dict[int, RunLoop] = {}
+    taken = set[int]()
+    for _, _, place, number in sorted(pairs):
+        if place not in found and number not in taken:
+            found[place] = mine[number]
+            taken.add(number)
+    return found
+
+
+def _similarity(one: RunLoop, other: RunLoop) -> float:
+    """Return how alike two loops are: 3 for the same steps on files of the same kind, 2 on others, 0 for nothing."""
+    if one.local == other.local:
+        return 3.0
+    steps = [[(step.layer, step.kind, step.bytes, step.often) for step in loop.steps] for loop in (one, other)]
+    if steps[0] == steps[1]:
+        return 2.0
+    kinds, files = ([{key(step) for step in loop.steps} for loop in (one, other)] for key in (_kind, _file))
+    common = len(kinds[0] & kinds[1]) / max(1, len(kinds[0] | kinds[1]))
+    return common + (0.5 if files[0] & files[1] else 0.0) if common > 0 else 0.0
+
+
+def _kind(step: LoopStep) -> str:
+    return step.kind
+
+
+def _file(step: LoopStep) -> str:
+    return _base(step.file)
+
+
+def _base(file: str) -> str:
+    return file.rsplit("/", 1)[-1]
+
+
+def steps_by_kind(loop: RunLoop) -> dict[tuple[str, str], list[tuple[int, int | None]]]:
+    """Return how often, and of how many bytes, each layer and kind of call is done in an iteration."""
+    found: dict[tuple[str, str], dict[int | None, int]] = {}
+    for one in loop.steps:
+        sizes = found.setdefault((one.layer, one.kind), {})
+        sizes[one.bytes] = sizes.get(one.bytes, 0) + one.often
+    return {key: [(often, size) for size, often in sizes.items()] for key, sizes in found.items()}

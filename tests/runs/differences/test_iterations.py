@@ -1,0 +1,133 @@
+"""Iterations as samples: made runs with loops whose truth is known."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from iostrata.runs import FailRule, IterationRow, JobRow, LayerRow, LoopRow, Run, diff_runs
+from iostrata.runs.differences.iterations import pairs_of
+
+STEPS = [["POSIX", "open", None, "/run/a/dump.*", 1], ["POSIX", "write", 1 << 20, "/run/a/dump.*", 4]]
+
+
+def run(rng, name="a", *, count=10, slower=1.0, jitter=0.05, steps=STEPS, flushes=0, of_run=0.0, folder="a", **layer):
+    """Return a run whose only loop keeps POSIX busy for .2 s an iteration, and computes for a second with jitter."""
+    steps = [[*one[:3], one[3].replace("/a/", f"/{folder}/"), one[4]] for one in steps]
+    busy = 0.2 * slower * np.exp(jitter * rng.standard_normal(count) + of_run * rng.standard_normal())
+    begin = np.cumsum(1 + 0.15 * rng.standard_normal(count)) + np.append(0, np.cumsum(busy)[:-1])
+    loop = LoopRow(
+        job=name, loop=0, count=count, ranks=4, layers=("POSIX",), text="", steps=json.dumps(steps), begin_s=begin[0],
+        end_s=begin[-1] + busy[-1], interval_s=1.2, jitter=0.15, timing="regular", bits=80.0,
+        iteration_begin_s=tuple(begin), iteration_end_s=tuple(begin + busy),
+    )  # fmt: skip
+    parts = IterationRow(
+        job=name, loop=0, layer="POSIX", bytes_read=(0.0,) * count, bytes_written=(1.6e7,) * count,
+        operations=(16,) * count, flushes=(flushes,) * count, metadata_operations=(8,) * count, busy_s=tuple(busy),
+    )  # fmt: skip
+    rows = [LayerRow(
+        job=name, layer="POSIX", direction="write", **{
+            "operations": 16 * count, "bytes": 1.6e7 * count, "busy_s": float(busy.sum()), "ranks": 4, "files": count,
+            "request_p50": 1 << 20, "imbalance": float(1.05 * np.exp(0.02 * rng.standard_normal())), **layer,
+        },
+    )]  # fmt: skip
+    if flushes:
+        took = 0.1 * count * float(np.exp(0.4 * rng.standard_normal()))
+        rows.append(LayerRow(job=name, layer="POSIX", direction="flush", operations=flushes * count, busy_s=took))
+    job = JobRow(
+        job=name, name=name, status="read", duration_s=float(begin[-1] + 1), io_s=float(busy.sum()), ranks=4,
+        layers=("POSIX",), operations=16 * count, recorder="OTF2",
+    )  # fmt: skip
+    return Run(job, tuple(rows), loops=(loop,), iterations=(parts,))
+
+
+def several(rng, count, letter, **made):
+    return [run(rng, f"{letter}{place}", of_run=0.05, **made) for place in range(count)]
+
+
+def test_equal_runs_seldom_differ():
+    rng = np.random.default_rng(20264)
+    alarms = 0
+    for _ in range(200):
+        jitter = rng.choice([0.02, 0.15, 0.5])
+        sides = [run(rng, name, jitter=jitter, of_run=0.02, folder=name) for name in "ab"]
+        alarms += bool(diff_runs(sides[:1], sides[1:]).mattering)
+    # 5 % of 200 are 10; 20 would come up less than once in a hundred times.
+    assert alarms < 20
+
+
+def test_a_fifth_more_in_an_iteration_is_found_from_ten():
+    rng = np.random.default_rng(20265)
+    found = 0
+    for _ in range(50):
+        told = diff_runs([run(rng)], [run(rng, slower=1.2)])
+        found += any(one.id == "iteration-time" and one.layer == "POSIX" for one in told.mattering)
+    assert found >= 45
+
+
+def test_the_knob_is_first_with_what_it_costs_an_iteration():
+    rng = np.random.default_rng(1)
+    small = [STEPS[0], ["POSIX", "write", 4096, "/run/a/dump.*", 1024]]
+    found = diff_runs([run(rng)], [run(rng, steps=small, slower=3.0, folder="b")])
+    first = found.changes[0]
+    assert (first.id, first.matters, first.p_value, found.verdict) == ("iteration", True, 0.0, "worse")
+    assert first.text.startswith(
+        "An iteration on dump.* does 1,024 × write 4.1 kB instead of 4 × write 1 MiB in POSIX. An iteration on dump.* "
+        "keeps POSIX busy for "
+    ) or first.text.startswith(
+        "An iteration on dump.* does 1,024 × write 4 KiB instead of 4 × write 1 MiB in POSIX. An iteration on dump.* "
+        "keeps POSIX busy for "
+    )
+    assert "10 iterations a side" in first.text
+    assert FailRule("POSIX:iteration-time>1.5").broken_by(found)
+    assert not FailRule("iteration-time>9").broken_by(found)
+    assert FailRule("iteration-time>9").check(found) is None
+
+
+def test_another_number_of_iterations_is_certain():
+    rng = np.random.default_rng(2)
+    found = diff_runs([run(rng)], [run(rng, count=20)])
+    assert found.changes[0].text.startswith("The loop on dump.* has 20 iterations instead of 10. An iteration")
+    assert FailRule("iterations>1.5").broken_by(found)
+
+
+@pytest.mark.parametrize("runs", [1, 2, 3, 4, 5, 6])
+def test_flushes_in_all_runs_of_one_side_are_certain_however_many_there_are(runs):
+    rng = np.random.default_rng(3)
+    flush = [*STEPS, ["POSIX", "flush", None, "/run/a/dump.*", 1]]
+    found = diff_runs(several(rng, runs, "a"), several(rng, runs, "b", steps=flush, flushes=4))
+    assert found.changes[0].text.startswith("POSIX flushes are new: 40 operations, which keep the layer busy for ")
+    for rule in ("changed", "POSIX:flush:operations>1.05"):
+        assert FailRule(rule).broken_by(found)
+
+
+@pytest.mark.parametrize("runs", [3, 4, 6])
+def test_a_straggler_is_found_by_the_balance_of_ranks(runs):
+    rng = np.random.default_rng(4)
+    found = diff_runs(several(rng, runs, "a"), several(rng, runs, "b", imbalance=2.3, slower=2.1))
+    assert found.changes[0].text.startswith(
+        "POSIX writes: the slowest rank takes 2.3 times the mean of the ranks, before 1"
+    )
+    assert (found.verdict, found.changes[0].matters) == ("worse", True)
+
+
+def test_what_may_be_chance_has_an_interval_that_says_so():
+    rng = np.random.default_rng(5)
+    for _ in range(30):
+        sides = several(rng, 3, "a"), several(rng, 3, "b", slower=1.15)
+        for one in diff_runs(*sides).smaller:
+            if one.interval is not None and one.p_value is not None and one.p_value >= 0.05 and one.id != "bytes":
+                assert one.interval[0] <= 1 <= one.interval[1], one
+
+
+def test_loops_that_cannot_be_compared_do_no_harm():
+    rng = np.random.default_rng(6)
+    usual, single = run(rng), run(rng, count=1)
+    without = replace(usual, loops=(), iterations=())
+    broken = replace(usual, loops=(replace(usual.loops[0], steps="{"),))
+    unlisted = replace(usual, loops=(replace(usual.loops[0], iteration_begin_s=(), iteration_end_s=()),), iterations=())
+    for other in (without, single, broken, unlisted):
+        for sides in ((usual, other), (other, usual), (other, other)):
+            found = diff_runs([sides[0]], [sides[1]])
+            assert not [one for one in found.changes if one.id == "iteration-time"]
+    assert pairs_of([usual], [without]) == ()
