@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .scores.limits import MetricLimits as MetricLimits, read_limits as read_limits, train as train
     from .scores.tables import MetricTable as MetricTable
     from .scores.traces import TraceJobs as TraceJobs
+    from .signatures.loops import loops_signature as loops_signature
     from .signatures.sample import Sample as Sample
     from .signatures.server_logs import job_samples as job_samples, read_jobs as read_jobs, read_log as read_log
     from .signatures.signature import Signature as Signature, extract_signature as extract_signature

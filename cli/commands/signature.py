@@ -70,10 +70,9 @@ LEVEL = click.option(
 )
 METHOD = click.option(
     "--method",
-    type=click.Choice(["iosi", "dtw", "plain"]),
-    default="iosi",
-    show_default=True,
-    help="IOSI; or to compare with it dynamic time warping, or IOSI without preprocessing.",
+    type=click.Choice(["loops", "iosi", "dtw", "plain"]),
+    help="By the loops of the program, for traces; IOSI; or to compare with it dynamic time warping, or IOSI without "
+    "preprocessing.  [default: loops where runs share some, else iosi]",
 )
 LOG = click.option(
     "--log",
@@ -118,7 +117,7 @@ def command(
     interval: float | None,
     log: Path | None,
     jobs: Path | None,
-    method: str,
+    method: str | None,
     level: int,
     gamma: float,
     kappa: float,
@@ -129,33 +128,47 @@ def command(
     FOLDER:PATTERN for the runs in either whose name matches. With --log and --jobs they are instead cut out of what a
     file system's servers counted, with other jobs' traffic in it, which is taken off (IOSI, FAST'14).
 
+    Traces whose program repeats itself have a signature by its loops: each iteration that all runs have is a burst, and
+    no run is left out for its length or volume. Of others the curves of bandwidth tell.
+
     One row a burst: when in s from the start of a run, how many bytes, in how many of the runs, and how far apart
-    these are. Values are in B/s with decimal prefixes (1 MB/s = 1,000,000 B/s). Runs whose length and volume stand
-    out are dropped, which is told.
+    these are. Values are in B/s with decimal prefixes (1 MB/s = 1,000,000 B/s). Runs that stand out are dropped,
+    which is told.
     """
     wrong = {
+        "--method loops takes traces: a log does not tell what a program called": bool(log) and method == "loops",
         "--log and --jobs belong together: what was counted, and when the application ran": bool(log) != bool(jobs),
         "name the traces of several runs, or a log with --log and --jobs": bool(traces) == bool(log),
         f"--gamma {gamma:g} is larger than --kappa {kappa:g}: it is to be the smaller of them": gamma > kappa,
     }
     refuse(wrong)
     prepare_picture(picture)
+    from ...model.errors import SelectionError
+    from ...runs.signatures.loops import loops_signature
+    from ...runs.signatures.sample import checked_samples
     from ...runs.signatures.signature import extract_signature
 
     samples: list[Sample]
     left_out: tuple[SampleUse, ...] = ()
     chosen = None
+    runs: list[RunSignals] = []
     if log is not None and jobs is not None:
         samples, left_out = _from_log(log, jobs, direction, interval)
     else:
-        samples, chosen = _from_runs(traces, request, layer, direction, interval)
+        runs, samples, chosen = _from_runs(traces, request, layer, direction, interval)
     what = f"{log or chosen} {direction}"
     with Progress("looking for common bursts") as progress:
         progress(0, 0)
-        signature = extract_signature(
+        by_loops = None
+        if chosen is not None and method in (None, "loops"):
+            checked_samples(tuple(samples))
+            by_loops = loops_signature(runs, samples, chosen, direction, kappa)
+        if by_loops is None and method == "loops":
+            raise SelectionError(f"the runs share no loop that moves bytes in {chosen}; take another --method")
+        signature = by_loops or extract_signature(
             samples,
             recorded="program" if log is None else "server",
-            method=method,
+            method=method or "iosi",
             level=level,
             gamma=gamma,
             kappa=kappa,
@@ -186,8 +199,8 @@ def _write(signature: "Signature", what: str, out: Path | None, picture: Path | 
 
 def _from_runs(
     paths: tuple[Path, ...], request: Request, layer: str | None, direction: str, interval: float | None
-) -> tuple[list["Sample"], str]:
-    """Return a sample of each trace or run of a collection, and the layer that they are of."""
+) -> tuple[list["RunSignals"], list["Sample"], str]:
+    """Return each trace or run of a collection with its sample, and the layer that they are of."""
     from ...model.errors import MissingLibraryError, TraceError
     from ...runs.collection.chosen import chosen_runs
     from ...runs.collection.content import trace_name
@@ -217,7 +230,7 @@ def _from_runs(
         found = busy
     warn_of_left_out(failed, found)
     chosen = common_layer(found, layer)
-    return trace_samples(found, chosen, interval), chosen
+    return found, trace_samples(found, chosen, interval), chosen
 
 
 def _from_log(

@@ -42,22 +42,24 @@ def signature_page(signature: Signature, what: str) -> PageDocument:
     """Return the page of a signature of `what`: a layer and direction, or a log."""
     used = sum(sample.used for sample in signature.samples)
     chosen = signature.parameters
+    wavelet = f", wavelet level {chosen.level}, γ {chosen.gamma:g}" if chosen.level else ""
     method = (
-        f"Method {chosen.method}, wavelet level {chosen.level}, γ {chosen.gamma:g}, κ {chosen.kappa:g} "
+        f"Method {chosen.method}{wavelet}, κ {chosen.kappa:g} "
         f"({counted(chosen.supporting_samples, 'run')} have to agree), interval {seconds_text(chosen.interval_s)}."
     )
     volume = (
         f"{bytes_text(signature.volume)} in {counted(len(signature.bursts), 'burst')} over "
         f"{seconds_text(signature.duration_s)}, common to {used} of {counted(len(signature.samples), 'run')}."
     )
+    by_time, waves = chosen.method not in ("plain", "loops"), chosen.method != "loops"
     sections = (
         Section("signature", "Signature", "Signature", _signature(signature)),
         Section("runs", "Runs", "The runs", _runs(signature)),
-        Section(
-            "used", "Which are used", "Which runs are used", _outliers(signature) if chosen.method != "plain" else ()
-        ),
+        Section("used", "Which are used", "Which runs are used", _outliers(signature) if by_time else ()),
         Section("background", "Background", "Background traffic", _noise(signature) if chosen.background > 0 else ()),
-        Section("levels", "Levels", "Bursts of a run, by the level of the wavelet", _levels(signature)),
+        Section(
+            "levels", "Levels", "Bursts of a run, by the level of the wavelet", _levels(signature) if waves else ()
+        ),
         _common_bursts(signature),
     )
     return PageDocument(f"I/O signature: {what}", sections, opening=[Paragraph([volume, " ", method])])

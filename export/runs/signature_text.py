@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...model.arrays import Floats
-from ...model.quantities import bytes_text, counted, rate_text, seconds_text
+from ...model.quantities import bytes_text, counted, percent_text, rate_text, seconds_text
 from ...model.text import printable, shortened
 from ...runs.signatures.signature import CommonBurst, SampleUse, Signature
 from ..terminal.console import bounded, curve_width, print_paragraph, table_of_numbers
@@ -32,6 +32,8 @@ def print_signature(signature: Signature, what: str, left_out: tuple[SampleUse, 
     used = [sample for sample in signature.samples if sample.used]
     runs = f"{len(used)} of {counted(len(signature.samples) + len(left_out), 'run')}"
     facts = f"  {bytes_text(signature.volume)} in {counted(len(signature.bursts), 'burst')}, common to {runs}"
+    if (outside := signature.parameters.outside_share) is not None:
+        facts += f"; {percent_text(outside)} of the bytes are outside of them"
     console.print(Text.assemble((printable(what), "bold"), facts))
     for line in _curve(signature, console):
         console.print(line, no_wrap=True, overflow="crop", crop=bounded(console))
@@ -101,11 +103,13 @@ def _samples(samples: tuple[SampleUse, ...], width: int) -> Table:
 def _how(signature: Signature) -> str:
     chosen = signature.parameters
     how = {
+        "loops": f"a burst is an iteration of a loop that {chosen.supporting_samples} runs have (κ {chosen.kappa:g})",
         "iosi": f"a burst counts where {chosen.supporting_samples} runs agree (κ {chosen.kappa:g})",
         "plain": f"without preprocessing; a burst counts where {chosen.supporting_samples} runs agree",
         "dtw": "dynamic time warping, a baseline: its bursts are those of the warped mean",
     }[chosen.method]
-    text = f"method {chosen.method}: {how}; wavelet level {chosen.level}, interval {seconds_text(chosen.interval_s)}"
+    level = f"wavelet level {chosen.level}, " if chosen.level else ""
+    text = f"method {chosen.method}: {how}; {level}interval {seconds_text(chosen.interval_s)}"
     if chosen.background > 0:
         text += f"; {rate_text(chosen.background)} of background traffic taken off"
     return f"{text}. Apart by: between the earliest and the latest of the runs."

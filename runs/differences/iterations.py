@@ -133,7 +133,7 @@ def pairs_of(before: Sequence[Run], after: Sequence[Run]) -> tuple[LoopPair, ...
     runs = [[list(loops_of(run)) for run in side] for side in (before, after)]
     reference = max(runs[0], key=len, default=[])
     found = []
-    matched = [[_matches(reference, loops) for loops in side] for side in runs]
+    matched = [[matches(reference, loops) for loops in side] for side in runs]
     for place in range(len(reference)):
         sides = [tuple(one[place] for one in side if place in one) for side in matched]
         if all(sides):
@@ -144,18 +144,27 @@ def pairs_of(before: Sequence[Run], after: Sequence[Run]) -> tuple[LoopPair, ...
 
 def loops_of(run: Run) -> Iterator[RunLoop]:
     """Give the loops of a run, in the order of their begins."""
-    for row in run.loops:
-        yield RunLoop(row, {one.layer: one for one in run.iterations if one.loop == row.loop})
+    return loops_with_layers(run.loops, run.iterations)
 
 
-def _matches(reference: Sequence[RunLoop], loops: Iterable[RunLoop]) -> dict[int, RunLoop]:
-    """Return the loops that are those of the reference, by their place there: the most similar first, then in order."""
+def loops_with_layers(loops: Iterable[LoopRow], iterations: Sequence[IterationRow]) -> Iterator[RunLoop]:
+    """Give rows of loops with those of their iterations."""
+    for row in loops:
+        yield RunLoop(row, {one.layer: one for one in iterations if one.loop == row.loop})
+
+
+def matches(reference: Sequence[RunLoop], loops: Iterable[RunLoop], least: float = _SIMILAR) -> dict[int, RunLoop]:
+    """Return the loops that are those of the reference, by their place there: the most similar first, then in order.
+
+    Those less similar than `least` are none: 3 for the same steps on files of the same kind, 2.5 for the same transfers
+    on these, 2 for the same steps on others.
+    """
     mine = list(loops)
     pairs = [
         (-similarity, abs(place - number), place, number)
         for place, one in enumerate(reference)
         for number, other in enumerate(mine)
-        if (similarity := _similarity(one, other)) >= _SIMILAR
+        if (similarity := _similarity(one, other)) >= least
     ]
     found: dict[int, RunLoop] = {}
     taken = set[int]()
@@ -167,9 +176,12 @@ def _matches(reference: Sequence[RunLoop], loops: Iterable[RunLoop]) -> dict[int
 
 
 def _similarity(one: RunLoop, other: RunLoop) -> float:
-    """Return how alike two loops are: 3 for the same steps on files of the same kind, 2 on others, 0 for nothing."""
+    """Return how alike two loops are, as `matches` has it; 0 for nothing in common."""
     if one.local == other.local:
         return 3.0
+    moving = [[step for step in loop.local if step[1] in ("read", "write")] for loop in (one, other)]
+    if moving[0] == moving[1] != []:
+        return 2.5
     steps = [[(step.layer, step.kind, step.bytes, step.often) for step in loop.steps] for loop in (one, other)]
     if steps[0] == steps[1]:
         return 2.0

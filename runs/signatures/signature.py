@@ -73,7 +73,11 @@ class SignatureParameters(Record):
         What gamma and kappa come to with the samples that were used.
     background : float
         Bytes/s that were taken off every sample.
+    outside_share : float or None
+        Share of the bytes that are in no common burst; None where the signature is not one by loops.
     """
+
+    OPTIONAL: ClassVar = frozenset({"outside_share"})
 
     method: str
     recorded: str
@@ -84,6 +88,7 @@ class SignatureParameters(Record):
     dense_samples: int
     supporting_samples: int
     background: float = 0.0
+    outside_share: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,9 @@ from ...layers.trace import Trace
 from ...model.errors import SelectionError
 from ...signals.construction import signal_of_samples
 from ...signals.step import StepSignal
+from ..collection.loops import loop_rows
 from ..collection.names import distinct_names
+from ..differences.iterations import RunLoop, loops_of, loops_with_layers
 from .sample import MOST_VALUES, Sample, usual_interval
 
 if TYPE_CHECKING:
@@ -19,24 +21,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class RunSignals:
-    """The bandwidths of a run in one direction: those layers that moved bytes, highest first; and what it is called."""
+    """The bandwidths of a run in one direction: those layers that moved bytes, highest first; its name; its loops."""
 
     key: str
     name: str
     signals: Mapping[str, StepSignal]
+    loops: tuple[RunLoop, ...] = ()
 
 
 def run_signals(trace: Trace, key: str, name: str, direction: str = "total") -> RunSignals:
     """Return the bandwidths of the layers of a trace; SelectionError if there is no such direction."""
     signals = {layer.name: layer.bandwidth(direction) for layer in trace.layers.values()}
-    return RunSignals(key, name, {layer: signal for layer, signal in signals.items() if signal.volume > 0})
+    loops = tuple(loops_with_layers(*loop_rows(trace, key)))
+    return RunSignals(key, name, {layer: signal for layer, signal in signals.items() if signal.volume > 0}, loops)
 
 
 def collection_signals(collection: "Collection", direction: str = "total") -> list[RunSignals]:
     """Return the bandwidths of all usable runs of a collection, which has each in 512 bins; TraceError as that."""
     wanted = ("read", "write") if direction == "total" else (direction,)
     found = []
-    for run in collection.runs(("signal",)):
+    for run in collection.runs(("signal", "loop", "iteration")):
         signals: dict[str, StepSignal] = {}
         for layer in run.job.layers:
             rows = [row for row in run.signals if row.layer == layer and row.direction in wanted]
@@ -44,7 +48,7 @@ def collection_signals(collection: "Collection", direction: str = "total") -> li
             if values.any():
                 signals[layer], _ = signal_of_samples(values, 1 / rows[0].bin_s, rows[0].start_s, "byte s-1")
         if run.job.usable:
-            found.append(RunSignals(run.job.job, run.job.name, signals))
+            found.append(RunSignals(run.job.job, run.job.name, signals, tuple(loops_of(run))))
     return found
 
 

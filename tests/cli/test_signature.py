@@ -110,7 +110,8 @@ def test_a_picture_is_drawn(run, log, tmp_path):
         ([FIXTURES / "ckpt4"], 1, "at least 2 runs"),
         ([*RUNS, "--layer", "HDF5"], 1, "moved no bytes"),
         ([*RUNS, "--gamma", "0.95"], 2, "larger than --kappa"),
-        ([*RUNS, "--interval", "1"], 1, "shorter interval"),
+        ([*RUNS, "--interval", "1", "--method", "iosi"], 1, "shorter interval"),
+        (["--log", "log.csv", "--jobs", "jobs.csv", "--method", "loops"], 2, "takes traces"),
         ([*RUNS, "--interval", "1e-9"], 1, "take a longer one"),
     ],
 )

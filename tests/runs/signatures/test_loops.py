@@ -1,0 +1,81 @@
+"""Signatures by loops: tables of operations of made programs whose iterations are known."""
+
+from dataclasses import replace
+
+import iostrata
+import numpy as np
+import pytest
+from iostrata.runs.signatures.loops import loops_signature
+from iostrata.runs.signatures.signature import extract_signature
+from iostrata.runs.signatures.traces import common_layer, run_signals, trace_samples
+
+MIB = 1 << 20
+RANKS = 4
+
+
+def made(folder, name, parts, *, rng=None, compute=0.5, rate=100 * MIB):
+    """Return the signals of a run that writes, for each of (count, blocks, bytes), so many iterations of blocks."""
+    rows, now = ["layer,rank,mode,start,end,bytes,file"], 0.1
+    for number, (count, blocks, size) in enumerate(parts):
+        for _ in range(count):
+            now += compute * (1 if rng is None else float(rng.lognormal(0, 0.5)))
+            for _ in range(blocks):
+                took = size / rate * (1 if rng is None else float(rng.lognormal(0, 0.3)))
+                rows += [
+                    f"POSIX,{rank},write,{now:.6f},{now + took:.6f},{size},part{number}.bin" for rank in range(RANKS)
+                ]
+                now += took + 1e-5
+    path = folder / f"{name}.csv"
+    path.write_text("\n".join(rows))
+    return run_signals(iostrata.open_trace(path), name, name, "write")
+
+
+def signature(runs, kappa=0.9):
+    layer = common_layer(runs)
+    return loops_signature(runs, trace_samples(runs, layer), layer, "write", kappa)
+
+
+def test_six_runs_of_large_and_of_small_bursts_have_all_of_them_in_common(tmp_path):
+    runs = [made(tmp_path, f"run{n}", [(4, 1, 4 * MIB), (8, 1, MIB)]) for n in range(6)]
+    found = signature(runs)
+    assert len(found.bursts) == 12
+    volumes = [RANKS * 4 * MIB] * 4 + [RANKS * MIB] * 8
+    assert [burst.volume for burst in found.bursts] == pytest.approx(volumes)
+    assert found.volume == pytest.approx(RANKS * 24 * MIB)
+    assert found.parameters.outside_share == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize(("count", "ratio"), [(8, 16), (40, 16), (400, 1)])
+def test_bursts_are_exact_however_many_and_however_uneven_and_delayed(tmp_path, count, ratio):
+    rng = np.random.default_rng(count)
+    parts = [(count, 2, ratio * 65536), (count, 2, 65536)]
+    runs = [made(tmp_path, f"run{n}", parts, rng=rng, compute=0.1 * (n + 1)) for n in range(3)]
+    found = signature(runs)
+    assert len(found.bursts) == 2 * count
+    volumes = {round(burst.volume) for burst in found.bursts}
+    assert volumes == {RANKS * 2 * 65536 * ratio, RANKS * 2 * 65536}
+    assert all(use.used for use in found.samples)
+    assert float(found.signature.sum()) * found.interval_s == pytest.approx(sum(one.volume for one in found.bursts))
+
+
+def test_longer_runs_share_what_all_have_and_the_rest_is_told(tmp_path):
+    counts = (10, 10, 14)
+    runs = [made(tmp_path, f"run{n}", [(count, 4, MIB)]) for n, count in enumerate(counts)]
+    found = signature(runs)
+    assert [len(found.bursts), *(use.bursts for use in found.samples)] == [10, 10, 10, 10]
+    assert all(use.used for use in found.samples)
+    assert found.parameters.outside_share == pytest.approx(1 - 30 / sum(counts))
+    assert len(signature(runs, 0.3).bursts) == 14
+
+
+def test_another_program_is_left_out_with_the_reason_and_runs_without_loops_have_no_such_signature(tmp_path):
+    runs = [made(tmp_path, f"run{n}", [(6, 4, MIB)]) for n in range(3)]
+    other = made(tmp_path, "other", [(9, 3, 3 * MIB)])
+    found = signature([*runs, other])
+    assert [use.used for use in found.samples] == [True, True, True, False]
+    assert "loops that the others share" in found.samples[3].reason
+    assert len(found.bursts) == 6
+    without = [replace(one, loops=()) for one in runs]
+    assert signature(without) is None
+    assert signature([runs[0], other]) is None
+    assert extract_signature(trace_samples(without, "POSIX"), recorded="program").bursts
