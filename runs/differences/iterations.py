@@ -26,6 +26,8 @@ _ALIKE: Final = 1.64
 """Neighbours are taken to be alike where their correlation is so many standard deviations above 0."""
 _SIMILAR: Final = 0.5
 """Share of the kinds of steps that two loops must have in common to be one, where they are not the same."""
+_AS_MANY: Final = math.log(1.5)
+"""Factor between the numbers of iterations of loops with other transfers up to which they may be one."""
 _MINOR: Final = 0.05
 """Loops with less of the time of all loops are not compared."""
 
@@ -185,6 +187,10 @@ def _similarity(one: RunLoop, other: RunLoop) -> float:
     steps = [[(step.layer, step.kind, step.bytes, step.often) for step in loop.steps] for loop in (one, other)]
     if steps[0] == steps[1]:
         return 2.0
+    # Where neither the transfers nor the number of iterations are the same, what is one of them on one side is none on
+    # the other.
+    if abs(math.log(one.row.count / other.row.count)) > _AS_MANY:
+        return 0.0
     kinds, files = ([{key(step) for step in loop.steps} for loop in (one, other)] for key in (_kind, _file))
     common = len(kinds[0] & kinds[1]) / max(1, len(kinds[0] | kinds[1]))
     return common + (0.5 if files[0] & files[1] else 0.0) if common > 0 else 0.0

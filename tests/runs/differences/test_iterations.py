@@ -131,3 +131,5 @@ def test_loops_that_cannot_be_compared_do_no_harm():
             found = diff_runs([sides[0]], [sides[1]])
             assert not [one for one in found.changes if one.id == "iteration-time"]
     assert pairs_of([usual], [without]) == ()
+    pieces = run(rng, count=40, steps=[["POSIX", "write", 1 << 20, "/run/a/dump.*", 1]])
+    assert pairs_of([usual], [pieces]) == ()
