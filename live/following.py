@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from select import select
 from typing import Final
 
 import numpy as np
@@ -16,10 +15,12 @@ from ..model.operations import view
 from .answer import Answer
 from .job import LiveJob
 from .records.intake import Counts, Key, Spans
-from .sources import LiveSource
+from .sources import LiveSource, raise_limits, wait_for
 
 LOOK_AGAIN: Final = 0.2
 """Seconds after which a file is looked at again that had nothing new."""
+LOOKING: Final = 100.0
+"""Times the processor time that it took to look at all sources in vain after which they are looked at again."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,14 @@ def follow(job: LiveJob, sources: Sequence[LiveSource], interval: float, *, once
         Whether the end of what is there is the end of the input.
     """
     intake, clock = job.intake, job.intake.clock
+    raise_limits()
     due = time.monotonic() + interval
     latest, moved_at = clock.now, time.monotonic()
     try:
         while True:
+            began = time.thread_time()
             read = [source.read() for source in sources]
+            again = max(LOOK_AGAIN, LOOKING * (time.thread_time() - began))
             if intake.waiting:
                 job.take()
             now = time.monotonic()
@@ -75,7 +79,7 @@ def follow(job: LiveJob, sources: Sequence[LiveSource], interval: float, *, once
                     silent = clock.now + (now - moved_at)
                     yield Update(silent, job.answers(clock.begin, silent), intake.counts, False)
             if not more:
-                _wait(sources, due)
+                _wait(sources, due, again)
     finally:
         for source in sources:
             source.close()
@@ -84,12 +88,11 @@ def follow(job: LiveJob, sources: Sequence[LiveSource], interval: float, *, once
     yield Update(end, job.answers(begin, end, True, ended), intake.counts, True)
 
 
-def _wait(sources: Sequence[LiveSource], due: float) -> None:
-    """Wait until a stream has more, or an update is due; of files for a short time only."""
+def _wait(sources: Sequence[LiveSource], due: float, again: float) -> None:
+    """Wait until a stream has more, or an update is due; of files for so many seconds only."""
     descriptors = [source.descriptors() for source in sources]
     pause = max(0.0, due - time.monotonic())
-    waiting = [one for own in descriptors for one in own]
-    select(waiting, [], [], pause if all(descriptors) else min(pause, LOOK_AGAIN))
+    wait_for([one for own in descriptors for one in own], pause if all(descriptors) else min(pause, again))
 
 
 def _at_end(sources: Sequence[LiveSource], once: bool) -> bool:

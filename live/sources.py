@@ -1,13 +1,15 @@
 """Where a running job is followed: files that grow, folders of them, sockets that are listened at, standard input."""
 
+import errno
 import os
+import select
 import socket
 import stat
 import sys
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from select import select
 from typing import Final
 
 from ..model.errors import SelectionError
@@ -17,7 +19,11 @@ from .records.lines import LineReader
 PIECE: Final = 2**18
 """Bytes that are read at a time."""
 MOST_STREAMS: Final = 4096
-"""Connections, or files of a folder, at a time."""
+"""Connections at a time; more wait until one is closed."""
+MOST_OPEN: Final = 256
+"""Files of a folder up to which all stay open."""
+MOST_FILES: Final = 2**16
+"""Files of a folder that are followed; more are counted as left out."""
 SUFFIXES: Final = (".jsonl", ".json", ".csv")
 """Of the files of a folder that are followed."""
 
@@ -43,15 +49,20 @@ class LiveSource(ABC):
 
 
 class FileSource(LiveSource):
-    """A file that grows; one that is cut or replaced is read from its beginning."""
+    """A file that grows; one that is cut or replaced is read from its beginning, and may be there later only."""
 
     def __init__(self, path: Path, intake: Intake) -> None:
         self._path = path
         self._reader = LineReader(intake)
-        self._descriptor = _open(path)
+        self._identity: tuple[int, int] | None = None
+        self._descriptor: int | None = None
         self._position = 0
 
     def read(self) -> bool:
+        if self._descriptor is None:
+            self._descriptor = self._opened()
+        if self._descriptor is None:
+            return False
         data = os.read(self._descriptor, PIECE)
         if data:
             self._position += len(data)
@@ -59,21 +70,44 @@ class FileSource(LiveSource):
             return True
         return self._began_anew()
 
+    def rest(self) -> None:
+        """Give the descriptor back until the file is read again."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def open(self) -> None:
+        """Open the file, which has to be there."""
+        self._descriptor = self._opened()
+        if self._descriptor is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self._path))
+
+    def _opened(self) -> int | None:
+        """Return a descriptor of the file where it was left, of another one of its name at its begin; None of none."""
+        try:
+            descriptor = _open(self._path)
+        except FileNotFoundError:
+            return None
+        there = os.fstat(descriptor)
+        identity = there.st_dev, there.st_ino
+        if self._identity is not None and (identity != self._identity or there.st_size < self._position):
+            self._position = 0
+            self._reader.truncated()
+        os.lseek(descriptor, self._position, os.SEEK_SET)
+        self._identity = identity
+        return descriptor
+
     def _began_anew(self) -> bool:
         """Look whether the file is shorter than what was read of it, or another one has its name."""
         with suppress(OSError, SelectionError):
-            there, own = os.stat(self._path), os.fstat(self._descriptor)
-            if (there.st_dev, there.st_ino) == (own.st_dev, own.st_ino):
-                if there.st_size >= self._position:
-                    return False
-                os.lseek(self._descriptor, 0, os.SEEK_SET)
-            else:
-                descriptor = _open(self._path)
-                os.close(self._descriptor)
+            there = os.stat(self._path)
+            if (there.st_dev, there.st_ino) == self._identity and there.st_size >= self._position:
+                return False
+            descriptor = self._opened()
+            if descriptor is not None:
+                self.rest()
                 self._descriptor = descriptor
-            self._position = 0
-            self._reader.truncated()
-            return True
+                return True
         return False
 
     def finished(self) -> bool:
@@ -81,31 +115,58 @@ class FileSource(LiveSource):
 
     def close(self) -> None:
         self._reader.finish()
-        os.close(self._descriptor)
+        self.rest()
 
 
 class FolderSource(LiveSource):
-    """The files of a folder, such as one a node; new ones may appear."""
+    """The files of a folder, such as one a node; new ones may appear, and the folder itself, too.
+
+    Those that have more to say stay open. Where there are more files than descriptors, all are read in turn.
+    """
 
     def __init__(self, path: Path, intake: Intake) -> None:
         self._path = path
         self._intake = intake
         self._files: dict[str, FileSource] = {}
+        self._left_out: set[str] = set()
+        self._sizes: dict[str, int] = {}
 
     def read(self) -> bool:
-        for name in self._names():
-            new, path = name not in self._files and name.endswith(SUFFIXES), self._path / name
+        more = False
+        for name, size in self._names():
+            if name not in self._files:
+                if len(self._files) >= MOST_FILES:
+                    self._left_out.add(name)
+                    continue
+                self._files[name] = FileSource(self._path / name, self._intake)
+            if self._sizes.get(name) == size:
+                continue
             # One that cannot be read keeps none of the others from being followed.
-            with suppress(OSError):
-                if new and path.is_file() and len(self._files) < MOST_STREAMS:
-                    self._files[name] = FileSource(path, self._intake)
-        read = [file.read() for file in self._files.values()]
-        return any(read)
+            try:
+                read = self._files[name].read()
+            except (OSError, SelectionError):
+                self._left_out.add(name)
+                continue
+            self._left_out.discard(name)
+            if not read:
+                self._sizes[name] = size
+            more = more or read
+            if len(self._files) > MOST_OPEN:
+                self._files[name].rest()
+        self._intake.counts.left_out = len(self._left_out)
+        return more
 
-    def _names(self) -> list[str]:
-        with suppress(OSError):
-            return sorted(os.listdir(self._path))
-        return []
+    def _names(self) -> list[tuple[str, int]]:
+        """Return the files that are followed, with what tells whether they have changed."""
+        found = []
+        with suppress(OSError), os.scandir(self._path) as entries:
+            for entry in entries:
+                if entry.name.endswith(SUFFIXES):
+                    with suppress(OSError):
+                        if entry.is_file():
+                            there = entry.stat()
+                            found.append((entry.name, hash((there.st_size, there.st_ino))))
+        return sorted(found)
 
     def finished(self) -> bool:
         return bool(self._files) and all(file.finished() for file in self._files.values())
@@ -113,6 +174,26 @@ class FolderSource(LiveSource):
     def close(self) -> None:
         for file in self._files.values():
             file.close()
+
+
+class LateSource(LiveSource):
+    """A path where nothing is yet: a file or a folder will be there."""
+
+    def __init__(self, path: Path, intake: Intake) -> None:
+        self._path, self._intake = path, intake
+        self._source: LiveSource | None = None
+
+    def read(self) -> bool:
+        if self._source is None and self._path.exists():
+            self._source = open_source(str(self._path), self._intake)
+        return self._source is not None and self._source.read()
+
+    def finished(self) -> bool:
+        return self._source is not None and self._source.finished()
+
+    def close(self) -> None:
+        if self._source is not None:
+            self._source.close()
 
 
 class StreamSource(LiveSource):
@@ -124,7 +205,7 @@ class StreamSource(LiveSource):
         self._ended = False
 
     def read(self) -> bool:
-        if self._ended or not select([self._descriptor], [], [], 0)[0]:
+        if self._ended or not _has_more(self._descriptor):
             return False
         try:
             data = os.read(self._descriptor, PIECE)
@@ -160,12 +241,14 @@ class SocketSource(LiveSource):
         self._any = False
 
     def read(self) -> bool:
-        with suppress(BlockingIOError):
+        # At the limit of descriptors, too, who connects waits.
+        with suppress(OSError):
             while len(self._open) < MOST_STREAMS:
                 connection, _ = self._listening.accept()
                 self._open[connection] = StreamSource(connection.fileno(), self._intake)
-                self._any = True
         read = [stream.read() for stream in self._open.values()]
+        # A connection that says nothing, such as that of who looks whether somebody listens, is no writer.
+        self._any = self._any or any(read)
         for connection in [one for one, stream in self._open.items() if stream.finished()]:
             del self._open[connection]
             connection.close()
@@ -186,8 +269,10 @@ class SocketSource(LiveSource):
             self._path.unlink(missing_ok=True)
 
 
-def open_source(name: str, intake: Intake) -> LiveSource:
+def open_source(name: str, intake: Intake, *, wait: bool = False) -> LiveSource:
     """Open a source by its name: a file or folder, ``unix:PATH``, ``tcp:HOST:PORT``, or ``-`` for standard input.
+
+    With `wait` a file or folder may come later.
 
     Raises SelectionError if there is no such source, or OSError.
     """
@@ -199,7 +284,38 @@ def open_source(name: str, intake: Intake) -> LiveSource:
     if kind == "tcp":
         return SocketSource(_tcp_socket(name, rest), intake)
     path = Path(name)
-    return FolderSource(path, intake) if path.is_dir() else FileSource(path, intake)
+    if path.is_dir():
+        return FolderSource(path, intake)
+    if wait and not os.path.lexists(path):
+        return LateSource(path, intake)
+    source = FileSource(path, intake)
+    source.open()
+    return source
+
+
+def raise_limits() -> None:
+    """Allow this process as many descriptors as the system lets it have."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = MOST_STREAMS + MOST_OPEN if hard == resource.RLIM_INFINITY else min(hard, MOST_STREAMS + MOST_OPEN)
+        if soft < most:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+def wait_for(descriptors: Sequence[int], seconds: float) -> None:
+    """Wait until one of these has more to say, or so many seconds have passed."""
+    polled = select.poll()
+    for descriptor in descriptors:
+        polled.register(descriptor, select.POLLIN)
+    polled.poll(1000 * seconds)
+
+
+def _has_more(descriptor: int) -> bool:
+    polled = select.poll()
+    polled.register(descriptor, select.POLLIN)
+    return bool(polled.poll(0))
 
 
 def _unix_socket(path: Path) -> socket.socket:

@@ -74,6 +74,7 @@ def command(
     wrong = {
         "name what to follow, or a trace with --replay": bool(sources) == (replay is not None),
         "--speed is of --replay: a job that runs has its own": speed is not None and replay is None,
+        "--once is of sources: a trace that is replayed has ended": once and replay is not None,
     }
     context = click.get_current_context()
     for name in reading:
@@ -115,9 +116,13 @@ def _finish(job: "LiveJob", shown: bool) -> None:
 
 def _followed(job: "LiveJob", names: tuple[str, ...], interval: float, once: bool) -> "Iterator[Update]":
     from ...live.following import follow
-    from ...live.sources import open_source
+    from ...live.sources import LateSource, open_source
 
-    return follow(job, [open_source(name, job.intake) for name in names], interval, once=once)
+    sources = [open_source(name, job.intake, wait=not once) for name in names]
+    for name, source in zip(names, sources, strict=True):
+        if isinstance(source, LateSource):
+            warn(f"{name} is not there yet; waiting for it")
+    return follow(job, sources, interval, once=once)
 
 
 def _replayed(job: "LiveJob", request: Request, interval: float | None, speed: float | None) -> "Iterator[Update]":

@@ -107,6 +107,8 @@ class Counts(Record):
         Files that were cut or replaced while they were followed.
     refused : int
         Records of more layers than are kept.
+    left_out : int
+        Files of folders that cannot be read, or that are more than can be followed.
     """
 
     malformed: int = 0
@@ -116,6 +118,7 @@ class Counts(Record):
     restarts: int = 0
     truncations: int = 0
     refused: int = 0
+    left_out: int = 0
     # A count here, no time.
     KEYS: ClassVar[Mapping[str, str]] = {"late": "late"}
 

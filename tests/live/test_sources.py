@@ -5,6 +5,7 @@ import os
 import socket
 
 import pytest
+from iostrata.live import sources
 from iostrata.live.records.intake import Intake
 from iostrata.live.sources import FileSource, open_source
 from iostrata.model.errors import SelectionError
@@ -123,3 +124,78 @@ def test_a_pipe_is_no_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(SelectionError, match="not a file that grows"):
         open_source(str(tmp_path / "pipe"), Intake())
+
+
+def test_a_file_or_folder_may_come_later(tmp_path):
+    intake = Intake()
+    file, folder = (open_source(str(tmp_path / name), intake, wait=True) for name in ("a.jsonl", "nodes"))
+    assert not file.read()
+    assert not file.finished()
+    (tmp_path / "a.jsonl").write_bytes(line(0.0))
+    (tmp_path / "nodes").mkdir()
+    (tmp_path / "nodes" / "b.jsonl").write_bytes(line(1.0))
+    drained(file)
+    drained(folder)
+    assert starts(intake) == [0.0, 1.0]
+    with pytest.raises(FileNotFoundError):
+        open_source(str(tmp_path / "never"), intake)
+
+
+def test_more_files_than_may_be_open_are_read_in_turn(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "MOST_OPEN", 3)
+    monkeypatch.setattr(sources, "MOST_FILES", 9)
+    intake = Intake()
+    for number in range(11):
+        (tmp_path / f"{number:02}.jsonl").write_bytes(line(float(number)) + line(100.0 + number)[:20])
+    before = len(os.listdir("/proc/self/fd"))
+    folder = open_source(str(tmp_path), intake)
+    drained(folder)
+    assert len(os.listdir("/proc/self/fd")) - before <= 3
+    for number in range(11):
+        with (tmp_path / f"{number:02}.jsonl").open("ab") as written:
+            written.write(line(100.0 + number)[20:])
+    drained(folder)
+    assert sorted(starts(intake)) == [*map(float, range(9)), *(100.0 + number for number in range(9))]
+    assert intake.counts.left_out == 2
+    assert "left out 2" in intake.counts.sentence()
+    assert intake.counts.malformed == intake.counts.truncations == 0
+    folder.close()
+
+
+def test_a_connection_that_says_nothing_does_not_end_the_job(tmp_path):
+    intake = Intake()
+    source = open_source(f"unix:{tmp_path / 'socket'}", intake)
+    with socket.socket(socket.AF_UNIX) as nobody:
+        nobody.connect(str(tmp_path / "socket"))
+        drained(source)
+    drained(source)
+    with pytest.raises(SelectionError, match="another program listens there"):
+        open_source(f"unix:{tmp_path / 'socket'}", Intake())
+    drained(source)
+    assert not source.finished()
+    with socket.socket(socket.AF_UNIX) as writer:
+        writer.connect(str(tmp_path / "socket"))
+        writer.sendall(line(0.0))
+    drained(source)
+    assert source.finished()
+    source.close()
+
+
+def test_descriptors_above_those_of_select_can_be_waited_at():
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 2000:
+        pytest.skip("the system allows too few descriptors")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (2000, hard))
+    try:
+        reader, writer = os.pipe()
+        high = os.dup2(reader, 1500)
+        os.write(writer, line(0.0))
+        intake = Intake()
+        sources.wait_for([high], 1.0)
+        assert sources.StreamSource(high, intake).read()
+        assert starts(intake) == [0.0]
+        for one in (reader, writer, high):
+            os.close(one)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

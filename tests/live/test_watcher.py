@@ -84,8 +84,8 @@ def test_looks_take_a_share_of_the_jobs_time_and_phases_are_of_now(monkeypatch):
     monkeypatch.setattr(watching, "outlook", lambda signal: looks.append(1) or outlook(signal))
     credit = Credit()
     watchers = [Watcher(Key(f"layer {number}", "write"), credit) for number in range(8)]
-    start, end, volume = phases_at(np.cumsum(np.random.default_rng(9).uniform(0.6, 1.4, 60)), per_phase=1)
-    behind = 0
+    start, end, _ = phases_at(np.cumsum(np.random.default_rng(9).uniform(0.6, 1.4, 60)), per_phase=1)
+    volume, behind = 10**6 + np.arange(start.size), 0
     for row in range(start.size):
         credit.grant(float(end[row]))
         for watcher in watchers:
