@@ -38,6 +38,7 @@ static void tell_transfer(const struct call *call, void *engine, const void *var
     if (!ASK(call, VARIABLE_TYPE, int (*)(int *, const void *))(&type, variable) && type_size(type) &&
         !ASK(call, SELECTION, int (*)(size_t *, const void *))(&elements, variable))
         tell_bytes(elements * type_size(type));
+    if (!is_other_variable(call, (intptr_t)engine, (intptr_t)variable)) return;
     int (*name_of)(char *, size_t *, const void *) = ASK(call, VARIABLE_NAME, int (*)(char *, size_t *, const void *));
     if (name_of(NULL, &length, variable) || length > LONGEST_NAME || name_of(name, &length, variable)) return;
     name[length] = '\0';

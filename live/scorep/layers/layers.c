@@ -30,7 +30,7 @@
 #pragma weak SCOREP_User_ParameterUint64
 #pragma weak SCOREP_User_ParameterString
 
-enum { MOST_MODULES = 1024, LONGEST_PATH = 4096 };
+enum { MOST_MODULES = 1024, LONGEST_PATH = 4096, MOST_LIBRARIES = 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for what is made once: places, instances, regions */
 static _Atomic bool recording;                           /* whether Score-P is there and this is no forked child */
@@ -273,9 +273,26 @@ TELLING(collective, Uint64, uint64_t, bool collective, collective)
 TELLING(request, Int64, int64_t, int64_t request, request)
 TELLING(failed, Int64, int64_t, int64_t code, code)
 
+static _Atomic unsigned opens = 1; /* files that were opened; their handles' numbers may mean others then */
+
+bool is_other_variable(const struct call *call, int64_t handle, int64_t variable) {
+    static __thread struct {
+        int64_t handle, variable;
+        unsigned opens;
+    } last[MOST_LIBRARIES] __attribute__((tls_model("initial-exec")));
+    int library = __builtin_ctz(call->function->library->bit);
+    unsigned now = atomic_load_explicit(&opens, memory_order_relaxed);
+    if (last[library].opens == now && last[library].handle == handle && last[library].variable == variable) return false;
+    last[library].handle = handle;
+    last[library].variable = variable;
+    last[library].opens = now;
+    return true;
+}
+
 /* A path as the lower layers know it. */
 void tell_file(const char *path) {
     static SCOREP_User_ParameterHandle handle = SCOREP_USER_INVALID_PARAMETER;
+    atomic_fetch_add_explicit(&opens, 1, memory_order_relaxed);
     char whole[2 * LONGEST_PATH];
     if (path && path[0] != '/' && !strstr(path, ":/") && getcwd(whole, LONGEST_PATH)) {
         size_t length = strlen(whole);

@@ -75,6 +75,9 @@ void tell_parent(int64_t parent);
 void tell_file(const char *path);
 void tell_name(const char *name);
 void tell_collective(bool collective);
+/* Whether a transfer is of another variable than the thread's last one in this library, since the last open: then it
+ * is worth its name, which costs as much as all numbers that are told. */
+bool is_other_variable(const struct call *call, int64_t handle, int64_t variable);
 void tell_request(int64_t request);
 void tell_failed(int64_t code);
 

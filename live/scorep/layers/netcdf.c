@@ -78,7 +78,7 @@ static void tell_transfer(const struct call *call, int ncid, int varid, bool one
         size = ASK(call, VARTYPE, int (*)(int, int, int *))(ncid, varid, &type) ? UNKNOWN : type_size(call, ncid, type);
     }
     tell_product(one ? 1 : size == UNKNOWN ? UNKNOWN : elements_of(call, ncid, varid, count), size);
-    if (!ASK(call, VARNAME, int (*)(int, int, char *))(ncid, varid, name)) tell_name(name);
+    if (is_other_variable(call, ncid, varid) && !ASK(call, VARNAME, int (*)(int, int, char *))(ncid, varid, name)) tell_name(name);
     int64_t access = facts_get(&access_of, variable_key(ncid, varid));
     if (!access) access = facts_get(&access_of, file_key(ncid));
     if (access) tell_collective(access == COLLECTIVE);

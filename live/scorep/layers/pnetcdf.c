@@ -96,7 +96,7 @@ static bool moved(int status) { return succeeded(status) || status == NC_RANGE; 
 static void tell_variable(const struct call *call, int ncid, int varid, uint64_t bytes) {
     char name[LONGEST_NAME + 1];
     if (bytes != UNKNOWN) tell_bytes(bytes);
-    if (!ASK(call, VARNAME, int (*)(int, int, char *))(ncid, varid, name)) tell_name(name);
+    if (is_other_variable(call, ncid, varid) && !ASK(call, VARNAME, int (*)(int, int, char *))(ncid, varid, name)) tell_name(name);
 }
 
 static void tell_opened(const char *path, const int *ncid, int status) {
