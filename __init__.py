@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .export.hdf5.writer import write_hdf5 as write_hdf5
     from .export.parquet import write_parquet as write_parquet
     from .export.report.write import write_report as write_report
-    from .export.timeline.otf2_archive import write_otf2 as write_otf2
+    from .export.timeline.otf2_markers import write_otf2 as write_otf2
     from .export.timeline.otf2_markers import write_annotated as write_annotated
     from .export.timeline.perfetto import write_perfetto as write_perfetto
     from .layers.flow.flow import Flow as Flow

@@ -71,7 +71,7 @@ def _print_version(context: click.Context, _option: click.Parameter, wanted: boo
 
 @click.group(
     cls=LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True},
     epilog="Example: iostrata periods traces.otf2 --layer MPI-IO --direction write",
     no_args_is_help=False,
 )

@@ -120,7 +120,6 @@ TRAFFIC: Final[Option] = click.option(
     "--traffic",
     type=click.Choice(["all", "own", "inherited"]),
     default="all",
-    show_default=True,
     help="All transfers of a layer, only those that the program itself called, or only those that a higher layer "
     "caused.",
 )
@@ -129,7 +128,6 @@ METHOD: Final[Option] = click.option(
     "--method",
     type=click.Choice(methods()),
     default=DEFAULT_METHOD,
-    show_default=True,
     help="How periods are detected.",
 )
 
@@ -138,7 +136,6 @@ FREQUENCY: Final[Option] = click.option(
     metavar="HZ|auto",
     callback=parse_frequency,
     default="auto",
-    show_default=True,
     help="Sampling frequency in Hz (bins per second); auto follows the signal, with at most 2^17 bins.",
 )
 
@@ -203,7 +200,6 @@ FILES: Final[Option] = click.option(
     "--files",
     metavar="application|all|GLOB",
     default="application",
-    show_default=True,
     help="Files that count: those of the application (no system files, files of the MPI library, pipes, "
     "standard streams), all, or those whose full name matches a pattern such as '/scratch/*.nc' or '*out.nc'.",
 )
@@ -212,7 +208,6 @@ ENGINE: Final[Option] = click.option(
     "--engine",
     type=click.Choice(["auto", "direct", "library"]),
     default="auto",
-    show_default=True,
     help="What decodes the events: compiled kernels on the files themselves, or the OTF2 library.",
 )
 
@@ -233,7 +228,6 @@ CALLS: Final[Option] = click.option(
     "--calls",
     type=click.Choice(["auto", "off"]),
     default="auto",
-    show_default=True,
     help="Whether calls of netCDF, HDF5, PnetCDF, … that an OTF2 archive has as regions, without I/O records of that "
     "library, become operations, handles and a layer.",
 )
@@ -262,7 +256,6 @@ MEMORY_OF_EACH: Final[Option] = click.option(
     metavar="SIZE",
     callback=parse_memory,
     default="2G",
-    show_default=True,
     help="Most memory in bytes for the operations of a trace; one that would take more is summed up in bins of time "
     "while it is read.",
 )
@@ -275,15 +268,36 @@ class OutputPath(click.Path):
     """A file that a command writes."""
 
 
-def output(*declarations: str, known: tuple[str, ...], required: bool = False, **more: Any) -> Option:
-    """Return an option, or the argument OUT without `declarations`, for a file whose suffix is one of `known`."""
+_SPELLINGS: Final = {".html": (".html", ".htm"), ".h5": (".h5", ".nc")}
+"""Other suffixes that stand for the same kind of file."""
 
+
+def output_argument(known: tuple[str, ...]) -> Option:
+    """Return the argument OUT for a file whose suffix is one of `known`."""
+    return click.argument("out", type=OutputPath(path_type=Path), callback=_with_suffix_of(known))
+
+
+def output_option(metavar: str, help: str, *names: str) -> Option:
+    """Return an option, ``-o`` unless there are `names`, for a file with a suffix of `metavar`, as ``OUT.html|.h5``."""
+    known = [one for suffix in re.findall(r"\.\w+", metavar) for one in _SPELLINGS.get(suffix, (suffix,))]
+    return click.option(
+        *(names or ("-o", "--output", "out")),
+        metavar=metavar,
+        type=OutputPath(path_type=Path),
+        callback=_with_suffix_of(tuple(known)),
+        help=help,
+    )
+
+
+def picture_option(help: str) -> Option:
+    """Return the option ``--plot`` for a picture that matplotlib draws."""
+    return output_option("FILE.png|.svg|.pdf", help, "--plot", "picture")
+
+
+def _with_suffix_of(known: tuple[str, ...]) -> Callable[[click.Context, click.Parameter, Path | None], Path | None]:
     def parse(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
         if path is not None and not path.name.lower().endswith(known):
             raise click.BadParameter(f"{str(path)!r} ends in none of the known suffixes: {', '.join(known)}")
         return path
 
-    kind = OutputPath(path_type=Path)
-    if not declarations:
-        return click.argument("out", type=kind, callback=parse)
-    return click.option(*declarations, type=kind, callback=parse, required=required, **more)
+    return parse

@@ -28,7 +28,7 @@ from ..model.quantities import seconds_text
 from ..model.text import printable, shortened
 from ..signals.samples import Samples
 from .atomic import atomic_file, output_error
-from .quantities import words
+from .quantities import signal_title
 from .written import Written
 
 SUFFIXES: Final = (".png", ".svg", ".pdf")
@@ -195,7 +195,7 @@ def _draw(part: Any, period: LayerPeriod, fs: float | Literal["auto"], filter: B
 
 
 def _title(period: LayerPeriod) -> str:
-    name = " ".join(word for word in (printable(period.layer), period.direction, words(period.quantity).title) if word)
+    name = signal_title(period)
     if period.by is not None:
         name += f", {shortened(printable(part_title(period.by, period.part)), 60)}"
     if period.traffic != "all":

@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from ..analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
 from ..model.quantities import bytes_text, counted, event_rate_text, level_text, rate_text, seconds_text
+from ..model.text import printable
 
 
 class QuantityWords(NamedTuple):
@@ -31,6 +33,11 @@ class QuantityWords(NamedTuple):
 def words(quantity: str) -> QuantityWords:
     """Return the words for one of `iostrata.layers.selection.directions.QUANTITIES`."""
     return _WORDS[quantity]
+
+
+def signal_title(period: LayerPeriod | PartsLeftOut) -> str:
+    """Return which signal something is about: layer, direction and, but for bandwidths, the quantity."""
+    return " ".join(part for part in (printable(period.layer), period.direction, words(period.quantity).title) if part)
 
 
 def _operations(volume: float) -> str:

@@ -1,6 +1,6 @@
 """What a recorder tells of a run and what it does not: part of the definitions, for commands to say so."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -147,6 +147,14 @@ class Recording:
     notes: tuple[str, ...] = ()
     remedy: str = ""
     kept_in: str = ""
+
+    def counted(self, layers: Collection[str], directions: Collection[str]) -> "list[CounterTotal]":
+        """Return what was summed up without times of some layers, all where there are none, and directions."""
+        return [
+            one
+            for one in (() if self.counters is None else self.counters.totals())
+            if (not layers or one.layer in layers) and ("total" in directions or one.direction in directions)
+        ]
 
     @property
     def missing(self) -> tuple[str, ...]:

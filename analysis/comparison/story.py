@@ -10,6 +10,7 @@ import numpy as np
 
 from ...layers.trace import Trace
 from ...model.document import Record
+from ...model.metrics import described, metric
 from ...model.quantities import bytes_text, counted, seconds_text
 from ...signals.construction import step_signal_from_ticks
 from ...signals.step import StepSignal
@@ -59,14 +60,13 @@ _EVENTS: Final = 100
 _VERBS: Final = {"read": "read", "write": "written"}
 
 
+@described
 @dataclass(frozen=True)
 class Segment(Record):
     """A stretch of the run with one kind of I/O, or with none.
 
     Attributes
     ----------
-    start, end : float
-        In s from the trace's start.
     kind : str
         ``start-up`` (before the first I/O), ``input`` (read before anything is written), ``checkpoints``, ``log``,
         ``writes``, ``reads`` (with a period), ``bursts`` (several without one), ``burst`` (one), ``final dump`` (a last
@@ -76,36 +76,37 @@ class Segment(Record):
         None where nothing moves.
     layers : tuple of str
         That which the program called, and those below that it went through.
-    period, period_interval, confidence
-        As in `Regime` and `Period`; None without a period.
-    phases : int
-        How many bursts there are, or how often the period comes where no single bursts are found.
-    bytes : float
-        Moved through the first of the layers: in the bursts of a period, else from start to end.
-    bytes_per_phase : float or None
-        Median over the phases, or the mean of each period where no single bursts are found.
-    ranks : int or None
-        Processes that used handles of the first layer at that time; None where that is not known.
-    text : str
-        All of it in words.
-    metadata_events : int
-        Opens, closes, deletions and the like in the bursts of ``metadata``.
+    period_interval : (float, float) or None
+        As in `Period`; None without a period.
     """
 
-    start: float
-    end: float
-    kind: str
+    start: float = metric("Begin of the first burst, from the trace's start.", unit="s", adds="none")
+    end: float = metric("End of the last burst, from the trace's start.", unit="s", adds="none")
+    kind: str = metric("Kind of I/O, or of none.")
     direction: str | None = None
     layers: tuple[str, ...] = ()
-    period: float | None = None
+    period: float | None = metric("Time between bursts; None without a period.", unit="s", adds="none", default=None)
     period_interval: tuple[float, float] | None = None
-    confidence: float | None = None
-    phases: int = 0
-    bytes: float = 0.0
-    bytes_per_phase: float | None = None
-    ranks: int | None = None
-    text: str = ""
-    metadata_events: int = 0
+    confidence: float | None = metric(
+        "That the period lies within 10 % of the truth, 0 to 1.", adds="none", default=None
+    )
+    phases: int = metric("Number of bursts, or of periods where no single bursts are found.", default=0)
+    bytes: float = metric(
+        "Bytes moved through the first of the layers: in the bursts of a period, else from start to end.",
+        unit="byte",
+        default=0.0,
+    )
+    bytes_per_phase: float | None = metric(
+        "Median over the bursts, or the mean of each period where there are none.",
+        unit="byte",
+        adds="none",
+        default=None,
+    )
+    ranks: int | None = metric(
+        "Processes that used handles of the first layer at that time.", adds="distinct", default=None
+    )
+    text: str = metric("The segment in words.", default="")
+    metadata_events: int = metric("Opens, closes, deletions and the like where nothing moves.", default=0)
 
 
 class _Own(NamedTuple):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from ...model.document import Record
+from ...model.metrics import described, metric
 
 
 @dataclass(frozen=True)
@@ -100,32 +101,22 @@ class SamplingInfo(Record):
     signal: str = "exact"
 
 
+@described
 @dataclass(frozen=True, kw_only=True)
 class PeriodMetrics(Record):
     """How well a period describes a signal (FTIO, IPDPS'24, §II-C, "Further characterization").
 
     A number is None where it is not defined: all but ``r_io`` and ``b_io`` without a period, and every one that
-    divides by an empty stretch or volume.
-
-    Attributes
-    ----------
-    sigma_vol : float or None
-        Standard deviation of the volume of a period, relative to the largest.
-    sigma_time : float or None
-        Standard deviation of the share of substantial I/O in a period from ``r_io`` (eq. 4).
-    r_io : float or None
-        Share of the time that is spent on substantial I/O.
-    b_io : float or None
-        Mean rate of the substantial I/O, in the signal's unit.
-    volume_per_period : float or None
-        Substantial volume of a period.
-    periodicity_score : float or None
-        1 - sigma_vol - sigma_time, in [0, 1].
+    divides by an empty stretch or volume. Rates and volumes are in the unit of the signal, those here for a bandwidth.
     """
 
-    sigma_vol: float | None = None
-    sigma_time: float | None = None
-    r_io: float | None = None
-    b_io: float | None = None
-    volume_per_period: float | None = None
-    periodicity_score: float | None = None
+    sigma_vol: float | None = metric(
+        "Standard deviation of the volume of a period, relative to the largest.", adds="none", default=None
+    )
+    sigma_time: float | None = metric(
+        "Standard deviation of the share of substantial I/O in a period from r_io (eq. 4).", adds="none", default=None
+    )
+    r_io: float | None = metric("Share of the time that is spent on substantial I/O.", adds="none", default=None)
+    b_io: float | None = metric("Mean rate of the substantial I/O.", unit="byte s-1", adds="none", default=None)
+    volume_per_period: float | None = metric("Substantial volume of a period.", unit="byte", adds="none", default=None)
+    periodicity_score: float | None = metric("1 - sigma_vol - sigma_time, in [0, 1].", adds="none", default=None)

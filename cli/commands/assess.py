@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ..options import output
+from ..options import output_option
 from ..progress import Progress
 from ..request import Request, console, print_files, print_json, refuse, refuse_for_tables, runs_command, warn
 
@@ -41,13 +41,9 @@ LIMITS = click.option(
     type=click.Path(path_type=Path),
     help="Limits that --train wrote.  [default: those of the jobs themselves]",
 )
-OUT = output(
-    "-o",
-    "--output",
-    "out",
-    metavar="OUT.json|.html",
-    known=(".json", ".html", ".htm"),
-    help="With --train: where the limits belong (.json). Else: a page with distributions, rankings and the segments of "
+OUT = output_option(
+    "OUT.json|.html",
+    "With --train: where the limits belong (.json). Else: a page with distributions, rankings and the segments of "
     "the first jobs (.html).",
 )
 SEGMENT = click.option(
@@ -60,7 +56,6 @@ QUANTILES = click.option(
     "--quantiles",
     metavar="A,B",
     default="0.99,0.999",
-    show_default=True,
     callback=_quantiles,
     help="Shares of all metric segments up to which I/O is low, and high; above it is critical.",
 )
@@ -76,14 +71,12 @@ THRESHOLD = click.option(
     metavar="N",
     type=click.FloatRange(min=0),
     default=1.0,
-    show_default=True,
     help="A segment of a job is I/O-intensive where the sum of all its scores is above N.",
 )
 ORDER = click.option(
     "--order",
     type=click.Choice(["problem-score", "io-intensity"]),
     default="problem-score",
-    show_default=True,
     help="What the jobs are ranked by.",
 )
 LEAST = click.option(
@@ -188,10 +181,10 @@ def _trained(
 
 
 def _finish_training(limits: "MetricLimits", out: Path, as_json: bool) -> None:
-    from ...export.runs.scores_files import write_limits
+    from ...export.json.documents import write_json
     from ...model.document import SCHEMA_VERSION
 
-    written = write_limits(limits, out)
+    written = write_json(limits.to_dict(), out)
     if as_json:
         print_json({**limits.to_dict(), "schema_version": SCHEMA_VERSION, "output": written.to_dict()})
     else:

@@ -29,7 +29,6 @@ SEGMENT = click.option(
     metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True),
     default=5.0,
-    show_default=True,
     help="Length of a segment of the table of metrics by node; that of traces of seconds may be 0.4.",
 )
 
@@ -53,9 +52,7 @@ def command(
     from ...runs.collection.chosen import chosen_runs
     from ...runs.collection.read import Settings
 
-    with Progress("looking for traces") as progress:
-        progress(0, 0)
-        chosen = chosen_runs(traces)
+    chosen = chosen_runs(traces)
     for collection in chosen.collections:
         raise TraceError(f"{collection.path} is a collection already; name the traces")
     with Progress("reading traces") as progress:

@@ -1,7 +1,6 @@
 """Show what each layer makes of the one above, with findings."""
 
 from ..options import BRIEF, DIRECTION, FREQUENCY, LAYERS, MEMORY, METHOD, READING
-from ..progress import Progress
 from ..request import Request, console, print_json, trace_command
 
 
@@ -19,11 +18,9 @@ def command(request: Request, brief: bool) -> None:
     from ...analysis.comparison.layers import compare_layers
 
     trace = request.open(relations=True)
-    with Progress("comparing layers") as progress:
-        progress(0, 0)
-        comparison = compare_layers(
-            trace, layers=request.layers, directions=request.directions, method=request.method, fs=request.fs
-        )
+    comparison = compare_layers(
+        trace, layers=request.layers, directions=request.directions, method=request.method, fs=request.fs
+    )
     if request.as_json:
         print_json(comparison.to_dict())
     else:

@@ -8,10 +8,10 @@ from click.core import ParameterSource
 
 from ...export.exporters import EXPORTERS, OPTIONS, OptionError, known_suffixes, suffix_of
 from ...model.text import printable
-from ..options import DIRECTION, FILTER, FREQUENCY, LAYERS, MEMORY, METHOD, READING, TRAFFIC, output
+from ..options import DIRECTION, FILTER, FREQUENCY, LAYERS, MEMORY, METHOD, READING, TRAFFIC, output_argument
 from ..request import Command, Request, as_wrong_usage, print_written, trace_command, warn
 
-OUT = output(known=known_suffixes())
+OUT = output_argument(known_suffixes())
 
 
 class Convert(Command):

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from ..options import SETTINGS, output
+from ..options import SETTINGS, output_option
 from ..progress import Progress
 from ..request import as_wrong_usage, command_of, console, print_json, refuse_for_tables, warn
 
@@ -15,14 +15,7 @@ BROKEN = 3
 BEFORE = click.argument("before", metavar="A", type=click.Path(path_type=Path))
 AFTER = click.argument("after", metavar="B", type=click.Path(path_type=Path))
 
-PAGE = output(
-    "-o",
-    "--output",
-    "out",
-    metavar="OUT.html",
-    known=(".html", ".htm"),
-    help="Also write a page with the changes and the bandwidths of both sides on one axis.",
-)
+PAGE = output_option("OUT.html", "Also write a page with the changes and the bandwidths of both sides on one axis.")
 
 RULES = click.option(
     "--fail-on",

@@ -3,7 +3,6 @@
 import click
 
 from ..options import MEMORY, READING
-from ..progress import Progress
 from ..request import Request, console, print_json, trace_command
 
 ITERATIONS = click.option(
@@ -24,10 +23,7 @@ def command(request: Request, iterations: bool) -> None:
     """
     from ...analysis.loops.find import find_loops
 
-    trace = request.open()
-    with Progress("looking for loops") as progress:
-        progress(0, 0)
-        found = find_loops(trace)
+    found = find_loops(request.open())
     if request.as_json:
         print_json(found.to_dict())
     else:

@@ -1,7 +1,6 @@
 """Show a trace on one screen; iostrata TRACE alone does so too."""
 
 from ..options import DIRECTION, FREQUENCY, LAYERS, MEMORY, METHOD, READING
-from ..progress import Progress
 from ..request import Request, console, print_counters, print_json, trace_command
 
 
@@ -25,9 +24,7 @@ def show_overview(request: Request) -> None:
     except NoTimesError as error:
         print_counters(error.source, request)
         return
-    with Progress("looking at layers") as progress:
-        progress(0, 0)
-        found = overview_of(trace, chosen_layers(trace, request.layers), request.directions, request.method, request.fs)
+    found = overview_of(trace, chosen_layers(trace, request.layers), request.directions, request.method, request.fs)
     if request.as_json:
         print_json(found.to_dict())
     else:

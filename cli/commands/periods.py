@@ -19,7 +19,7 @@ from ..options import (
     READING,
     TRAFFIC,
     TUNING,
-    output,
+    picture_option,
 )
 from ..progress import Progress
 from ..request import Request, console, prepare_picture, print_json, refuse, trace_command
@@ -40,7 +40,6 @@ SIGNAL = click.option(
     "quantity",
     type=click.Choice(["bandwidth", "operations", "metadata", "in-flight"]),
     default="bandwidth",
-    show_default=True,
     help="What is looked at: bytes per second, operations per second, metadata events (opens, closes, seeks, …) per "
     "second, or the number of operations under way. Metadata events have neither direction nor traffic.",
 )
@@ -64,13 +63,9 @@ COMPONENTS = click.option(
     "fitted by bounded least squares, with the error beside that of the plain sum of the N strongest lines of the "
     "Fourier transform. Sampled at --fs, at most 2^14 times.",
 )
-PLOT = output(
-    "--plot",
-    "picture",
-    metavar="FILE.png|.svg|.pdf",
-    known=(".png", ".svg", ".pdf"),
-    help="Draw each signal with phases, regimes and fit, its scalogram, short-time Fourier transform and spectrum "
-    "(needs matplotlib). A file that is there already is replaced once the new one is complete.",
+PLOT = picture_option(
+    "Draw each signal with phases, regimes and fit, its scalogram, short-time Fourier transform and spectrum "
+    "(needs matplotlib). A file that is there already is replaced once the new one is complete."
 )
 PHASES = click.option(
     "--phases",
@@ -127,7 +122,6 @@ def command(
     trace, found = _search(request, by, parts, quantity, filter, options)
     periods: list[LayerPeriod | PartsLeftOut] = []
     with Progress("detecting periods") as progress:
-        progress(0, 0)
         for period in found:
             if components is not None and isinstance(period, LayerPeriod):
                 period = with_fit(period, components, request.fs, filter)

@@ -7,7 +7,7 @@ import click
 
 from ...model.document import SCHEMA_VERSION
 from ...model.text import printable
-from ..options import FREQUENCY, LAYERS, MEMORY, METHOD, READING, TRAFFIC, output
+from ..options import FREQUENCY, LAYERS, MEMORY, METHOD, READING, TRAFFIC, output_option
 from ..progress import Progress
 from ..request import Request, console, print_json, print_written, refuse_for_tables, trace_command, warn
 
@@ -15,13 +15,9 @@ _COLLECT = (
     "name one, or make a page of all by 'iostrata collect {folder} -o runs' and 'iostrata report runs -o runs.html'"
 )
 
-PAGE = output(
-    "-o",
-    "--output",
-    "out",
-    metavar="OUT.html",
-    known=(".html", ".htm"),
-    help="The page; one that is there already is replaced once the new one is complete. Without it the page is named "
+PAGE = output_option(
+    "OUT.html",
+    "The page; one that is there already is replaced once the new one is complete. Without it the page is named "
     "after the trace and goes into the current folder, where none must be yet.",
 )
 
@@ -102,8 +98,7 @@ def _named_after(trace: Path) -> Path:
 
 def _report_runs(request: Request, out: Path, scores: Path | None, each: bool) -> None:
     """Write the page of a collection."""
-    from ...export.runs.ranking_page import read_scores, write_ranking
-    from ...export.runs.ranking_reports import known_reports, write_reports
+    from ...export.runs.ranking_page import known_reports, read_scores, write_ranking, write_reports
     from ...model.quantities import bytes_text, counted
     from ...runs.collection.chosen import chosen_runs
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import CALLS, DASK, ENGINE, FILES, WORKERS, Seconds, output, parse_window
+from ..options import CALLS, DASK, ENGINE, FILES, WORKERS, Seconds, output_option, parse_window, picture_option
 from ..progress import Progress
 from ..request import (
     Request,
@@ -50,7 +50,6 @@ ERROR = click.option(
     metavar="SHARE",
     type=click.FloatRange(0, 0.99),
     default=0.0,
-    show_default=True,
     help="Tell Set-10 periods that are too long or too short by this share of them, such as 0.5.",
 )
 RUNS = click.option(
@@ -58,10 +57,9 @@ RUNS = click.option(
     metavar="N",
     type=click.IntRange(1, 1000),
     default=1,
-    show_default=True,
     help="Draw what is random N times, and tell the means, the least and the most.",
 )
-SEED = click.option("--seed", metavar="N", type=click.IntRange(min=0), default=0, show_default=True, help="Of chance.")
+SEED = click.option("--seed", metavar="N", type=click.IntRange(min=0), default=0, help="Of chance.")
 MEASURED = click.option(
     "--window",
     metavar="START:END",
@@ -69,21 +67,10 @@ MEASURED = click.option(
     help="Measure, and draw, only iterations that begin between these simulated times in s; either side may be left "
     "out. Leaves out how jobs that begin at once find their places.",
 )
-OUT = output(
-    "-o",
-    "--output",
-    "out",
-    metavar="OUT.json",
-    known=(".json",),
-    help="Also write the sets with their priorities and jobs, for the scheduler of a real system.",
+OUT = output_option(
+    "OUT.json", "Also write the sets with their priorities and jobs, for the scheduler of a real system."
 )
-PLOT = output(
-    "--plot",
-    "picture",
-    metavar="FILE.png|.svg|.pdf",
-    known=(".png", ".svg", ".pdf"),
-    help="Draw when each job waits and when it has the bandwidth, a panel a policy (needs matplotlib).",
-)
+PLOT = picture_option("Draw when each job waits and when it has the bandwidth, a panel a policy (needs matplotlib).")
 
 
 @command_of(
@@ -183,5 +170,4 @@ def _periods(request: Request, direction: str | None) -> Any:
     from ...export.json.documents import periods_document
 
     trace = request.open()
-    with Progress("detecting periods"):
-        return periods_document(trace, layer_periods(chosen_layers(trace), (direction or "total",)))
+    return periods_document(trace, layer_periods(chosen_layers(trace), (direction or "total",)))

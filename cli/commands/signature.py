@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..options import output
-from ..progress import Progress
+from ..options import output_option, picture_option
 from ..request import (
     Request,
     console,
@@ -38,7 +37,6 @@ DIRECTION = click.option(
     "--direction",
     type=click.Choice(["read", "write", "total"]),
     default="total",
-    show_default=True,
     help="Direction of the transfers.",
 )
 INTERVAL = click.option(
@@ -51,21 +49,18 @@ GAMMA = click.option(
     "--gamma",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.5,
-    show_default=True,
     help="Share of the runs that make a unit of the grid dense; for logs only.",
 )
 KAPPA = click.option(
     "--kappa",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.9,
-    show_default=True,
     help="Share of the runs that must have a burst.",
 )
 LEVEL = click.option(
     "--level",
     type=click.IntRange(1, 8),
     default=2,
-    show_default=True,
     help="Level of the wavelet decomposition: bursts closer than about 2^LEVEL intervals become one.",
 )
 METHOD = click.option(
@@ -87,22 +82,12 @@ JOBS = click.option(
     type=click.Path(path_type=Path),
     help="When the application ran: CSV with name,start,end in s since the epoch.",
 )
-OUT = output(
-    "-o",
-    "--output",
-    "out",
-    metavar="OUT.html|.h5",
-    known=(".html", ".htm", ".h5", ".nc"),
-    help="Also write a page with all steps, or the signature as netCDF-4. A file that is there already is replaced "
+OUT = output_option(
+    "OUT.html|.h5",
+    "Also write a page with all steps, or the signature as netCDF-4. A file that is there already is replaced "
     "once the new one is complete.",
 )
-PLOT = output(
-    "--plot",
-    "picture",
-    metavar="FILE.png|.svg|.pdf",
-    known=(".png", ".svg", ".pdf"),
-    help="Draw the signature above its runs (needs matplotlib).",
-)
+PLOT = picture_option("Draw the signature above its runs (needs matplotlib).")
 
 
 @runs_command(
@@ -157,22 +142,20 @@ def command(
     else:
         runs, samples, chosen = _from_runs(traces, request, layer, direction, interval)
     what = f"{log or chosen} {direction}"
-    with Progress("looking for common bursts") as progress:
-        progress(0, 0)
-        by_loops = None
-        if chosen is not None and method in (None, "loops"):
-            checked_samples(tuple(samples))
-            by_loops = loops_signature(runs, samples, chosen, direction, kappa)
-        if by_loops is None and method == "loops":
-            raise SelectionError(f"the runs share no loop that moves bytes in {chosen}; take another --method")
-        signature = by_loops or extract_signature(
-            samples,
-            recorded="program" if log is None else "server",
-            method=method or "iosi",
-            level=level,
-            gamma=gamma,
-            kappa=kappa,
-        )
+    by_loops = None
+    if chosen is not None and method in (None, "loops"):
+        checked_samples(tuple(samples))
+        by_loops = loops_signature(runs, samples, chosen, direction, kappa)
+    if by_loops is None and method == "loops":
+        raise SelectionError(f"the runs share no loop that moves bytes in {chosen}; take another --method")
+    signature = by_loops or extract_signature(
+        samples,
+        recorded="program" if log is None else "server",
+        method=method or "iosi",
+        level=level,
+        gamma=gamma,
+        kappa=kappa,
+    )
     written = _write(signature, what, out, picture)
     if request.as_json:
         from ...export.json.runs import signature_document

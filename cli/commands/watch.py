@@ -38,7 +38,6 @@ METHOD = click.option(
     "--method",
     type=click.Choice(["auto", "ftio"]),
     default="auto",
-    show_default=True,
     help="What finds periods; ftio also gives intervals of the frequencies found so far, with probabilities.",
 )
 ONCE = click.option("--once", is_flag=True, help="Read what is there and end with it.")

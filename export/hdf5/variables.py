@@ -3,15 +3,17 @@
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Self, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.metrics import Metric
+from ...model.interrupts import kept_interrupts
+from ...model.metrics import Metric, metrics_of
 
 
 class HDF5Storage:
@@ -114,11 +116,6 @@ class HDF5Storage:
         if self._failure is not None:
             raise self._failure
 
-    @property
-    def size(self) -> int:
-        """Size of the file in bytes."""
-        return self._size
-
     def __enter__(self) -> Self:
         return self
 
@@ -141,6 +138,20 @@ Variable = tuple[str, str, str] | tuple[str, str, str, Callable[[Any], Any]]
 
 Without the last, that is the attribute of its name.
 """
+
+
+def variables_of(record: type) -> list[Variable]:
+    """Return a variable for each metric of a class of records; what always is an integer is a count."""
+    hints = get_type_hints(record)
+    return [
+        (
+            one.key,
+            {str: "text", int: "count"}.get(hints[one.name], one.unit),
+            one.sentence,
+            one.value,
+        )
+        for one in metrics_of(record)
+    ]
 
 
 def storable(text: str) -> str:
@@ -302,6 +313,15 @@ class GroupWriter:
         """Write `values` into a part of `variable`."""
         variable[where] = values
         self._storage.check()
+
+
+@contextmanager
+def written_groups(path: Path) -> Iterator[GroupWriter]:
+    """Write over a file that is there as netCDF-4, by its root group; an interrupt or failure is raised at the end."""
+    import h5netcdf
+
+    with HDF5Storage(path) as storage, kept_interrupts(storage.interrupts), h5netcdf.File(storage, "w") as file:
+        yield GroupWriter(file, storage)
 
 
 def _chunks(shape: tuple[int, ...]) -> tuple[int, ...]:

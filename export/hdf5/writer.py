@@ -16,15 +16,24 @@ from ...analysis.results.result import PeriodResult
 from ...layers.selection.directions import DIRECTIONS, check_traffic
 from ...layers.trace import VARIABLES, Trace, check_frequency, common_frequency, provenance
 from ...model.errors import SelectionError
-from ...model.interrupts import kept_interrupts
 from ...signals.construction import StepSignal
 from ...signals.samples import bin_count
 from ..atomic import atomic_file
 from ..exporters import Exporter
 from ..written import Written
-from .groups import write_comparison, write_damage, write_handles, write_statistics, write_story
-from .periods import PeriodSearch, write_components, write_periods, write_regimes
-from .variables import GroupWriter, HDF5Storage
+from .groups import (
+    PeriodSearch,
+    write_axes,
+    write_comparison,
+    write_components,
+    write_damage,
+    write_handles,
+    write_periods,
+    write_regimes,
+    write_statistics,
+    write_story,
+)
+from .variables import GroupWriter, written_groups
 
 _AT_ONCE: Final = 2**20
 """Bins of the time axis that are made at once."""
@@ -106,32 +115,28 @@ def write_hdf5(
     check_frequency(trace, rate)
     search = PeriodSearch(method or DEFAULT_METHOD, fs, filter) if periods else None
 
-    import h5netcdf
-
     with atomic_file(path) as temporary:
         compared = None
         if comparison:
             compared = compare_layers(trace, method=method or DEFAULT_METHOD, fs=fs, periods=periods)
-        with HDF5Storage(temporary) as storage, kept_interrupts(storage.interrupts):
-            with h5netcdf.File(storage, "w") as file:
-                root = GroupWriter(file, storage)
-                root.attributes(
-                    **provenance(trace, rate, fs == "auto", traffic),
-                    method=search.method if search else "none",
-                    filter=search.filter or "none" if search else "none",
-                )
-                _write_axes(root, names, start, rate, bins)
-                results, fits = _write_bandwidth(root, signals, len(names), rate, search, components)
-                if not trace.definitions.recording.reason("handles"):
-                    write_handles(root.subgroup("handles"), trace, names)
-                write_statistics(root.subgroup("statistics"), trace, names)
-                write_damage(root.subgroup("damage"), trace.damage)
-                if search:
-                    _write_search(root, trace, names, search, results, traffic)
-                    write_components(root.subgroup("components"), fits)
-                if compared is not None:
-                    write_comparison(root.subgroup("comparison"), compared)
-            size = storage.size
+        with written_groups(temporary) as root:
+            root.attributes(
+                **provenance(trace, rate, fs == "auto", traffic),
+                method=search.method if search else "none",
+                filter=search.filter or "none" if search else "none",
+            )
+            _write_axes(root, names, start, rate, bins)
+            results, fits = _write_bandwidth(root, signals, len(names), rate, search, components)
+            if not trace.definitions.recording.reason("handles"):
+                write_handles(root.subgroup("handles"), trace, names)
+            write_statistics(root.subgroup("statistics"), trace, names)
+            write_damage(root.subgroup("damage"), trace.damage)
+            if search:
+                _write_search(root, trace, names, search, results, traffic)
+                write_components(root.subgroup("components"), fits)
+            if compared is not None:
+                write_comparison(root.subgroup("comparison"), compared)
+        size = temporary.stat().st_size
     return Written(Path(path), size, names, bins=bins, fs=rate)
 
 
@@ -172,8 +177,7 @@ def _released(signals: dict[tuple[int, int], StepSignal]) -> PlacedSignals:
 def _write_axes(root: GroupWriter, names: tuple[str, ...], start: float, fs: float, bins: int) -> None:
     for dimension, size in {"layer": len(names), "direction": len(DIRECTIONS), "time": bins, "bnds": 2}.items():
         root.dimension(dimension, size)
-    root.text("layer", ("layer",), names, **VARIABLES["layer"])
-    root.text("direction", ("direction",), DIRECTIONS, **VARIABLES["direction"])
+    write_axes(root, names)
     time = root.empty("time", ("time",), np.float64, fill=False, **VARIABLES["time"])
     bounds = root.empty("time_bnds", ("time", "bnds"), np.float64, fill=False, **VARIABLES["time_bnds"])
     for first in range(0, bins, _AT_ONCE):

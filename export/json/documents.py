@@ -4,9 +4,11 @@ Keys are part of the public interface. New ones may come; what is there keeps it
 """
 
 import json
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Final
 
 from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
@@ -17,11 +19,12 @@ from ...layers.layer import Layer
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ...model.definitions import Definitions
-from ...model.document import SCHEMA_VERSION, Document, Plain, plain
+from ...model.document import SCHEMA_VERSION, Document, Plain, plain, rows_of
 from ...model.recording import Recording
 from ...model.stream.damage import damage_entry
 from ...model.stream.source import Source, Tally
 from ...model.stream.summary import TraceSummary, start_time
+from ..atomic import atomic_file
 from ..written import Written
 
 
@@ -80,15 +83,9 @@ def info_document(summary: TraceSummary) -> Document:
 def _file_entries(definitions: Definitions) -> list[Document]:
     """Return an entry for each file."""
     files, nodes = definitions.files, definitions.system_tree
-    scopes = (nodes.name[scope] if scope >= 0 else None for scope in files.scope.tolist())
-    columns = {
-        "id": files.id.tolist(),
-        "name": files.name,
-        "directory": files.directory.tolist(),
-        "scope": scopes,
-        "properties": files.properties,
-    }
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    scopes = [nodes.name[scope] if scope >= 0 else None for scope in files.scope.tolist()]
+    columns = {name: getattr(files, name) for name in ("id", "name", "directory", "scope", "properties")}
+    return rows_of({**columns, "scope": scopes})
 
 
 def counters_entry(
@@ -100,24 +97,13 @@ def counters_entry(
     """
     if recording.counters is None:
         return {}
-    wanted, directions = tuple(layers), tuple(directions)
-    totals = recording.counters.totals()
-    return {
-        "counters": [
-            one.to_dict()
-            for one in totals
-            if (not wanted or one.layer in wanted) and ("total" in directions or one.direction in directions)
-        ]
-    }
+    return {"counters": [one.to_dict() for one in recording.counted(tuple(layers), tuple(directions))]}
 
 
 def counted_document(source: Source, layers: Iterable[str], directions: Iterable[str]) -> Document:
     """Return the document of ``iostrata layers`` for a recording without times: its counters."""
     definitions = source.definitions
-    tally = Tally()
-    for partition in source.partitions(None, 1):
-        for block in source.read(partition):
-            tally.add(block)
+    tally = Tally.of(source)
     return {
         "schema_version": SCHEMA_VERSION,
         "trace": {
@@ -270,6 +256,14 @@ def json_text(document: dict[str, object], indent: int | None = 1) -> str:
     """
     separators = None if indent else (",", ":")
     return json.dumps(_sound(plain(document)), indent=indent, separators=separators, allow_nan=False)
+
+
+def write_json(document: dict[str, object], path: str | os.PathLike[str]) -> Written:
+    """Write a document, whole or not at all; raises OutputError."""
+    text = json_text(document) + "\n"
+    with atomic_file(path) as temporary:
+        temporary.write_text(text, encoding="ascii")
+    return Written(Path(path), len(text))
 
 
 def json_pieces(document: dict[str, object]) -> Iterator[str]:

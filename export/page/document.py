@@ -27,18 +27,21 @@ Tone = str
 """A class in ``browser/page.css``, which has its colour."""
 
 
-class PageBlock(Record):
+class PagePart(Record):
+    """Base of the parts of a page, whose entries are the fields that are not empty."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of the page's document."""
+        told = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {name: plain(value) for name, value in told.items() if value not in ("", None, (), False)}
+
+
+class PageBlock(PagePart):
     """Base of what a section is made of: the name of the class says how it is drawn, the fields what."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of the page's document."""
-        return {"block": type(self).__name__.lower(), **_told(self)}
-
-
-def _told(record: Any) -> dict[str, Any]:
-    """Return the fields of a record as plain values, without those that are empty."""
-    told = {field.name: getattr(record, field.name) for field in fields(record)}
-    return {name: plain(value) for name, value in told.items() if value not in ("", None, (), False)}
+        return {"block": type(self).__name__.lower(), **super().to_dict()}
 
 
 @dataclass(frozen=True)
@@ -179,7 +182,7 @@ class Table(PageBlock):
 
 
 @dataclass(frozen=True)
-class Axis(Record):
+class Axis(PagePart):
     """An axis: its unit (none: no labels), scale (none: linear), names of rows, ends if not those of the data."""
 
     kind: str = ""
@@ -188,13 +191,9 @@ class Axis(Record):
     ends: tuple[float, float] | None = None
     names: Sequence[str] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the entry of the page's document."""
-        return _told(self)
-
 
 @dataclass(frozen=True)
-class Series(Record):
+class Series(PagePart):
     """What is drawn over the axes of a chart, columns of shape (n,).
 
     Attributes
@@ -239,7 +238,7 @@ class Series(Record):
         """Return the entry of the page's document."""
         columns = {name: getattr(self, name) for name in ("x", "y", "x2", "y2")}
         drawn = {name: packed(one, "f4") for name, one in columns.items() if one is not None}
-        return {**_told(replace(self, x=None, y=None, x2=None, y2=None)), **drawn}
+        return {**PagePart.to_dict(replace(self, x=None, y=None, x2=None, y2=None)), **drawn}
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,321 @@
-"""Writing the report of a trace to a file."""
+"""The page of a trace: the documents of --json, and what is drawn, in one HTML file."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
-from ...analysis.comparison.layers import compare_layers
-from ...analysis.comparison.story import results_of, story_of
+from ...analysis.comparison.layers import Comparison, compare_layers, pair_entries
+from ...analysis.comparison.story import Segment, results_of, story_of
+from ...analysis.findings.facts import RANKS_SHOWN
+from ...analysis.findings.find import evidence_units
 from ...analysis.registry import DEFAULT_METHOD
+from ...layers.layer import Layer
 from ...layers.selection.directions import DIRECTIONS
+from ...layers.summary.statistics import LayerStatistics
 from ...layers.trace import Trace
+from ...model.metrics import Metric, columns_of, metrics_of
+from ...model.quantities import count_text, counted, seconds_text
+from ...model.stream.summary import start_time
+from ..encoding import Names
+from ..json.documents import layers_document, periods_document
+from ..page.document import Fold, Listing, PageBlock, PageDocument, Paragraph, Picture, Section, Text
 from ..page.html import write_page
 from ..written import Written
-from .contents import report_contents
+from .glossary import GLOSSARY
+from .headline import headline, holds_io, verdict_text
+from .panels.calls import call_tree, thread_stacks
 from .panels.limits import Limits
+from .panels.signals import curve, phase_strip, request_sizes, size_charts, spectra
+from .panels.timeline import collective_calls, timeline
+from .panels.volumes import handle_tree, heat_maps, system_nodes
+
+Document = dict[str, Any]
+
+PICTURES: Final = (
+    "trace.css",
+    "view.js",
+    "plot.js",
+    "bandwidth.js",
+    "tables.js",
+    "findings.js",
+    "periods.js",
+    "flow.js",
+    "timeline.js",
+    "heat.js",
+    "handles.js",
+    "calls.js",
+    "stacks.js",
+    "collectives.js",
+)
+"""Scripts, and a style, that draw what only this page has, in the order in which they need each other."""
+_LISTS_OF_PERIODS: Final = ("phases", "regimes", "periods")
+_SEGMENTS_UNFOLDED: Final = 8
+_MOST_PARADIGMS: Final = 64
+
+
+def report_contents(
+    trace: Trace,
+    layers: Sequence[Layer],
+    periods: Sequence[LayerPeriod],
+    comparison: Comparison | None = None,
+    limits: Limits | None = None,
+    story: Sequence[Segment] = (),
+) -> PageDocument:
+    """Return the page of a trace.
+
+    Parameters
+    ----------
+    layers : sequence of Layer
+        Those that the report is about.
+    periods : sequence of LayerPeriod
+        Of these layers.
+    comparison : Comparison, optional
+        Of these layers.
+    limits : Limits, optional
+    story : sequence of Segment
+        What the I/O was, segment by segment.
+
+    Returns
+    -------
+    PageDocument
+        In `more`, ``layers``, ``periods`` and ``compare`` are the documents of the commands of these names; lists in
+        them that are longer than the limits are cut, and `cut` holds how long they were.
+    """
+    limits = limits or Limits()
+    cut = {} if len(story) <= limits.segments else {"story": len(story)}
+    whole = layers_document(trace, layers)
+    compared = None if comparison is None else _comparison_document(comparison)
+    told = headline(whole, periods, compared)
+    shown = _most_moved(periods, limits, cut)
+    more: Document = {
+        "layers": _shorter_lists(whole, limits, cut),
+        "periods": _shorter_periods(periods_document(trace, shown), limits, cut),
+        "compare": None if compared is None else _shorter_comparison(compared, limits, cut),
+        "metrics": _metrics(),
+        "evidence_units": evidence_units(() if comparison is None else comparison.findings),
+        "ranks_shown": min(RANKS_SHOWN, limits.pairs),
+    }
+    sections: Sequence[Section] = [Section("damage", "Damage", "Damage", [Picture("damage")])]
+    recorded = holds_io(whole)
+    if recorded:
+        more |= {"window_s": trace.window, **_drawings(trace, layers, shown, comparison, limits)}
+        sections = _sections(trace, shown, more, limits)
+    damaged = trace.damage.damaged
+    return PageDocument(
+        f"I/O of {'/'.join(str(trace.path).split('/')[-2:])}",
+        sections,
+        _facts(trace, whole),
+        [["The trace is damaged: ", {"href": "#damage", "text": "what is lost"}]] if damaged else [],
+        told,
+        _story(story, limits.segments),
+        cut,
+        {**{one.title: one.sentence for one in metrics_of(LayerStatistics) if _shown(one)}, **GLOSSARY},
+        more,
+        PICTURES if recorded else ("tables.js",),
+    )
+
+
+def _most_moved(periods: Sequence[LayerPeriod], limits: Limits, cut: dict[str, int]) -> list[LayerPeriod]:
+    """Return the signals that moved most, as many as are shown, in their order."""
+    if len(periods) > limits.curves:
+        cut["curves"] = len(periods)
+    by_volume = sorted(range(len(periods)), key=lambda place: -periods[place].signal.volume)
+    return [periods[place] for place in sorted(by_volume[: limits.curves])]
+
+
+def _shown(metric: Metric) -> bool:
+    """Tell whether the table of layers shows a metric: the page has more room than a terminal, which tells in words."""
+    return metric.column or metric.name == "undefined_bytes_operations"
+
+
+def _metrics() -> list[Document]:
+    """Return the columns of the table of layers as the page goes by them."""
+    titles = {one.name: one.title for one in metrics_of(LayerStatistics)}
+    return [
+        {
+            "key": one.key if len(one.path) == 1 else ".".join(one.path),
+            "title": one.title[0].upper() + one.title[1:],
+            "kind": "share" if one.part_of else one.kind,
+            "about": titles[one.path[0]],
+        }
+        for one in columns_of(LayerStatistics)
+        if _shown(one)
+    ]
+
+
+def _drawings(
+    trace: Trace, layers: Sequence[Layer], shown: Sequence[LayerPeriod], comparison: Comparison | None, limits: Limits
+) -> Document:
+    """Return what the pictures of the page are drawn from."""
+    names = Names(limits.characters)
+    recording = trace.definitions.recording
+    curves = [(period.layer, period.direction or "total") for period in shown]
+    layer_names = tuple(dict.fromkeys(name for name, _ in curves)) or tuple(layer.name for layer in layers)
+    single = recording.knows("operations")
+    found = {
+        "single_operations": single,
+        "curves": [
+            {
+                "layer": period.layer,
+                "direction": period.direction,
+                "verdict": verdict_text(period.result, period.signal.window),
+                "phases": phase_strip(period.result.phases, limits.drawn_phases),
+                **curve(period.signal, limits.steps, limits.bins),
+            }
+            for period in shown
+        ],
+        "collectives": [] if comparison is None else collective_calls(comparison.flows, limits),
+        "heat": heat_maps(trace, curves, limits),
+        "timeline": timeline(trace, layer_names, names, limits) if single else None,
+        "handles": handle_tree(trace, names, limits) if recording.knows("handles") else None,
+        "calls": call_tree(trace, names, limits),
+        "stacks": thread_stacks(trace, names, limits),
+        "nodes": system_nodes(trace, curves, names, limits.nodes),
+    }
+    return {**found, "names": names.table()}
+
+
+def _sections(trace: Trace, shown: Sequence[LayerPeriod], more: Document, limits: Limits) -> list[Section]:
+    """Return the sections; a picture without anything to draw draws nothing, and its section is left out."""
+    sizes = [
+        request_sizes(trace.layers[period.layer], period.direction or "total")
+        for period in shown
+        if more["single_operations"]
+    ]
+    pairs = [] if more["compare"] is None else more["compare"]["pairs"]
+    beside = any(pair.get("lower_layer_bytes") is not None for pair in pairs)
+    several = more["stacks"] is not None and more["stacks"]["total_threads"] > 1
+    threads = "Two threads side by side" if several else "What the thread did"
+    own: dict[str, Sequence[PageBlock]] = {
+        "flow": [Picture("sides" if beside else "flow")],
+        "spectra": spectra(shown, limits.lines),
+        "sizes": size_charts(sizes),
+    }
+    titles = (
+        ("bandwidth", "Bandwidth", "Bandwidth of the layers"),
+        ("findings", "Findings", "What deserves a look"),
+        ("layers", "Layers", "What each layer did"),
+        ("flow", *(("Layers side by side",) * 2 if beside else ("Flow", "From layer to layer"))),
+        ("collectives", "Collectives", "Who does the work of collective calls"),
+        ("periods", "Periods", "Periods"),
+        ("spectra", "Spectra", "Spectra"),
+        ("timeline", "Timeline", "I/O timeline"),
+        ("heat", "Ranks", "Ranks over time"),
+        ("sizes", "Requests", "Request sizes"),
+        ("handles", "Handles", "Handles"),
+        ("stacks", "Threads", threads),
+        ("calls", "Calls", "Who calls, and what it costs"),
+        ("nodes", "Nodes", "Nodes of the machine"),
+        ("damage", "Damage", "Damage"),
+        ("glossary", "Glossary", "What the numbers mean"),
+    )
+    return [Section(part, name, title, own.get(part, [Picture(part)])) for part, name, title in titles]
+
+
+def _facts(trace: Trace, whole: Document) -> list[Mapping[str, str]]:
+    """Return what stands below the title: name, value and what it is, those that there are."""
+    told, (start, end) = whole["trace"], trace.window
+    clocked = holds_io(whole) or told["events"] > 0
+    part = start > 0 or end < told["duration_s"]
+    resolution = told.get("resolution_s") or 0.0
+    facts = [
+        ("Trace", told["path"], "The anchor of the archive."),
+        ("Started", start_time(trace.definitions.clock) or "", ""),
+        (
+            "Length",
+            seconds_text(told["duration_s"]) if clocked else "",
+            f"{told['duration_s']:.9g} s, by the trace’s clock.",
+        ),
+        ("Ranks", count_text(told["ranks"]), "Processes of the run."),
+        ("Nodes", "" if "nodes" in told["not_recorded"] else count_text(told["nodes"]), "Nodes that have processes."),
+        ("Locations", count_text(told["locations"]), "Threads that the trace knows."),
+        ("I/O events", count_text(told["io_events"]), f"Of {counted(told['events'], 'event')} read those about I/O."),
+        ("Window", f"{seconds_text(start)} to {seconds_text(end)}" if part else "", ""),
+        ("Signals", f"binned ({seconds_text(resolution)})" if told["signals"] == "binned" else "", _BINNED),
+        ("Recorder", "" if told["recorder"] == "OTF2" else told["recorder"], ""),
+        ("Not recorded", ", ".join(told["not_recorded"]), ""),
+        ("Files", "" if told["files"] == "application" else str(told["files"]), ""),
+    ]
+    for paradigm in trace.definitions.paradigms[:_MOST_PARADIGMS]:
+        version = dict(paradigm.properties).get("VERSION", "").rpartition("version:")[2].strip()
+        facts.append((paradigm.identification, version, "Version of the library, as the trace gives it."))
+    return [{"name": name, "value": value, "about": about} for name, value, about in facts if value]
+
+
+_BINNED: Final = (
+    "Bandwidths are means of bins of time, as the trace was read in bounded memory. Bytes, operations and summed times "
+    "are exact; busy times and quantiles are too, unless there are very many different ones."
+)
+
+
+def _story(story: Sequence[Segment], most: int) -> list[PageBlock]:
+    """Return what the I/O was from when to when; each stretch is a link to its time."""
+    if not story:
+        return []
+    lines: list[Text] = [[{"time": (one.start, one.end)}, f" {one.text}"] for one in story[:most]]
+    blocks: list[PageBlock] = [Listing(lines)]
+    if len(story) > most:
+        blocks.append(Paragraph(f"The first {most} are shown.", muted=True))
+    title = f"The run in {counted(len(story), 'stretch', 'stretches')}"
+    return [Fold(title, blocks, open=min(len(story), most) <= _SEGMENTS_UNFOLDED)]
+
+
+def _first(entries: Sequence[Any], most: int, name: str, cut: dict[str, int]) -> Sequence[Any]:
+    """Return the first `most` entries; where there are more, `cut` says how many."""
+    if len(entries) > most:
+        cut[name] = len(entries)
+    return entries[:most]
+
+
+def _shorter_lists(document: Document, limits: Limits, cut: dict[str, int]) -> Document:
+    """Return the document of layers with what the page shows of its lists."""
+    shorter = {name: value for name, value in document.items() if name not in ("cost", "overlap", "exclusive_s")}
+    damage = document["damage"]
+    locations = _first(damage["locations"], limits.locations, "damaged_locations", cut)
+    shorter["damage"] = {**damage, "locations": locations}
+    shorter["layers"] = _first(document["layers"], 2 * limits.curves, "layers", cut)
+    if document.get("chain"):
+        shorter["chain"] = {**document["chain"], "steps": [], "held_up": document["chain"]["held_up"][:1]}
+    return shorter
+
+
+def _shorter_periods(document: Document, limits: Limits, cut: dict[str, int]) -> Document:
+    """Return the entries of the document of periods with what the page shows of their lists."""
+    entries = []
+    for entry in document["layers"]:
+        who = f"{entry['layer']} {entry['direction']}"
+        lists = {name: _first(entry[name], limits.phases, f"{who} {name}", cut) for name in _LISTS_OF_PERIODS}
+        entries.append({**entry, **lists})
+    return {"layers": entries}
+
+
+def _comparison_document(comparison: Comparison) -> Document:
+    """Return what the page shows of the document of ``iostrata compare``."""
+    return {
+        "pairs": pair_entries(comparison, tables=False),
+        "hidden": [one.to_dict() for one in comparison.hidden],
+        "findings": [one.to_dict() for one in comparison.findings],
+    }
+
+
+def _shorter_comparison(document: Document, limits: Limits, cut: dict[str, int]) -> Document:
+    """Return what the page shows of a comparison: pairs, hidden traffic and findings, their lists not too long."""
+    return {
+        name: [_short(entry, limits.pairs) for entry in _first(entries, limits.pairs, name, cut)]
+        for name, entries in document.items()
+    }
+
+
+def _short(value: Any, most: int) -> Any:
+    """Return a plain value with every list in it cut."""
+    if isinstance(value, dict):
+        return {key: _short(item, most) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_short(item, most) for item in value[:most]]
+    return value
+
 
 MOST_BYTES: Final = 2_000_000
 """Size that no report exceeds."""

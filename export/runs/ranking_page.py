@@ -1,24 +1,28 @@
 """The page of many runs: which deserve a look, how they are distributed, a row each, with links to their reports."""
 
+import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
 
 from ...analysis.findings.rule import SEVERITIES
+from ...layers.opening import open_trace
 from ...model.document import checked_document
-from ...model.errors import TraceError
-from ...model.metrics import metrics_of
+from ...model.errors import IostrataError, OutputError, TraceError
+from ...model.metrics import FORMATS, Kind, metrics_of
 from ...model.quantities import bytes_text, count_text, counted, level_text, percent_text, rate_text, seconds_text
 from ...runs.collection.names import distinct_names
 from ...runs.collection.rows import FindingRow, JobRow, Run, SignalRow
 from ...runs.collection.tables import Collection
+from ..atomic import output_error
 from ..encoding import packed
 from ..page.document import (
     Axis,
@@ -35,6 +39,7 @@ from ..page.document import (
     TableColumn,
 )
 from ..page.html import write_page
+from ..report.write import write_report
 from ..written import Written
 
 MOST_ROWS: Final = 1500
@@ -77,11 +82,6 @@ _DISTRIBUTIONS: Final = (
     ),
     _SHARE,
 )
-_TEXTS: Final[dict[str, Callable[[float], str]]] = {
-    "seconds": seconds_text,
-    "share": percent_text,
-    "bytes": bytes_text,
-}
 
 
 def _named(run: Run, name: str, report: str | None) -> Cell:
@@ -256,7 +256,7 @@ def _distribution(column: TableColumn, values: Sequence[Any]) -> Chart | None:
     some = known[known > 0]
     if len(known) < 2 or not len(some):
         return None
-    text = _TEXTS.get(column.kind, level_text)
+    text = level_text if column.kind == "count" else FORMATS[cast(Kind, column.kind)]
     low, high = float(some.min()), float(some.max())
     # One value has a bin of its own width.
     if high / low < 1.01:
@@ -358,3 +358,63 @@ def _headline(usable: Sequence[JobRow], names: Mapping[str, str], scores: Scores
     else:
         said.append("No run has a warning or a critical finding.")
     return said
+
+
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def report_folder(page: Path) -> Path:
+    """Return the folder of the reports of a page: its name without the suffix, and ``_reports``."""
+    return page.with_name(f"{page.stem}_reports")
+
+
+def report_name(job: JobRow) -> str:
+    """Return the file name of a run's report: of its name what is safe in one, and a hash of its key."""
+    safe = _UNSAFE.sub("_", job.name).strip("._")[:60]
+    return f"{safe or 'run'}-{hashlib.blake2b(job.job.encode(), digest_size=5).hexdigest()}.html"
+
+
+def known_reports(collection: Collection, page: Path) -> dict[str, str]:
+    """Return of each run whose report is there its path from the folder of the page, by the run's key."""
+    folder = report_folder(page)
+    try:
+        there = set(os.listdir(folder))
+    except OSError:
+        return {}
+    names = {job.job: report_name(job) for job in collection.jobs if job.usable}
+    return {job: f"{folder.name}/{name}" for job, name in names.items() if name in there}
+
+
+def write_reports(
+    collection: Collection,
+    page: Path,
+    *,
+    engine: str = "auto",
+    calls: str = "auto",
+    workers: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[str, ...]:
+    """Write the report of each run, at most as many as the page lists, those that I/O costs most.
+
+    Raises OutputError if the folder cannot be written. Returns why there is no report of a run, a sentence each.
+    """
+    folder = report_folder(page)
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise output_error(folder, error) from error
+    jobs = sorted((job for job in collection.jobs if job.usable), key=job_cost, reverse=True)
+    failed = []
+    for done, job in enumerate(jobs[:MOST_ROWS]):
+        if progress is not None:
+            progress(done, len(jobs))
+        target = folder / report_name(job)
+        try:
+            if target.exists() and target.stat().st_mtime > Path(job.job).stat().st_mtime:
+                continue
+            write_report(open_trace(Path(job.job), engine=engine, calls=calls, workers=workers), target)
+        except OutputError:
+            raise
+        except (IostrataError, OSError, MemoryError) as error:
+            failed.append(f"{job.name}: {error}")
+    return tuple(failed)

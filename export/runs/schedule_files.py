@@ -13,9 +13,8 @@ from ...model.text import printable, shortened
 from ...runs.scheduling.comparison import PolicyComparison, Window
 from ...runs.scheduling.policies import Set
 from ...runs.scheduling.simulation import Simulated
-from ..atomic import atomic_file
 from ..figure import write_figure
-from ..json.documents import json_text
+from ..json.documents import write_json
 from ..written import Written
 from .schedule_text import TITLES
 
@@ -26,10 +25,8 @@ _WAITING, _GROUND = "#e0913a", "#eef1f5"
 
 def write_sets(sets: Sequence[Set], path: str | os.PathLike[str]) -> Written:
     """Write sets and their priorities as JSON, whole or not at all; raises OutputError."""
-    text = json_text({"schema_version": SCHEMA_VERSION, "policy": "set-10", "sets": [one.to_dict() for one in sets]})
-    with atomic_file(path) as temporary:
-        temporary.write_text(text + "\n", encoding="ascii")
-    return Written(Path(path), len(text) + 1)
+    listed = [one.to_dict() for one in sets]
+    return write_json({"schema_version": SCHEMA_VERSION, "policy": "set-10", "sets": listed}, path)
 
 
 def write_schedule_figure(

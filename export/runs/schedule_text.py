@@ -11,7 +11,7 @@ from ...model.text import printable, shortened
 from ...runs.scheduling.comparison import PolicyComparison, PolicyOutcome
 from ...runs.scheduling.jobs import PeriodicJob
 from ...runs.scheduling.policies import Set
-from ..terminal.console import print_paragraph, table_of_numbers
+from ..terminal.console import print_paragraph, print_rest, table_of_numbers
 
 TITLES: Final = {
     "fair": "fair share",
@@ -46,8 +46,7 @@ def print_schedule(
     console.print(_sets(sets, dict(zip(workload.names, workload.load.tolist(), strict=True))))
     console.print()
     console.print(_jobs(found, jobs, {name: one for one in sets for name in one.jobs}, console.width))
-    if len(jobs) > _JOBS_SHOWN:
-        console.print(f"and {counted(len(jobs) - _JOBS_SHOWN, 'further job')}; --json has them all")
+    print_rest(len(jobs) - _JOBS_SHOWN, "job", console)
     print_paragraph(_explanation(found, error), console, "dim", indent=0)
 
 

@@ -11,7 +11,7 @@ from ...model.quantities import count_text, counted, rate_text, seconds_text, sh
 from ...model.text import printable, shortened
 from ...runs.scores.assessment import JobScore
 from ...runs.scores.limits import MetricLimits
-from ..terminal.console import print_paragraph, table_of_numbers
+from ..terminal.console import print_paragraph, print_rest, table_of_numbers
 
 TITLES: Final = {"problem_score": "Problem-Score", "io_intensity": "I/O-Intensity"}
 
@@ -58,8 +58,7 @@ def print_scores(
     console.print(Text(f"{facts}, ranked by {TITLES[order]}", style="bold"))
     if busy:
         console.print(_ranking_table(busy[:shown], order, console.width))
-        if len(busy) > shown:
-            console.print(f"and {counted(len(busy) - shown, 'further job')}; --json has them all")
+        print_rest(len(busy) - shown, "job", console)
     else:
         print_paragraph("No job has a segment with intensive I/O.", console, indent=0)
     print_paragraph(_shares_text(jobs, busy, left_out), console, indent=0)

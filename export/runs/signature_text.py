@@ -11,7 +11,7 @@ from ...model.arrays import Floats
 from ...model.quantities import bytes_text, counted, percent_text, rate_text, seconds_text
 from ...model.text import printable, shortened
 from ...runs.signatures.signature import CommonBurst, SampleUse, Signature
-from ..terminal.console import bounded, curve_width, print_paragraph, table_of_numbers
+from ..terminal.console import bounded, curve_width, print_paragraph, print_rest, table_of_numbers
 from ..terminal.periods import GUTTER, interval_row, labelled_curve, points_per_column
 
 _HEIGHT: Final = 5
@@ -40,9 +40,7 @@ def print_signature(signature: Signature, what: str, left_out: tuple[SampleUse, 
     if signature.bursts:
         console.print()
         console.print(_bursts(signature.bursts[:_BURSTS_SHOWN], len(used)))
-        hidden = len(signature.bursts) - _BURSTS_SHOWN
-        if hidden > 0:
-            console.print(f"and {counted(hidden, 'further burst')}; --json has them all")
+        print_rest(len(signature.bursts) - _BURSTS_SHOWN, "burst", console)
     else:
         text = "No burst is common to the runs: are they of one application? A lower --kappa asks fewer to agree."
         print_paragraph(text, console, indent=0)

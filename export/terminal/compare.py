@@ -1,6 +1,6 @@
 """The terminal view of ``iostrata compare``."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from rich.console import Console
@@ -31,11 +31,6 @@ _ROOM_FOR_INTERVALS: Final = 100
 _FAR: Final = "⇢"
 _FINDINGS: Final = 3
 _NEIGHBOURS: Final = 8
-_TITLES: Final = ("above", "below", "ratio", "inside", "ranks", "fan-out")
-_ROOMY_TITLES: Final = (
-    *("above", "below by descent", "ratio", "ratio inside", "hidden", "ranks above", "ranks below", "busiest"),
-    *("fan-out", "time above", "in the lower layer"),
-)
 _SCREEN: Final = 19
 """Lines of a terminal of 24 without the heading and the prompt."""
 
@@ -74,11 +69,11 @@ def _print_neighbours(comparison: Comparison, flows: list[Flow], console: Consol
     places = {id(flow): place for place, flow in enumerate(comparison.flows)}
     near = [flow for flow in flows if flow.adjacent] or flows
     shown = near[:_NEIGHBOURS] if bounded(console) else near
-    table = _table("layers", "above", "below", "ratio", "ranks", "fan-out", "period")
+    columns = {title: text for title, _, text in _FLOW_COLUMNS if title and title != "inside"}
+    table = _table("layers", *columns, "period")
     for flow in shown:
         found = comparison.periods.get(places[id(flow)])
-        above, below, ratio, _, ranks, fan_out = _cells(flow)
-        table.add_row(_named(flow), flow.direction, above, below, ratio, ranks, fan_out, _verdict(found))
+        table.add_row(_named(flow), flow.direction, *(text(flow) for text in columns.values()), _verdict(found))
     console.print(table)
     if len(shown) < len(near):
         console.print(Text(f"and {counted(len(near) - len(shown), 'further pair')}, see below", style="dim"))
@@ -141,9 +136,11 @@ def _print_details(comparison: Comparison, flows: list[Flow], console: Console) 
 
 
 def _pairs(flows: Iterable[Flow], roomy: bool) -> Table:
-    table = _table("layers", *(_ROOMY_TITLES if roomy else _TITLES), gap=2 if roomy else 1)
+    titled = ((wide if roomy else narrow, text) for narrow, wide, text in _FLOW_COLUMNS)
+    columns = {title: text for title, text in titled if title}
+    table = _table("layers", *columns, gap=2 if roomy else 1)
     for flow in flows:
-        table.add_row(_named(flow), flow.direction, *(_roomy_cells(flow) if roomy else _cells(flow)))
+        table.add_row(_named(flow), flow.direction, *(text(flow) for text in columns.values()))
     return table
 
 
@@ -154,36 +151,30 @@ def _named(flow: Flow | SideBySide) -> Text:
     return Text(f"{printable(flow.upper)} {arrow} {printable(flow.lower)}", style=style)
 
 
-def _cells(flow: Flow) -> list[str]:
-    return [
-        bytes_text(flow.upper_bytes),
-        bytes_text(flow.lower_bytes),
-        _ratio(flow.amplification),
-        _ratio(flow.attributed_amplification),
-        f"{flow.upper_ranks.movers} → {flow.lower_ranks.movers}",
-        _ratio(flow.fan_out),
-    ]
-
-
-def _roomy_cells(flow: Flow) -> list[str]:
-    busiest = flow.lower_ranks.ranks.busiest_share
-    return [
-        bytes_text(flow.upper_bytes),
-        bytes_text(flow.lower_bytes),
-        _ratio(flow.amplification),
-        _ratio(flow.attributed_amplification),
-        bytes_text(flow.hidden_bytes) if flow.hidden_bytes else "–",
-        count_text(flow.upper_ranks.movers),
-        count_text(flow.lower_ranks.movers),
-        "–" if busiest is None else f"rank {flow.lower_ranks.ranks.busiest}: {share_text(busiest, 1.0)}",
-        _ratio(flow.fan_out),
-        seconds_text(flow.upper_summed_s),
-        share_text(flow.contained_s, flow.upper_summed_s),
-    ]
-
-
 def _ratio(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
+
+
+def _busiest(flow: Flow) -> str:
+    share = flow.lower_ranks.ranks.busiest_share
+    return "–" if share is None else f"rank {flow.lower_ranks.ranks.busiest}: {share_text(share, 1.0)}"
+
+
+_FLOW_COLUMNS: Final[tuple[tuple[str, str, Callable[[Flow], str]], ...]] = (
+    ("above", "above", lambda flow: bytes_text(flow.upper_bytes)),
+    ("below", "below by descent", lambda flow: bytes_text(flow.lower_bytes)),
+    ("ratio", "ratio", lambda flow: _ratio(flow.amplification)),
+    ("inside", "ratio inside", lambda flow: _ratio(flow.attributed_amplification)),
+    ("", "hidden", lambda flow: bytes_text(flow.hidden_bytes) if flow.hidden_bytes else "–"),
+    ("ranks", "", lambda flow: f"{flow.upper_ranks.movers} → {flow.lower_ranks.movers}"),
+    ("", "ranks above", lambda flow: count_text(flow.upper_ranks.movers)),
+    ("", "ranks below", lambda flow: count_text(flow.lower_ranks.movers)),
+    ("", "busiest", _busiest),
+    ("fan-out", "fan-out", lambda flow: _ratio(flow.fan_out)),
+    ("", "time above", lambda flow: seconds_text(flow.upper_summed_s)),
+    ("", "in the lower layer", lambda flow: share_text(flow.contained_s, flow.upper_summed_s)),
+)
+"""Title on a narrow terminal and on one with room, empty where there is no such column, and its text of a flow."""
 
 
 def _print_periods(comparison: Comparison, console: Console) -> None:

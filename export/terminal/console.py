@@ -189,15 +189,7 @@ def print_counters(
     left_out: Collection[str] = (),
 ) -> None:
     """Print what the recorder summed up without times, of `layers` (all where there are none) but those `left_out`."""
-    if recording.counters is None:
-        return
-    totals = [
-        one
-        for one in recording.counters.totals()
-        if (not layers or one.layer in layers)
-        and one.layer not in left_out
-        and ("total" in directions or one.direction in directions)
-    ]
+    totals = [one for one in recording.counted(layers, directions) if one.layer not in left_out]
     if not totals:
         return
     console.print()
@@ -216,6 +208,12 @@ def print_counters(
     console.print(table)
     text = f"Counters are {recording.recorder}'s own sums of the whole run and all files, without times."
     print_paragraph(printable(text), console, "dim", indent=0)
+
+
+def print_rest(hidden: int, noun: str, console: Console, style: str = "") -> None:
+    """Print how many more there are than were shown; nothing where there are none."""
+    if hidden > 0:
+        console.print(Text(f"and {counted(hidden, f'further {noun}')}; --json has them all", style=style))
 
 
 def print_set_aside(trace: Trace, console: Console) -> None:
@@ -256,9 +254,7 @@ def print_damage(report: DamageReport, console: Console) -> None:
     if report.irregular:
         odd = ", ".join(_of_these(count, name) for name, count in report.irregular.items())
         print_paragraph(printable(f"Odd, but counted: {odd}"), console, "dim", indent=0)
-    hidden = len(report.locations) - _LOCATIONS_SHOWN
-    if hidden > 0:
-        console.print(Text(f"and {counted(hidden, 'further damaged location')}; --json names them all", style="red"))
+    print_rest(len(report.locations) - _LOCATIONS_SHOWN, "damaged location", console, "red")
 
 
 def _of_these(count: int, name: str) -> str:

@@ -30,6 +30,7 @@ from .console import (
     print_heading,
     print_paragraph,
     print_recording,
+    print_rest,
     print_set_aside,
 )
 
@@ -99,10 +100,7 @@ def _print_times(trace: Trace, layers: Collection[Layer], console: Console) -> N
 
 def print_counted(source: Source, layers: Collection[str], directions: Sequence[str], console: Console) -> None:
     """Print the counters of a recording without times, and what is known to be missing among them."""
-    tally = Tally()
-    for partition in source.partitions(None, 1):
-        for block in source.read(partition):
-            tally.add(block)
+    tally = Tally.of(source)
     definitions = source.definitions
     console.print(Text(printable(str(source.path)), style="bold", overflow="fold"))
     facts = [seconds_text(definitions.clock.duration), counted(definitions.process_count, "rank")]
@@ -307,8 +305,7 @@ def print_breakdown(table: Breakdown, console: Console) -> None:
         console.print(_table(lines, 2 if roomy else 1))
     else:
         _write_lines(lines, console)
-    if len(shown) < len(rows):
-        console.print(Text(f"and {counted(len(rows) - len(shown), 'further row')}; --json has them all"))
+    print_rest(len(rows) - len(shown), "row", console)
     if table.by == "caller" and all(key is None for key in table.key):
         print_paragraph(_NO_CALLERS, console, "dim", indent=0)
 

@@ -30,7 +30,7 @@ from ...model.quantities import (
 )
 from ...model.text import printable, shortened
 from ...signals.construction import StepSignal
-from ..quantities import QuantityWords, words
+from ..quantities import QuantityWords, signal_title, words
 from ..written import Written
 from .console import (
     bounded,
@@ -40,6 +40,7 @@ from .console import (
     print_damage,
     print_heading,
     print_paragraph,
+    print_rest,
     print_set_aside,
     written_lines,
 )
@@ -367,7 +368,7 @@ def _print_head(periods: list[LayerPeriod], brief: bool, console: Console) -> No
         return
     for one in periods[:_REASONS_SHOWN] if by is None else []:
         if not one.result.periodic:
-            print_paragraph(f"{_title(one)}: {printable(one.result.reason)}", console, "dim", indent=0)
+            print_paragraph(f"{signal_title(one)}: {printable(one.result.reason)}", console, "dim", indent=0)
 
 
 def _alike(one: LayerPeriod, other: LayerPeriod) -> bool:
@@ -394,20 +395,13 @@ def _print_phases(period: LayerPeriod, last: Sequence[LastRank | None], console:
             late = f"rank {one.rank}", seconds_text(one.after_median)
         table.add_row(str(number), *times, seconds_text(length), after, of.volume(phase.volume), rate, *late)
     console.print(table)
-    if len(shown) < len(phases):
-        console.print(Text(f"and {counted(len(phases) - len(shown), 'further phase')}; --json has them all"))
+    print_rest(len(phases) - len(shown), "phase", console)
 
 
 def _print_left_out(parts: PartsLeftOut, console: Console) -> None:
     count, volume = len(parts.volumes), sum(volume for _, volume in parts.volumes)
-    text = (
-        f"{_title(parts)}: {counted(count, f'further {_PARTS[parts.by]}')} with {words(parts.quantity).volume(volume)}"
-    )
-    console.print(Text(f"{text} not analysed; raise --parts, or see --json"))
-
-
-def _title(period: LayerPeriod | PartsLeftOut) -> str:
-    return " ".join(part for part in (printable(period.layer), period.direction, words(period.quantity).title) if part)
+    what = f"{counted(count, f'further {_PARTS[parts.by]}')} with {words(parts.quantity).volume(volume)}"
+    console.print(Text(f"{signal_title(parts)}: {what} not analysed; raise --parts, or see --json"))
 
 
 def _print_block(period: LayerPeriod, same: LayerPeriod | None, console: Console) -> None:
@@ -419,10 +413,10 @@ def _print_block(period: LayerPeriod, same: LayerPeriod | None, console: Console
     facts = f"  {of.volume(signal.volume)}{traffic}"
     if period.by is None:
         facts += f"; drawn as means over {seconds_text(resolution)}"
-        console.print(Text.assemble((_title(period), "bold"), facts))
+        console.print(Text.assemble((signal_title(period), "bold"), facts))
     else:
         name = shortened(printable(part_title(period.by, period.part)), max(20, console.width // 3))
-        console.print(Text.assemble((f"{_title(period)}, {name}", "bold"), facts))
+        console.print(Text.assemble((f"{signal_title(period)}, {name}", "bold"), facts))
     height = _HEIGHT if period.by is None else _PART_HEIGHT
     for line in _curve(signal, result, width, height, of, console.options.ascii_only):
         console.print(line, no_wrap=True, overflow="crop", crop=bounded(console))
@@ -433,7 +427,7 @@ def _print_block(period: LayerPeriod, same: LayerPeriod | None, console: Console
     elif same is None:
         details = _details(period)
     else:
-        verdict.append(f", as {_title(same)}")
+        verdict.append(f", as {signal_title(same)}")
         details = (text for texts in (_metrics(result, of), _fit(period)) for text in texts)
     for line in (verdict, *(Text(detail, style="dim") for detail in details)):
         print_paragraph(line, console)

@@ -1,11 +1,14 @@
 """Marks in time, for timelines: operations, lifetimes of handles and events, merged where there are too many."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from ...analysis.comparison.layer_periods import LayerPeriod
+from ...analysis.results.parts import Regime
 from ...layers.attribution.calls.functions import NO_EVENT
 from ...layers.attribution.calls.metadata_calls import MetadataCalls
 from ...layers.handles.metadata import Lifetimes, MetadataEvents, UsedHandles, handle_lifetimes
@@ -17,6 +20,7 @@ from ...model.codes import UNDEFINED_TIME, IoMode, IoRecord
 from ...model.definitions import Definitions
 from ...model.keyed import KeyedSums
 from ...model.operations import Operations, view
+from ...model.quantities import interval_text, seconds_text
 
 Ints = npt.NDArray[np.int64]
 
@@ -58,6 +62,19 @@ class Marks(Columns):
     end: Ints
     count: npt.NDArray[np.integer]
     bytes: npt.NDArray[np.float64]
+
+
+def held_periods(period: LayerPeriod) -> Iterator[tuple[float, float, str, Regime | None]]:
+    """Give from when to when in s a period holds, what it is in words, and its regime where there are several."""
+    result = period.result
+    if result.period is None:
+        return
+    if len(result.regimes) > 1:
+        for regime in result.regimes:
+            yield regime.start, regime.end, f"period {seconds_text(regime.period)}", regime
+    else:
+        start, end = next(((one.start, one.end) for one in result.regimes), period.signal.window)
+        yield start, end, f"period {interval_text(result.period, result.period_interval)}", None
 
 
 def merged_marks(marks: Marks, most: int) -> tuple[Marks, int]:

@@ -13,16 +13,52 @@ from ...layers.selection.directions import DIRECTIONS
 from ...layers.selection.window import trace_window
 from ...layers.trace import Trace
 from ...model.errors import TraceError
-from ...model.quantities import bytes_text, counted, interval_text, seconds_text
+from ...model.quantities import bytes_text, counted
 from ...otf2io.archive import ENGINES
 from ...otf2io.definitions.read import read_definitions
 from ...otf2io.files.anchor import SUFFIX, Anchor, read_anchor
 from ...otf2io.files.regular import open_regular
+from ...otf2io.writing.archive import write_archive
 from ...otf2io.writing.markers import Marker, write_markers
 from ..atomic import archive_size, atomic_archive
 from ..exporters import Exporter, OptionError
 from ..written import Written
-from .otf2_archive import write_otf2
+from .marks import held_periods
+
+
+def write_otf2(trace: Trace, path: str | os.PathLike[str]) -> Written:
+    """Write all I/O of a trace as an OTF2 archive: definitions, operations and metadata events.
+
+    Read back it gives the same layers, handles, periods and comparison, and the same about what another recorder does
+    not tell, which properties of the system tree's root keep. Bytes that such a recorder knows by intervals of time
+    only are one operation an interval. Whatever the trace's window and selection of files are, everything is written.
+    What the model does not have is not there: events other than those of I/O, when an operation was tested for
+    completion (it is taken for tested as it begins), and original matching ids.
+
+    Parameters
+    ----------
+    trace : Trace
+        One read with ``memory`` is read once more, block by block.
+    path : path
+        Anchor of the archive, ``NAME.otf2``; beside it come ``NAME.def`` and the folder ``NAME``, none of which may
+        exist. They appear when the archive is complete.
+
+    Raises
+    ------
+    TraceError
+        If times are not of 64 bits, or ranks too large for a list of them.
+    OutputError
+        If the archive cannot be written; nothing is left behind then.
+    """
+    extent = trace.sums.extent
+    blocks = ((block.operations, block.other_events) for block in trace.stream)
+    with atomic_archive(path) as anchor:
+        events = write_archive(
+            anchor.with_suffix(""), trace.definitions, blocks, 0 if extent is None else extent[0], trace.damage
+        )
+        size = archive_size(anchor)
+    return Written(Path(path), size, trace.order, events=events)
+
 
 GROUP: Final = "iostrata"
 _SUFFIXES: Final = (".evt", ".def", ".snap")
@@ -138,15 +174,9 @@ def _markers(trace: Trace, periods: Iterable[LayerPeriod]) -> Iterator[Marker]:
         for number, phase in enumerate(result.phases, 1):
             text = f"phase {number} of {len(result.phases)}: {bytes_text(phase.volume)}"
             yield marker(f"{name} phase", phase.start, phase.end, text)
-        if result.period is None:
-            continue
-        sure = f"confidence {result.confidence:.2f}, {counted(len(result.phases), 'phase')}"
-        whole = f"period {interval_text(result.period, result.period_interval)}, {sure}"
-        if len(result.regimes) < 2:
-            held = [(regime.start, regime.end) for regime in result.regimes] or [period.signal.window]
-            yield marker(f"{name} period", *held[0], whole)
-        for regime in result.regimes if len(result.regimes) > 1 else ():
-            yield marker(f"{name} period", regime.start, regime.end, f"period {seconds_text(regime.period)}")
+        sure = f", confidence {result.confidence:.2f}, {counted(len(result.phases), 'phase')}"
+        for start, end, text, regime in held_periods(period):
+            yield marker(f"{name} period", start, end, text if regime is not None else text + sure)
 
 
 def _export(

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final, Literal, TextIO
 
@@ -23,14 +23,14 @@ from ...layers.attribution.calls.walk import StackBars
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ...model.definitions import Definitions
-from ...model.quantities import bytes_text, counted, interval_text, seconds_text
+from ...model.quantities import bytes_text, counted
 from ...signals.step import envelope
 from ..atomic import atomic_file
 from ..encoding import shortened
 from ..exporters import Exporter
 from ..json.documents import json_text
 from ..written import Written
-from .marks import KINDS, Ints, Marks, marks_of_files, merged_marks
+from .marks import KINDS, Ints, Marks, held_periods, marks_of_files, merged_marks
 from .stacks import call_stacks, io_threads
 
 MOST_SLICES: Final = 200_000
@@ -156,8 +156,7 @@ Event = dict[str, Any]
 
 
 def _events(trace: Trace, layers: tuple[str, ...], periods: list[LayerPeriod], slices: _Slices) -> Iterator[Event]:
-    yield _name("process", LAYERS, 0, "layers")
-    yield _sort("process", LAYERS, 0, 0)
+    yield from _named("process", LAYERS, 0, "layers", 0)
     for number, period in enumerate(periods):
         yield from _counter(period)
         yield from _phases(period, 2 * number + 1)
@@ -174,13 +173,10 @@ def _microseconds(nanoseconds: int) -> float:
     return value if int(value * 1000) == nanoseconds else round(value + 0.0002, 4)
 
 
-def _name(kind: str, process: int, thread: int, name: str) -> Event:
-    text = shortened(name, _NAME)
-    return {"ph": "M", "name": f"{kind}_name", "pid": process, "tid": thread, "args": {"name": text}}
-
-
-def _sort(kind: str, process: int, thread: int, place: int) -> Event:
-    return {"ph": "M", "name": f"{kind}_sort_index", "pid": process, "tid": thread, "args": {"sort_index": place}}
+def _named(kind: str, process: int, thread: int, name: str, place: int) -> Iterator[Event]:
+    """Give the name of a process or thread, and the place at which it is shown."""
+    for what, value in (("name", shortened(name, _NAME)), ("sort_index", place)):
+        yield {"ph": "M", "name": f"{kind}_{what}", "pid": process, "tid": thread, "args": {what: value}}
 
 
 def _slice(
@@ -206,28 +202,21 @@ def _counter(period: LayerPeriod) -> Iterator[Event]:
 def _phases(period: LayerPeriod, track: int) -> Iterator[Event]:
     result, title = period.result, f"{period.layer} {period.direction}"
     if result.phases:
-        yield _name("thread", LAYERS, track, f"{title} phases")
-        yield _sort("thread", LAYERS, track, track)
+        yield from _named("thread", LAYERS, track, f"{title} phases", track)
     for number, phase in enumerate(result.phases[:MOST_PHASES], 1):
         arguments: dict[str, Any] = {"bytes": phase.volume, "number": number, "of": len(result.phases)}
         yield _slice(f"phase {number}: {bytes_text(phase.volume)}", phase.start, phase.end, LAYERS, track, arguments)
-    if result.period is None:
-        return
-    yield _name("thread", LAYERS, track + 1, f"{title} period")
-    yield _sort("thread", LAYERS, track + 1, track + 1)
-    arguments = {"period_s": result.period, "confidence": result.confidence, "reason": result.reason}
-    if len(result.regimes) < 2:
-        name = f"period {interval_text(result.period, result.period_interval)}"
-        held = [(regime.start, regime.end) for regime in result.regimes] or [period.signal.window]
-        yield _slice(name, *held[0], LAYERS, track + 1, arguments)
-        return
+    if result.period is not None:
+        yield from _named("thread", LAYERS, track + 1, f"{title} period", track + 1)
     reached = -float("inf")
-    for regime in sorted(result.regimes[:MOST_PHASES], key=lambda one: one.start):
-        name = f"period {seconds_text(regime.period)}"
-        arguments = {"period_s": regime.period, "confidence": regime.confidence}
-        start = max(regime.start, reached)
-        reached = max(reached, regime.end)
-        yield _slice(name, start, max(start, regime.end), LAYERS, track + 1, arguments)
+    for begin, end, name, regime in sorted(islice(held_periods(period), MOST_PHASES), key=lambda one: one[0]):
+        if regime is None:
+            arguments = {"period_s": result.period, "confidence": result.confidence, "reason": result.reason}
+        else:
+            arguments = {"period_s": regime.period, "confidence": regime.confidence}
+        start = max(begin, reached)
+        reached = max(reached, end)
+        yield _slice(name, start, max(start, end), LAYERS, track + 1, arguments)
 
 
 def _number_of(definitions: Definitions, process: int) -> int:
@@ -250,15 +239,13 @@ def _operations(trace: Trace, layers: tuple[str, ...], slices: _Slices) -> Itera
         number = _number_of(definitions, process)
         if place is None or place[0] != process:
             title = definitions.groups.name[process] if process >= 0 else "no process"
-            yield _name("process", number, 0, title)
-            yield _sort("process", number, 0, number)
+            yield from _named("process", number, 0, title, number)
         if place != (process, layer):
             place, tracks = (process, layer), _Tracks()
         lane, fresh = tracks.free(first, last)
         track = lane * len(layers) + layer + 1
         if fresh:
-            yield _name("thread", number, track, layers[layer] if lane == 0 else f"{layers[layer]} ({lane + 1})")
-            yield _sort("thread", number, track, layer * 1000 + lane)
+            yield from _named("thread", number, track, _of_lane(layers[layer], lane), layer * 1000 + lane)
         word = _CALLS.get(kind, KINDS[kind])
         name = counted(count, word) if count > 1 else word
         arguments: dict[str, Any] = {"operations": count}
@@ -289,13 +276,17 @@ def _stacks(trace: Trace, bars: StackBars) -> Iterator[Event]:
             fresh_tracks += 1
             lanes.append(fresh_tracks)
             title = f"{locations.name[location]}, calls, level {depth + 1}"
-            yield _name("thread", number, fresh_tracks, title if lane == 0 else f"{title} ({lane + 1})")
-            yield _sort("thread", number, fresh_tracks, fresh_tracks)
+            yield from _named("thread", number, fresh_tracks, _of_lane(title, lane), fresh_tracks)
         arguments: dict[str, Any] = {"calls": count}
         if handle >= 0 and files[handle] >= 0:
             arguments["file"] = shortened(definitions.files.name[files[handle]], _NAME)
         name = shortened(names[region], _NAME)
         yield _slice(name, first / second, last / second, number, lanes[lane], arguments, "call")
+
+
+def _of_lane(title: str, lane: int) -> str:
+    """Return the title of a track; all but the first of a kind are numbered."""
+    return title if lane == 0 else f"{title} ({lane + 1})"
 
 
 class _Tracks:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ...model.arrays import Ints, Links, Mask, any_ancestor, column_at, depths, subtree_sums
 from ...model.document import RecordTable, rows_of
 from ...model.errors import SelectionError, import_library
+from ...model.metrics import described, metric
 from ..selection.window import Amounts
 from .metadata import Lifetimes
 from .stack import layer_place
@@ -25,7 +26,8 @@ _FLAGS: Final = (None, "pre-created", "all proxy", "pre-created, all proxy")
 """By the bits of ``OTF2_IoHandleFlag``."""
 
 
-@dataclass(frozen=True, eq=False)
+@described
+@dataclass(frozen=True, eq=False, kw_only=True)
 class HandleForest(RecordTable):
     """All handles of a trace, columns over the rows of ``Definitions.handles``, shape (n,).
 
@@ -34,8 +36,6 @@ class HandleForest(RecordTable):
 
     Attributes
     ----------
-    id : uint32
-        OTF2 handle ids.
     name : tuple of str
     file : tuple of (str or None)
         Name of the handle's file.
@@ -50,19 +50,6 @@ class HandleForest(RecordTable):
         Row in `layers`, −1 where the handle's paradigm is undefined. The lower, the higher the layer.
     parent : int32
         Row of the parent, −1 at a root.
-    depth : int32
-        Number of ancestors.
-    operations : int64
-        Operations, flushes among them.
-    bytes_read, bytes_written : uint64
-        Bytes moved; float64 where the window cuts an operation.
-    subtree_operations, subtree_bytes_read, subtree_bytes_written
-        The same for the handle and all below it. Layers are views of the same traffic: a subtree over several layers
-        counts it once in each.
-    metadata_events : int64
-        Events that name the handle and move no data.
-    ranks : int64
-        Processes that made or used it.
     set_aside : tuple of (str or None)
         Why the handle is set aside.
     lifetime_counts : mapping of str to array
@@ -72,7 +59,7 @@ class HandleForest(RecordTable):
         None where the trace was read in bounded memory, which does not keep them.
     """
 
-    id: npt.NDArray[np.uint32]
+    id: npt.NDArray[np.uint32] = metric("OTF2 id of the handle.", adds="none")
     name: tuple[str, ...]
     file: tuple[str | None, ...]
     scope: tuple[str | None, ...]
@@ -80,15 +67,15 @@ class HandleForest(RecordTable):
     layers: tuple[str, ...]
     layer_row: Links
     parent: Links
-    depth: Links
-    operations: Ints
-    bytes_read: Amounts
-    bytes_written: Amounts
-    subtree_operations: Ints
-    subtree_bytes_read: Amounts
-    subtree_bytes_written: Amounts
-    metadata_events: Ints
-    ranks: Ints
+    depth: Links = metric("Number of ancestors.", adds="none")
+    operations: Ints = metric("Operations on the handle, flushes among them.")
+    bytes_read: Amounts = metric("Bytes read through the handle.", unit="byte")
+    bytes_written: Amounts = metric("Bytes written through the handle.", unit="byte")
+    subtree_operations: Ints = metric("Operations on the handle and all below it.")
+    subtree_bytes_read: Amounts = metric("Bytes read through the handle and all below it, once a layer.", unit="byte")
+    subtree_bytes_written: Amounts = metric("Bytes written through it and all below it, once a layer.", unit="byte")
+    metadata_events: Ints = metric("Events that name the handle and move no data.")
+    ranks: Ints = metric("Processes that made or used the handle.", adds="distinct")
     set_aside: tuple[str | None, ...]
     lifetime_counts: Mapping[str, npt.NDArray[Any]]
     known_lifetimes: Lifetimes | None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Final, Protocol
+from typing import ClassVar, Final, Protocol, Self
 
 import numpy as np
 
@@ -240,6 +240,15 @@ class Tally(Sums):
     given_up: int = added(0)
     locations: tuple[LocationDamage, ...] = added(())
     irregular: dict[str, int] = by_key(lambda _sums: Counter())
+
+    @classmethod
+    def of(cls, source: "Source") -> Self:
+        """Return the sums of all blocks of a source."""
+        found = cls()
+        for partition in source.partitions(None, 1):
+            for block in source.read(partition):
+                found.add(block)
+        return found
 
     def add(self, block: Block) -> None:
         """Add a block."""

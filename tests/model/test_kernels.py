@@ -89,7 +89,7 @@ def test_a_run_and_every_kernel_work_without_a_place_for_the_cache(tmp_path: Pat
     kernels = [
         name for name, path in sources(TREE).items() if any(one.startswith("model.kernels.") for one in imported(path))
     ]
-    assert {"export/report/panels/heat_map.py", "export/timeline/marks_kernel.py"} < set(kernels)
+    assert {"export/report/panels/volumes.py", "export/timeline/marks_kernel.py"} < set(kernels)
     modules = [".".join(["iostrata", *Path(name).with_suffix("").parts]) for name in kernels]
     nowhere = {"HOME": os.devnull, "XDG_CACHE_HOME": os.devnull, "PYTHONPATH": str(tmp_path)}
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}

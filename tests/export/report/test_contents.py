@@ -17,12 +17,11 @@ from iostrata.analysis.findings import rules
 from iostrata.export.encoding import Names, shortened, without_long_text
 from iostrata.export.json.documents import handles_document, json_pieces, layers_document, periods_document
 from iostrata.export.page.html import BASE, page
-from iostrata.export.report.contents import PICTURES, report_contents
-from iostrata.export.report.panels.collectives import collective_calls
-from iostrata.export.report.panels.heat_map import volume_grid
 from iostrata.export.report.panels.limits import Limits
-from iostrata.export.report.panels.request_sizes import request_sizes
-from iostrata.export.report.write import MOST_BYTES
+from iostrata.export.report.panels.signals import request_sizes
+from iostrata.export.report.panels.timeline import collective_calls
+from iostrata.export.report.panels.volumes import volume_grid
+from iostrata.export.report.write import MOST_BYTES, PICTURES, report_contents
 from iostrata.signals.step import envelope
 
 TYPES = {"u1": "<u1", "u2": "<u2", "u4": "<u4", "i4": "<i4", "f4": "<f4", "f8": "<f8"}

@@ -8,8 +8,8 @@ import pytest
 from iostrata import Trace, compare_layers, detect_period, open_trace, step_signal
 from iostrata.analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from iostrata.export.json.documents import layers_document
-from iostrata.export.report.contents import report_contents
 from iostrata.export.report.headline import headline, verdict_text
+from iostrata.export.report.write import report_contents
 
 
 @pytest.fixture

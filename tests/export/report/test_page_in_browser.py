@@ -8,7 +8,7 @@ import otf2
 import pytest
 from iostrata import open_trace, write_report
 from iostrata.export.page.html import page as written_page
-from iostrata.export.report.contents import PICTURES
+from iostrata.export.report.write import PICTURES
 from otf2.enums import IoAccessMode, IoHandleFlag, IoParadigmClass, IoParadigmFlag, LocationGroupType
 
 PAGES = ("ncckpt4", "hostile", "broken_race_corruption", "ior384")

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata.analysis.comparison.layer_periods import layer_periods, part_periods
 from iostrata.analysis.findings import find
-from iostrata.export.report.panels.heat_map import heat_maps
 from iostrata.export.report.panels.limits import Limits
+from iostrata.export.report.panels.volumes import heat_maps
 from iostrata.export.timeline import marks
 from iostrata.inputs.source import RowSource
 from iostrata.layers import opening

@@ -115,7 +115,7 @@ def test_calls_without_parameters_have_at_least_the_bytes_below(fixtures: Path, 
 
 
 def test_rewritten_calls_are_records_with_the_same_numbers(fixtures: Path, tool: Any, tmp_path: Path) -> None:
-    from iostrata.export.timeline.otf2_archive import write_otf2
+    from iostrata.export.timeline.otf2_markers import write_otf2
 
     trace = open_trace(tool.write_layers_as_calls(fixtures / "ncckpt4", tmp_path / "calls"))
     write_otf2(trace, tmp_path / "records.otf2")

@@ -1,4 +1,4 @@
-"""Ranks over time: the bytes of operations spread over a grid of ranks and bins."""
+"""Who moved what: the bytes of ranks over time, of the tree of handles, and of the nodes of the machine."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -6,13 +6,16 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ....layers.handles.forest import HandleForest
 from ....layers.handles.scope import ScopedBlock
-from ....layers.selection.window import TickWindow
+from ....layers.selection.window import TickWindow, sums_by
 from ....layers.trace import Trace
-from ....model.codes import IoMode
+from ....model.arrays import Ints, Mask
+from ....model.codes import PROCESS, IoMode
 from ....model.kernels import compiled
+from ....model.metrics import metrics_of
 from ....model.operations import Operations
-from ...encoding import packed
+from ...encoding import Names, packed
 from .limits import Limits
 
 _QUANTUM: Final = 2.0**16
@@ -161,3 +164,116 @@ def _scaled(grid: npt.NDArray[np.float64]) -> dict[str, Any]:
     places = (np.log(grid[filled]) - np.log(smallest)) / spread if spread > 0 else np.ones(int(filled.sum()))
     steps[filled] = 1 + np.rint(np.clip(places, 0, 1) * STEPS)
     return {"smallest": smallest, "largest": largest, "cells": packed(steps.ravel(), "u2")}
+
+
+_LEVELS = 15
+
+_TEXTS = ("file", "name", "scope", "flags", "set_aside")
+_NUMBERS = tuple(one.name for one in metrics_of(HandleForest) if one.adds != "none")
+
+
+def handle_tree(trace: Trace, names: Names, limits: Limits) -> dict[str, Any]:
+    """Return the selected handles and the handles above them.
+
+    Where there are more than the limit, those whose subtree moved the most bytes are kept; a handle above another one
+    always comes before it. Small curves are the bytes of the handle's own operations over the window, from 0 to 15.
+    """
+    forest = trace.handles
+    parent = forest.parent.astype(np.int64)
+    shown = _with_those_above(trace.scope.selection.selected, parent)
+    rows = np.flatnonzero(shown)
+    volume = forest.subtree_bytes_read.astype(np.float64) + forest.subtree_bytes_written.astype(np.float64)
+    order = np.lexsort((rows, forest.depth[rows], -forest.subtree_operations[rows], -volume[rows]))
+    rows = rows[order[: limits.handles]]
+    place = np.full(len(forest) + 1, -1, np.int64)
+    place[rows] = np.arange(len(rows))
+    texts = {name: getattr(forest, name) for name in _TEXTS}
+    return {
+        "total": len(forest),
+        "shown_total": int(shown.sum()),
+        "bins": limits.sparkline,
+        "handles": {
+            "id": forest.id[rows].tolist(),
+            "parent": place[parent[rows]].tolist(),
+            "layer": names.numbers(forest.layer[row] or "?" for row in rows.tolist()),
+            **{name: names.numbers(column[row] for row in rows.tolist()) for name, column in texts.items()},
+            **{name: getattr(forest, name)[rows].tolist() for name in _NUMBERS},
+        },
+        "curves": packed(_sparklines(trace, place[:-1], len(rows), limits.sparkline).ravel(), "u1"),
+    }
+
+
+def _with_those_above(selected: Mask, parent: Ints) -> Mask:
+    """Return which handles are selected or above one that is."""
+    shown = selected.copy()
+    for row in np.flatnonzero(shown).tolist():
+        while (row := int(parent[row])) >= 0 and not shown[row]:
+            shown[row] = True
+    return shown
+
+
+def _sparklines(trace: Trace, place: Ints, rows: int, bins: int) -> Any:
+    row = np.append(place, -1)
+    grid = volume_grid(trace, lambda operations: row[operations.handle], max(rows, 1), bins)[:rows]
+    top = grid.max(axis=1, keepdims=True)
+    share = np.divide(grid, top, out=np.zeros_like(grid), where=top > 0)
+    # What is there at all is seen, however little it is beside the largest.
+    return np.where(grid > 0, np.maximum(1, np.rint(share * _LEVELS)), 0)
+
+
+def system_nodes(trace: Trace, curves: list[tuple[str, str]], names: Names, most: int) -> dict[str, Any]:
+    """Return the nodes of the system tree that have processes, with the bytes of each (layer, direction) pair.
+
+    Bytes are those of the layer's statistics, split by the node of the process that began an operation; those of
+    processes without a node are in no row. Nodes are in the order of the trace, at most `most` of them.
+    """
+    definitions = trace.definitions
+    tree, groups = definitions.system_tree, definitions.groups
+    ranks = np.bincount(groups.node[(groups.kind == PROCESS) & (groups.node >= 0)], minlength=len(tree.id))
+    used = np.flatnonzero(ranks)
+    shown = used[:most]
+    columns = []
+    for name, direction in curves:
+        chosen = trace.relations.cells.of(name, direction)
+        node = np.append(groups.node, -1)[trace.relations.cells.process[chosen]]
+        totals = sums_by(node[node >= 0], trace.relations.cells.moved[chosen][node >= 0], len(tree.id))
+        columns.append({"layer": name, "direction": direction, "bytes": totals[shown].tolist()})
+    return {
+        "calls": _calls_within(trace, shown),
+        "total": len(used),
+        "nodes": [
+            {
+                "name": names.number(tree.name[row]),
+                "class": names.number(tree.class_name[row]),
+                "path": [names.number(tree.name[above]) for above in _ancestors(tree.parent.tolist(), row)],
+                "ranks": int(ranks[row]),
+            }
+            for row in shown.tolist()
+        ],
+        "columns": columns,
+    }
+
+
+def _calls_within(trace: Trace, shown: Any) -> list[dict[str, Any]]:
+    """Return for each two layers how many calls of the lower one ran inside calls of the upper one, by node."""
+    if trace.calls.totals is None:
+        return []
+    process, layer, around = trace.calls.totals.counted_within.keys
+    node = np.append(trace.definitions.groups.node, -1)[process]
+    known, found = node >= 0, []
+    for low in range(1, len(trace.order)):
+        for high in range(low):
+            counts = trace.calls.totals.counted_within["calls"] * ((layer == low) & (around >> high & 1 > 0) & known)
+            if counts.any():
+                totals = np.bincount(node[known], counts[known], minlength=len(trace.definitions.system_tree.id))
+                pair = {"upper": trace.order[high], "lower": trace.order[low]}
+                found.append({**pair, "calls": totals[shown].astype(np.int64).tolist()})
+    return found
+
+
+def _ancestors(parent: list[int], row: int) -> list[int]:
+    """Return the rows above `row`, the root first; a circle, which only a broken trace has, ends it."""
+    found: list[int] = []
+    while (row := parent[row]) >= 0 and row not in found and len(found) < 32:
+        found.append(row)
+    return found[::-1]
