@@ -3,7 +3,7 @@
 import itertools
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -154,7 +154,7 @@ class Otf2Source(ProcessSource):
         # Without those that opens do not have.
         telling = np.isin(functions.code, (HANDLE, PARENT, FILE, NAME, FAILED))
         needed = replace(functions, parameter=functions.parameter[telling], code=functions.code[telling])
-        walk = self._new_walk(False, needed)
+        walk = self._new_walk(False, needed, around=functions.region[functions.opens].tolist())
         number = self.worker_count(workers)
 
         def collected(partition: Partition, _done: Callable[[int], None]) -> tuple[OpenCalls, CreatedHandles]:
@@ -208,14 +208,14 @@ class Otf2Source(ProcessSource):
                 walks[regions] = self._new_walk(regions, None if self.call_handles is None else self.archive.functions)
             return walks[regions]
 
-    def _new_walk(self, regions: bool, functions: CalledFunctions | None) -> Any:
+    def _new_walk(self, regions: bool, functions: CalledFunctions | None, around: Sequence[int] = ()) -> Any:
         if self.engine == "direct":
             from .direct.walk import DirectWalk
 
             called = () if functions is None else functions.region.tolist()
             parameters = () if functions is None else functions.parameter.tolist()
             wanted = self.regions.id.tolist() if regions else called
-            return DirectWalk(self.archive.anchor, self.definitions, wanted, parameters)
+            return DirectWalk(self.archive.anchor, self.definitions, wanted, parameters, around)
         from .library.engine import LibraryWalk
 
         return LibraryWalk(self.archive.anchor, self.definitions, regions or functions is not None)

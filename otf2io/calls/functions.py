@@ -220,6 +220,11 @@ class CalledFunctions:
     code: npt.NDArray[np.uint8]
 
     @property
+    def opens(self) -> Mask:
+        """Whether a region opens a handle, bool (n,)."""
+        return np.isin(self.kind, (Kind.OPEN, Kind.CREATE))
+
+    @property
     def libraries(self) -> tuple[int, ...]:
         """Places in `LIBRARIES` of those that are called."""
         return tuple(np.unique(self.library).tolist())

@@ -48,9 +48,14 @@ class CallHandles:
     def settled(self, block: Block) -> Block:
         """Return a block in which non-blocking calls that completed have moved what they were posted for."""
         one = block.operations
-        posted = (one.status == Status.COMPLETE) & (one.flags & np.uint32(IoFlag.NON_BLOCKING) > 0)
-        posted &= (one.moved == UNDEFINED_UINT64) & self.of_calls[one.handle]
-        return replace(block, operations=replace(one, moved=np.where(posted, one.requested, one.moved)))
+        rows = np.flatnonzero(one.flags & np.uint32(IoFlag.NON_BLOCKING))
+        done = (one.status[rows] == Status.COMPLETE) & (one.moved[rows] == UNDEFINED_UINT64)
+        rows = rows[done & self.of_calls[one.handle[rows]]]
+        if not len(rows):
+            return block
+        moved = one.moved.copy()
+        moved[rows] = one.requested[rows]
+        return replace(block, operations=replace(one, moved=moved))
 
 
 def joined_opens(parts: Iterable[tuple[OpenCalls, CreatedHandles]]) -> tuple[OpenCalls, CreatedHandles]:
@@ -98,53 +103,71 @@ def handles_of_calls(
     files, file = _files(definitions, opens, above, created, texts)
     paradigms, rows = _paradigms(definitions.paradigms, libraries)
     place, first = _distinct(opens, valid, above, file)
-    old, count = definitions.handles, len(libraries) + len(first)
-    ids = np.setdiff1d(np.arange(len(old.id) + count, dtype=np.uint32), old.id)[:count]
-    base = len(old.id) + len(libraries)
-    parent_of = np.where(above[first] >= 0, place[above[first]], -1)
-    added = Handles(
-        id=ids,
-        name=(*(_UNKNOWN for _ in libraries), *(texts.get(one, "") for one in _names(opens)[first].tolist())),
-        file=np.append(np.full(len(libraries), -1), file[first]).astype(np.int32),
-        paradigm=rows[np.append(np.array(libraries, np.int64), opens.library[first])],
-        flags=np.zeros(count, np.uint32),
-        communicator=np.full(count, UNDEFINED_UINT32, np.uint32),
-        parent=np.append(np.full(len(libraries), -1), np.where(parent_of >= 0, parent_of + base, -1)).astype(np.int32),
-        precreated=np.zeros(count, np.bool_),
-        precreated_mode=np.full(count, UNDEFINED_UINT8, np.uint8),
-        precreated_status=np.zeros(count, np.uint32),
-    )
+    old, base = definitions.handles, len(definitions.handles.id) + len(libraries)
     row_of_open = np.where(place >= 0, place + base, -1)
-    old = replace(old, parent=_adopt(old, paradigms, files.name, opens, file, created, row_of_open))
-    joined = Handles(
-        name=(*old.name, *added.name),
-        **{
-            name: np.append(getattr(old, name), getattr(added, name))
-            for name in Handles.__dataclass_fields__
-            if name != "name"
-        },
+    columns = np.array(libraries, np.int64), opens.library[first]
+    added = _added(
+        old,
+        names=(*(_UNKNOWN for _ in libraries), *(texts.get(one, "") for one in _names(opens)[first].tolist())),
+        file=np.append(np.full(len(libraries), -1), file[first]).astype(np.int32),
+        paradigm=rows[np.concatenate(columns)],
+        parent=np.append(np.full(len(libraries), -1), np.append(row_of_open, -1)[above[first]]).astype(np.int32),
     )
-    joined = replace(joined, parent=sound_parents(joined.parent)[0])
-    opened = np.append(ids[len(libraries) :], NOWHERE)[place]
+    old = replace(old, parent=_adopt(old, paradigms, files.name, opens, file, created, row_of_open))
+    handles = _joined(old, added)
     unknown = np.full(len(LIBRARIES), NOWHERE, np.uint32)
-    unknown[list(libraries)] = ids[: len(libraries)]
-    order = np.argsort(joined.id, kind="stable")
-    back = np.empty_like(order)
-    back[order] = np.arange(len(order))
+    unknown[list(libraries)] = added.id[: len(libraries)]
+    opened = np.append(added.id[len(libraries) :], NOWHERE)[place]
     library = np.full(len(paradigms) + 1, -1, np.int32)
     library[rows[list(libraries)]] = libraries
-    known = numbers._replace(
+    known = _with_tree(numbers, handles, library)._replace(
         unknown=unknown,
         first_slot=np.searchsorted(opens.location, np.arange(len(process) + 1)).astype(np.int64),
         opened=opened,
         handle=opened[log],
-        id=joined.id[order],
-        parent=np.append(back, -1)[joined.parent[order]].astype(np.int32),
-        library=library[joined.paradigm[order]],
         process=process,
     )
-    of_calls = np.append(np.arange(len(joined.id)) >= len(old.id), False)
-    return replace(definitions, paradigms=paradigms, files=files, handles=joined), CallHandles(known, of_calls)
+    of_calls = np.append(np.arange(len(handles.id)) >= len(old.id), False)
+    return replace(definitions, paradigms=paradigms, files=files, handles=handles), CallHandles(known, of_calls)
+
+
+def _added(old: Handles, names: tuple[str, ...], file: Links, paradigm: Links, parent: Links) -> Handles:
+    """Return handles whose ids are not those of the old ones."""
+    count = len(names)
+    return Handles(
+        id=np.setdiff1d(np.arange(len(old.id) + count, dtype=np.uint32), old.id)[:count],
+        name=names,
+        file=file,
+        paradigm=paradigm,
+        flags=np.zeros(count, np.uint32),
+        communicator=np.full(count, UNDEFINED_UINT32, np.uint32),
+        parent=parent,
+        precreated=np.zeros(count, np.bool_),
+        precreated_mode=np.full(count, UNDEFINED_UINT8, np.uint8),
+        precreated_status=np.zeros(count, np.uint32),
+    )
+
+
+def _joined(old: Handles, added: Handles) -> Handles:
+    """Return both, without circles of parents."""
+    columns = (name for name in Handles.__dataclass_fields__ if name != "name")
+    handles = Handles(
+        name=(*old.name, *added.name),
+        **{name: np.append(getattr(old, name), getattr(added, name)) for name in columns},
+    )
+    return replace(handles, parent=sound_parents(handles.parent)[0])
+
+
+def _with_tree(known: KnownHandles, handles: Handles, library: Links) -> KnownHandles:
+    """Return what is known with all handles by their ids; `library` is that of each paradigm, and −1 for none."""
+    order = np.argsort(handles.id, kind="stable")
+    back = np.empty_like(order)
+    back[order] = np.arange(len(order))
+    return known._replace(
+        id=handles.id[order],
+        parent=np.append(back, -1)[handles.parent[order]].astype(np.int32),
+        library=library[handles.paradigm[order]],
+    )
 
 
 def _log(opens: OpenCalls, process: Ints, valid: Mask) -> tuple[Ints, npt.NDArray[np.intp]]:

@@ -29,9 +29,9 @@ from .functions import BYTES, COLLECTIVE, FAILED, FILE, HANDLE, NAME, PARENT, RE
 
 DEEPEST: Final = 64
 """Calls within each other that are followed; deeper ones are passed over."""
-DEPTH, BEYOND, LOCATION, SERIAL, SLOT, PENDING, OPENED, ADOPTED, IN_RECORD = range(9)
-"""Places in `CallStack.places`: open calls, deeper ones that are not followed, the location, operations so far, opens
-so far, requests of the open wait, rows of `OpenCalls` and of `CreatedHandles`,
+DEPTH, BEYOND, LOCATION, LATEST, SLOT, PENDING, OPENED, ADOPTED, IN_RECORD = range(9)
+"""Places in `CallStack.places`: open calls, deeper ones that are not followed, the location, the function that was
+entered last, opens so far, requests of the open wait, rows of `OpenCalls` and of `CreatedHandles`,
 whether an I/O record is under way."""
 PLACES: Final = 9
 NOWHERE: Final = np.uint32(UNDEFINED_UINT32)
@@ -61,8 +61,6 @@ class CallStack(NamedTuple):
     counts : bool
         Whether no call of the same library is around it.
     begin : int64
-    serial : uint64
-        Number of the operation.
     slot : int64
         Number of the open, −1 for other calls.
     below : uint32
@@ -82,7 +80,6 @@ class CallStack(NamedTuple):
     given: npt.NDArray[np.uint32]
     counts: npt.NDArray[np.bool_]
     begin: npt.NDArray[np.int64]
-    serial: npt.NDArray[np.uint64]
     slot: npt.NDArray[np.int64]
     below: npt.NDArray[np.uint32]
     nested: npt.NDArray[np.uint64]
@@ -218,6 +215,24 @@ def _told(stack: CallStack, call: int, code: int) -> bool:
 
 
 @inlined
+def _function_of(stack: CallStack, table: CalledFunctions, region: np.uint32, enter: bool) -> int:
+    """Return the row of a region's function, −1 where it is none; most calls are those of the call before."""
+    places = stack.places
+    likely = places[LATEST]
+    if not enter and places[DEPTH] > 0:
+        likely = stack.function[places[DEPTH] - 1]
+    if table.region[likely] == region:
+        return int(likely)
+    return _row_of(table.region, region)
+
+
+@inlined
+def _matching(call: int) -> np.uint64:
+    """Return the id of the operation of a call at a depth; requests have even ones."""
+    return np.uint64(2 * call + 1)
+
+
+@inlined
 def _put(
     out: IoEvents,
     row: int,
@@ -248,8 +263,11 @@ def _put(
 
 
 @inlined
-def _start_location(stack: CallStack, known: KnownHandles, location: np.int32) -> None:
+def _go_to(stack: CallStack, known: KnownHandles, location: np.int32) -> None:
+    """Go on with a location, from its beginning where it is another one."""
     places = stack.places
+    if location == places[LOCATION]:
+        return
     places[DEPTH] = places[BEYOND] = places[PENDING] = places[IN_RECORD] = 0
     places[LOCATION] = location
     if len(known.first_slot):
@@ -257,34 +275,64 @@ def _start_location(stack: CallStack, known: KnownHandles, location: np.int32) -
 
 
 @inlined
-def _pass_event(events: IoEvents, event: int, stack: CallStack, room: CallRoom, row: int) -> int:
-    """Hand on an I/O event, and note what it tells of the call it is in; return the next free row."""
+def _is_under_way(stack: CallStack, handle: np.uint32, matching: np.uint64) -> bool:
+    """Tell whether this is the I/O operation that began last."""
+    return stack.places[IN_RECORD] == 1 and stack.record[0] == handle and stack.record[1] == matching
+
+
+@inlined
+def _note_record(events: IoEvents, event: int, stack: CallStack, top: int) -> None:
+    """Note what an I/O event tells of the call right around it: a handle that was used, bytes that were moved."""
     places, kind, handle = stack.places, events.kind[event], events.handle[event]
-    top = places[DEPTH] - 1
-    if top >= 0:
-        begins = kind == IoRecord.OPERATION_BEGIN
-        if stack.below[top] == NOWHERE and (begins or kind == IoRecord.DESTROY_HANDLE):
-            stack.below[top] = handle
-        if begins and places[IN_RECORD] == 0 and events.flags[event] & _NON_BLOCKING == 0:
-            places[IN_RECORD] = 1
-            stack.record[0], stack.record[1] = handle, events.matching[event]
-            stack.record[2] = events.mode[event]
-        elif kind == IoRecord.OPERATION_COMPLETE and places[IN_RECORD] == 1:
-            if stack.record[0] == handle and stack.record[1] == events.matching[event]:
-                places[IN_RECORD] = 0
-                if events.value[event] <= _MOST and stack.record[2] < _FLUSH:
-                    stack.inside[top, np.int64(stack.record[2])] += events.value[event]
-        elif kind == IoRecord.CREATE_HANDLE and len(room.adoptions.handle):
-            for call in range(top, -1, -1):
-                if stack.slot[call] >= 0:
-                    room.adoptions.handle[places[ADOPTED]] = handle
-                    room.adoptions.slot[places[ADOPTED]] = stack.slot[call]
-                    places[ADOPTED] += 1
-                    break
-    return _put(
-        room.events, row, events.location[event], kind, events.time[event], handle, events.mode[event],
-        events.flags[event], events.matching[event], events.value[event], events.offset[event],
-    )  # fmt: skip
+    begins = kind == IoRecord.OPERATION_BEGIN
+    if stack.below[top] == NOWHERE and (begins or kind == IoRecord.DESTROY_HANDLE):
+        stack.below[top] = handle
+    if begins and places[IN_RECORD] == 0 and events.flags[event] & _NON_BLOCKING == 0:
+        places[IN_RECORD] = 1
+        stack.record[0], stack.record[1] = handle, events.matching[event]
+        stack.record[2] = events.mode[event]
+    elif kind == IoRecord.OPERATION_COMPLETE and _is_under_way(stack, handle, events.matching[event]):
+        places[IN_RECORD] = 0
+        if events.value[event] <= _MOST and stack.record[2] < _FLUSH:
+            stack.inside[top, np.int64(stack.record[2])] += events.value[event]
+
+
+@inlined
+def _note_created(stack: CallStack, room: CallRoom, top: int, handle: np.uint32) -> None:
+    """Note a handle that is created in the innermost open."""
+    opening = _open_around(stack, top + 1)
+    if opening >= 0:
+        adopted = stack.places[ADOPTED]
+        room.adoptions.handle[adopted], room.adoptions.slot[adopted] = handle, opening
+        stack.places[ADOPTED] += 1
+
+
+@inlined
+def _open_around(stack: CallStack, call: int) -> np.int64:
+    """Return the number of the innermost open around a call, −1 where there is none."""
+    for other in range(call - 1, -1, -1):
+        if stack.slot[other] >= 0:
+            return stack.slot[other]
+    return np.int64(-1)
+
+
+@inlined
+def _pass_events(
+    events: IoEvents, first: int, behind: int, stack: CallStack, known: KnownHandles, room: CallRoom, row: int
+) -> int:
+    """Hand on I/O events, and note what they tell of the calls they are in; return the next free row."""
+    for event in range(first, behind):
+        _go_to(stack, known, events.location[event])
+        top = stack.places[DEPTH] - 1
+        if top >= 0:
+            _note_record(events, event, stack, top)
+            if events.kind[event] == IoRecord.CREATE_HANDLE and len(room.adoptions.handle):
+                _note_created(stack, room, top, events.handle[event])
+        row = _put(
+            room.events, row, events.location[event], events.kind[event], events.time[event], events.handle[event],
+            events.mode[event], events.flags[event], events.matching[event], events.value[event], events.offset[event],
+        )  # fmt: skip
+    return row
 
 
 @inlined
@@ -296,6 +344,21 @@ def _is_outermost(stack: CallStack, table: CalledFunctions, function: int) -> bo
         if table.library[other] == table.library[function] and (not opens or stack.slot[call] >= 0):
             return False
     return True
+
+
+@inlined
+def _note_open(stack: CallStack, library: int, room: CallRoom, call: int, counts: bool) -> None:
+    """Give an open its number: that of its Enter among those of opens, whatever else is around it."""
+    places = stack.places
+    if call < DEEPEST:
+        stack.slot[call] = places[SLOT] if counts else -1
+    places[SLOT] += 1
+    if len(room.openings.location):
+        opening = places[OPENED]
+        places[OPENED] += 1
+        room.openings.location[opening], room.openings.library[opening] = places[LOCATION], library
+        room.openings.given[opening] = 0
+        room.openings.above[opening] = _open_around(stack, min(call, DEEPEST))
 
 
 @inlined
@@ -311,36 +374,24 @@ def _enter(
     """Begin a call; return the next free row."""
     places = stack.places
     call = places[DEPTH]
+    kind, library = table.kind[function], table.library[function]
+    places[LATEST] = function
+    counts = call < DEEPEST and _is_outermost(stack, table, function)
+    if kind == Kind.OPEN or kind == Kind.CREATE:
+        _note_open(stack, library, room, call, counts)
+    elif call < DEEPEST:
+        stack.slot[call] = -1
     if call >= DEEPEST:
         places[BEYOND] += 1
         return row
-    kind, library = table.kind[function], table.library[function]
-    counts = _is_outermost(stack, table, function)
     stack.function[call], stack.given[call], stack.counts[call], stack.begin[call] = function, 0, counts, time
-    stack.slot[call], stack.below[call], stack.nested[call] = -1, NOWHERE, 0
+    stack.below[call], stack.nested[call] = NOWHERE, 0
     stack.inside[call, 0] = stack.inside[call, 1] = 0
-    location = np.int32(places[LOCATION])
     if counts and kind <= Kind.FLUSH:
-        # Requests have even numbers.
-        serial = np.uint64(2) * np.uint64(places[SERIAL]) + np.uint64(1)
-        places[SERIAL] += 1
-        stack.serial[call] = serial
         row = _put(
-            room.events, row, location, IoRecord.OPERATION_BEGIN, time, known.unknown[library], kind, np.uint32(0),
-            serial, _UNKNOWN, _UNKNOWN,
+            room.events, row, np.int32(places[LOCATION]), IoRecord.OPERATION_BEGIN, time, known.unknown[library], kind,
+            np.uint32(0), _matching(call), _UNKNOWN, _UNKNOWN,
         )  # fmt: skip
-    elif counts and (kind == Kind.OPEN or kind == Kind.CREATE):
-        stack.slot[call] = places[SLOT]
-        places[SLOT] += 1
-        if len(room.openings.location):
-            opening = places[OPENED]
-            places[OPENED] += 1
-            room.openings.location[opening], room.openings.library[opening] = location, library
-            room.openings.given[opening], room.openings.above[opening] = 0, -1
-            for other in range(call - 1, -1, -1):
-                if stack.slot[other] >= 0:
-                    room.openings.above[opening] = stack.slot[other]
-                    break
     places[DEPTH] += 1
     return row
 
@@ -428,7 +479,7 @@ def _end_transfer(
         bytes_moved = stack.values[call, REQUEST] << np.uint64(1)
     location = np.int32(stack.places[LOCATION])
     return _put(
-        room.events, row, location, record, time, known.unknown[library], mode, handle, stack.serial[call],
+        room.events, row, location, record, time, known.unknown[library], mode, handle, _matching(call),
         bytes_moved, asked,
     )  # fmt: skip
 
@@ -462,6 +513,36 @@ def _tell_caller(stack: CallStack, table: CalledFunctions, call: int) -> None:
 
 
 @inlined
+def _complete_requests(stack: CallStack, room: CallRoom, row: int, handle: np.uint32, time: np.int64) -> int:
+    """Complete the operations that a wait names; return the next free row."""
+    places = stack.places
+    location = np.int32(places[LOCATION])
+    for place in range(places[PENDING]):
+        row = _put(
+            room.events, row, location, IoRecord.OPERATION_COMPLETE, time, handle, 0, np.uint32(0),
+            room.pending[place] << np.uint64(1), _UNKNOWN, _UNKNOWN,
+        )  # fmt: skip
+    places[PENDING] = 0
+    return row
+
+
+@inlined
+def _end_open(
+    stack: CallStack, known: KnownHandles, room: CallRoom, row: int, call: int, kind: int, time: np.int64
+) -> int:
+    """Create the handle of an open that succeeded; return the next free row."""
+    slot = stack.slot[call]
+    if len(room.openings.location):
+        _note_opening(stack, room.openings, call, time)
+    handle = known.opened[slot] if slot < len(known.opened) else NOWHERE
+    creates = np.uint64(_CREATES if kind == Kind.CREATE else 0)
+    return _put(
+        room.events, row, np.int32(stack.places[LOCATION]), IoRecord.CREATE_HANDLE, time, handle, _ALL_ACCESS,
+        np.uint32(0), np.uint64(0), creates, _UNKNOWN,
+    )  # fmt: skip
+
+
+@inlined
 def _leave(
     stack: CallStack,
     table: CalledFunctions,
@@ -475,37 +556,46 @@ def _leave(
     places = stack.places
     call = places[DEPTH] - 1
     function = stack.function[call]
-    library, kind = table.library[function], table.kind[function]
-    location, none = np.int32(places[LOCATION]), np.uint64(0)
+    library, kind, counts = table.library[function], table.kind[function], stack.counts[call]
     worked = not cut and not _told(stack, call, FAILED)
-    handle = known.unknown[library]
-    if stack.counts[call] and (kind <= Kind.FLUSH or kind == Kind.CLOSE) and len(room.events.time):
-        handle = _handle_of(stack, known, call, library)
-    if stack.counts[call] and kind <= Kind.FLUSH:
-        row = _end_transfer(stack, table, known, room, row, call, handle, time, cut)
-    elif stack.slot[call] >= 0 and worked:
-        if len(room.openings.location):
-            _note_opening(stack, room.openings, call, time)
-        handle = known.opened[stack.slot[call]] if stack.slot[call] < len(known.opened) else NOWHERE
-        creates = np.uint64(_CREATES if kind == Kind.CREATE else 0)
-        row = _put(
-            room.events, row, location, IoRecord.CREATE_HANDLE, time, handle, _ALL_ACCESS, np.uint32(0), none, creates,
-            _UNKNOWN,
-        )  # fmt: skip
-    elif kind == Kind.CLOSE and stack.counts[call] and worked:
-        row = _put(
-            room.events, row, location, IoRecord.DESTROY_HANDLE, time, handle, 0, np.uint32(0), none, none, _UNKNOWN
-        )
-    elif kind == Kind.WAIT:
-        for place in range(places[PENDING]):
-            matching = room.pending[place] << np.uint64(1)
+    if kind <= Kind.FLUSH:
+        if counts and len(room.events.time):
+            handle = _handle_of(stack, known, call, library)
+            row = _end_transfer(stack, table, known, room, row, call, handle, time, cut)
+    elif stack.slot[call] >= 0:
+        if worked:
+            row = _end_open(stack, known, room, row, call, kind, time)
+    elif kind == Kind.CLOSE:
+        if counts and worked and len(room.events.time):
             row = _put(
-                room.events, row, location, IoRecord.OPERATION_COMPLETE, time, known.unknown[library], 0, np.uint32(0),
-                matching, _UNKNOWN, _UNKNOWN,
+                room.events, row, np.int32(places[LOCATION]), IoRecord.DESTROY_HANDLE, time,
+                _handle_of(stack, known, call, library), 0, np.uint32(0), np.uint64(0), np.uint64(0), _UNKNOWN,
             )  # fmt: skip
-        places[PENDING] = 0
+    elif kind == Kind.WAIT:
+        row = _complete_requests(stack, room, row, known.unknown[library], time)
     _tell_caller(stack, table, call)
     places[DEPTH] -= 1
+    return row
+
+
+@inlined
+def _leave_function(
+    stack: CallStack,
+    table: CalledFunctions,
+    known: KnownHandles,
+    room: CallRoom,
+    row: int,
+    function: int,
+    time: np.int64,
+) -> int:
+    """End the innermost call of a function, with what was entered later and never left; return the next free row."""
+    places = stack.places
+    if places[BEYOND] > 0:
+        places[BEYOND] -= 1
+        return row
+    depth = _depth_of(stack, function)
+    while 0 < depth <= places[DEPTH]:
+        row = _leave(stack, table, known, room, row, time, places[DEPTH] > depth)
     return row
 
 
@@ -551,40 +641,26 @@ def follow_calls(
         With room for as many more events as there are regions, open calls and pending requests.
     """
     row = region_row = event = 0
-    places = stack.places
     for place in range(len(regions.time)):
         position = regions.position[place]
         is_parameter = position < 0
         position = -1 - position if is_parameter else position
-        while event < position:
-            if events.location[event] != places[LOCATION]:
-                _start_location(stack, known, events.location[event])
-            row = _pass_event(events, event, stack, room, row)
-            event += 1
-        if regions.location[place] != places[LOCATION]:
-            _start_location(stack, known, regions.location[place])
+        row = _pass_events(events, event, position, stack, known, room, row)
+        event = max(event, position)
+        _go_to(stack, known, regions.location[place])
         if is_parameter:
             code = _row_of(table.parameter, regions.region[place])
             if code >= 0:
                 _take_parameter(stack, table, room, table.code[code], np.uint64(regions.time[place]))
             continue
-        function = _row_of(table.region, regions.region[place])
-        if regions.enter[place]:
+        enter, time = regions.enter[place], regions.time[place]
+        function = _function_of(stack, table, regions.region[place], enter)
+        if enter:
             region_row = _pass_region(regions, place, room, region_row, row)
-            if function >= 0:
-                row = _enter(stack, table, known, room, row, function, regions.time[place])
-            continue
-        if function >= 0 and places[BEYOND] > 0:
-            places[BEYOND] -= 1
+        if function >= 0 and enter:
+            row = _enter(stack, table, known, room, row, function, time)
         elif function >= 0:
-            # What was entered later and never left ends here too.
-            depth = _depth_of(stack, function)
-            while 0 < depth <= places[DEPTH]:
-                row = _leave(stack, table, known, room, row, regions.time[place], places[DEPTH] > depth)
-        region_row = _pass_region(regions, place, room, region_row, row)
-    while event < len(events.time):
-        if events.location[event] != places[LOCATION]:
-            _start_location(stack, known, events.location[event])
-        row = _pass_event(events, event, stack, room, row)
-        event += 1
-    return row, region_row
+            row = _leave_function(stack, table, known, room, row, function, time)
+        if not enter:
+            region_row = _pass_region(regions, place, room, region_row, row)
+    return _pass_events(events, event, len(events.time), stack, known, room, row), region_row

@@ -72,6 +72,11 @@ SKIP_LIMIT_CALLS: Final = SKIP_LIMIT_REGIONS.copy()
 """The same where parameters are looked at too."""
 SKIP_LIMIT_CALLS[_PARAMETER_STRING : _PARAMETER_UINT64 + 1] = -1
 
+SKIP_LIMIT_OPENS: Final = SKIP_LIMIT.copy()
+"""The same where nothing is looked at but Enter, of regions that something is wanted in."""
+SKIP_LIMIT_OPENS[IoRecord.CREATE_HANDLE : IoRecord.TRY_LOCK + 1] = 254
+SKIP_LIMIT_OPENS[_ENTER] = -1
+
 _LONGEST_SINGLE: Final = np.where(SKIP_LIMIT <= 8, SKIP_LIMIT, 0)
 """Bytes that the integer of a record without length takes at most, 0 for records with a length."""
 
@@ -95,8 +100,12 @@ class Rules(NamedTuple):
         Global ids of the regions whose Enter and Leave are wanted, ascending.
     parameters : uint32 (p,)
         Global ids of the parameters that are wanted, ascending.
+    around : uint32 (o,)
+        Global ids of regions, ascending, where only what happens within these is wanted, with their Enter and Leave.
     skip_limit : int64 (256,)
         `SKIP_LIMIT`, or `SKIP_LIMIT_REGIONS` where regions are wanted, `SKIP_LIMIT_CALLS` where parameters are.
+    skip_outside : int64 (256,)
+        The same outside of the regions `around`.
     """
 
     offsets: npt.NDArray[np.uint64]
@@ -107,7 +116,9 @@ class Rules(NamedTuple):
     handles: npt.NDArray[np.uint32]
     regions: npt.NDArray[np.uint32]
     parameters: npt.NDArray[np.uint32]
+    around: npt.NDArray[np.uint32]
     skip_limit: npt.NDArray[np.int64]
+    skip_outside: npt.NDArray[np.int64]
 
 
 class Tables(NamedTuple):
@@ -172,6 +183,8 @@ class ChunkResult(NamedTuple):
         Whether an I/O event was earlier than the one before.
     offset : uint64
         That of attributes at the chunk's end, which hold for the next event; ``2**64 − 1`` where there are none.
+    inside : int
+        Open regions of `Rules.around`.
     """
 
     outcome: int
@@ -182,6 +195,7 @@ class ChunkResult(NamedTuple):
     latest: np.int64
     backwards: bool
     offset: np.uint64
+    inside: int
 
 
 @inlined
@@ -199,18 +213,26 @@ def _is_among(ids: npt.NDArray[np.uint32], wanted: np.uint64) -> bool:
 
 
 @inlined
-def _put_region(tables: Tables, at: int, row: int, time: np.int64, io_row: int) -> int:
-    """Decode the Enter or Leave at `at`, before I/O row `io_row`, into a row of the regions; give the next free row."""
+def _put_region(tables: Tables, at: int, row: int, time: np.int64, io_row: int, inside: int) -> tuple[int, int]:
+    """Decode the Enter or Leave at `at`, before I/O row `io_row`, into a row of the regions.
+
+    Returns the next free row, and how many regions of `Rules.around` are open then.
+    """
     local, _ = read_short_integer(tables.data, at + 1)
-    region = global_id(tables.ids, REGION, local)
+    region, enter = global_id(tables.ids, REGION, local), load_byte(tables.data, at) == _ENTER
+    before = inside
+    if len(tables.rules.around) > 0 and _is_among(tables.rules.around, region):
+        inside = inside + 1 if enter else max(0, inside - 1)
+    if max(before, inside) == 0 and len(tables.rules.around) > 0:
+        return row, inside
     if not _is_among(tables.rules.regions, region):
-        return row
+        return row, inside
     place = np.uint64(row)
     tables.regions.time[place] = time
     tables.regions.region[place] = np.uint32(region)
-    tables.regions.enter[place] = load_byte(tables.data, at) == _ENTER
+    tables.regions.enter[place] = enter
     tables.regions.position[place] = io_row
-    return row + 1
+    return row + 1, inside
 
 
 @inlined
@@ -259,6 +281,8 @@ def _walk(tables: Tables, chunk: Chunk, state: Any, careful: bool, care: Care) -
     """Walk a chunk; `careful` is known where this is compiled into `walk_chunk` and `_walk_carefully`."""
     data, columns, ids, rules = tables.data, tables.columns, tables.ids, tables.rules
     end, wanted, row, region_row = chunk
+    inside = state.inside
+    skip_limit = rules.skip_limit if inside > 0 else rules.skip_outside
     at = behind = CHUNK_HEADER
     events = 0
     stamp, latest, offset = state.stamp, state.latest, state.pending
@@ -268,7 +292,7 @@ def _walk(tables: Tables, chunk: Chunk, state: Any, careful: bool, care: Care) -
     interval = 0
     implausible = backwards = False
     outcome = DAMAGED
-    credible = ChunkResult(DAMAGED, events, row, region_row, stamp, latest, backwards, NO_OFFSET)
+    credible = ChunkResult(DAMAGED, events, row, region_row, stamp, latest, backwards, NO_OFFSET, inside)
     while at < end and (not careful or events < wanted):
         kind = load_byte(data, at)
         if kind == TIMESTAMP:
@@ -277,12 +301,12 @@ def _walk(tables: Tables, chunk: Chunk, state: Any, careful: bool, care: Care) -
                 now = load_word(data, at + 1)
                 if behind > end or now - state.first_stamp + rules.longest > rules.longest + rules.longest:
                     break
-                credible = ChunkResult(DAMAGED, events, row, region_row, now, latest, backwards, NO_OFFSET)
+                credible = ChunkResult(DAMAGED, events, row, region_row, now, latest, backwards, NO_OFFSET, inside)
             stamp_at = at + 1
             at += 9
             kind = load_byte(data, at)
         size = load_byte(data, at + 1)
-        if not careful and size <= rules.skip_limit[kind]:
+        if not careful and size <= skip_limit[kind]:
             at += 2 + size
             events += 1
             continue
@@ -300,9 +324,10 @@ def _walk(tables: Tables, chunk: Chunk, state: Any, careful: bool, care: Care) -
             behind = at + 2 + (size if size != 255 else 0)
             if (size > _LONGEST_SINGLE[kind] and size != 255) or behind > end:
                 break
-            if rules.skip_limit[kind] < 0:
+            if skip_limit[kind] < 0:
                 time, interval = trace_time(ids, _stamp_at(data, stamp_at, stamp), interval, rules.start)
-                region_row = _put_region(tables, at, region_row, time, row)
+                region_row, inside = _put_region(tables, at, region_row, time, row, inside)
+                skip_limit = rules.skip_limit if inside > 0 else rules.skip_outside
             at = behind
             events += 1
             continue
@@ -330,7 +355,7 @@ def _walk(tables: Tables, chunk: Chunk, state: Any, careful: bool, care: Care) -
             implausible |= kind == IoRecord.OPERATION_BEGIN and bool(columns.mode[row] > IoMode.FLUSH)
             latest = time
             row += 1
-        elif _PARAMETER_STRING <= kind <= _PARAMETER_UINT64 and rules.skip_limit[kind] < 0:
+        elif _PARAMETER_STRING <= kind <= _PARAMETER_UINT64 and skip_limit[kind] < 0:
             region_row = _put_parameter(tables, fields, kind, region_row, row)
         at = behind
         events += 1
@@ -344,7 +369,8 @@ def _walk(tables: Tables, chunk: Chunk, state: Any, careful: bool, care: Care) -
     elif implausible and outcome != DAMAGED:
         outcome = IMPLAUSIBLE
     offset = offset if offset_at == at else NO_OFFSET
-    return ChunkResult(outcome, events, row, region_row, _stamp_at(data, stamp_at, stamp), latest, backwards, offset)
+    stamp = _stamp_at(data, stamp_at, stamp)
+    return ChunkResult(outcome, events, row, region_row, stamp, latest, backwards, offset, inside)
 
 
 @inner

@@ -62,6 +62,8 @@ class LocationState:
         The offset in attributes whose event stands in the next chunk, ``2**64 − 1`` where there is none.
     latest : int64
         Time of the last I/O event.
+    inside : int64
+        Open regions of `Rules.around`.
     damage : int64
         Flags.
     place : int64
@@ -77,6 +79,7 @@ class LocationState:
     first_stamp: np.uint64
     pending: np.uint64
     latest: np.int64
+    inside: np.int64
     damage: np.int64
     place: np.int64
 

@@ -209,6 +209,7 @@ def _walk_chunk(source: EventSource, tables: Tables, count: int, last_chunk: boo
     state.events += events
     state.position = first - 1 + events
     state.stamp, state.latest, state.pending = result.stamp, result.latest, result.offset
+    state.inside = result.inside
     if not complete and events == wanted:
         damage.note(state, damage.MORE, last)
         state.position = last

@@ -15,7 +15,7 @@ from ...model.stream.calls import EventBatch, RegionColumns, RegionEvents
 from ...model.stream.damage import LocationDamage
 from ..files.anchor import Anchor
 from ..matching.implausible import LONGEST, credible_times, longest_within, offset_attributes
-from .chunk import SKIP_LIMIT, SKIP_LIMIT_CALLS, SKIP_LIMIT_REGIONS, Rules
+from .chunk import SKIP_LIMIT, SKIP_LIMIT_CALLS, SKIP_LIMIT_OPENS, SKIP_LIMIT_REGIONS, Rules
 from .damage import location_damage, new_states
 from .integers import PADDING
 from .local_definitions import empty_local_ids
@@ -43,6 +43,8 @@ class DirectWalk:
         Global ids of the regions whose Enter and Leave are wanted.
     parameters : sequence of int
         Global ids of the parameters that are wanted among them.
+    around : sequence of int
+        Global ids of regions, where only what happens within these is wanted.
     """
 
     def __init__(
@@ -51,11 +53,12 @@ class DirectWalk:
         definitions: Definitions,
         regions: Sequence[int] = (),
         parameters: Sequence[int] = (),
+        around: Sequence[int] = (),
     ) -> None:
         self._anchor = anchor
         self._definitions = definitions
         self._source = _source(anchor, definitions)
-        self._rules = _rules(definitions, regions, parameters)
+        self._rules = _rules(definitions, regions, parameters, around)
         self._states = new_states(self._source.promised)
         # Threads take memory from here and put it back; new memory for each call would cost more than a small file.
         self._memory: list[tuple[Scratch, Any]] = []
@@ -157,8 +160,9 @@ def _source(anchor: Anchor, definitions: Definitions) -> EventSource:
     )
 
 
-def _rules(definitions: Definitions, regions: Sequence[int], parameters: Sequence[int]) -> Rules:
+def _rules(definitions: Definitions, regions: Sequence[int], parameters: Sequence[int], around: Sequence[int]) -> Rules:
     earliest, latest = credible_times(definitions.clock)
+    skip_limit = SKIP_LIMIT_CALLS if len(parameters) else SKIP_LIMIT_REGIONS if len(regions) else SKIP_LIMIT
     return Rules(
         offsets=np.array(offset_attributes(definitions), np.uint64),
         start=np.uint64(definitions.clock.start % 2**64),
@@ -168,5 +172,7 @@ def _rules(definitions: Definitions, regions: Sequence[int], parameters: Sequenc
         handles=np.sort(definitions.handles.id),
         regions=np.unique(np.array(regions, np.uint32)),
         parameters=np.unique(np.array(parameters, np.uint32)),
-        skip_limit=SKIP_LIMIT_CALLS if len(parameters) else SKIP_LIMIT_REGIONS if len(regions) else SKIP_LIMIT,
+        around=np.unique(np.array(around, np.uint32)),
+        skip_limit=skip_limit,
+        skip_outside=SKIP_LIMIT_OPENS if len(around) else skip_limit,
     )

@@ -282,6 +282,7 @@ def _post(
     found.flags[row] |= _NON_BLOCKING
     note_step(found, row, ISSUED, columns.time[event])
     handle, matching = columns.handle[event], columns.value[event]
+    found.matching[row] = matching
     place = _place_of(keys, handle, matching)
     _use_key(keys, place, handle, matching, row)
     _begin_non_blocking(columns, event, place, matching, row, shared, keys, found, waiting)
