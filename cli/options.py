@@ -226,10 +226,10 @@ DASK: Final[Option] = click.option(
 
 CALLS: Final[Option] = click.option(
     "--calls",
-    type=click.Choice(["auto", "off"]),
+    type=click.Choice(["auto", "all", "off"]),
     default="auto",
     help="Whether calls of netCDF, HDF5, PnetCDF, … that an OTF2 archive has as regions, without I/O records of that "
-    "library, become operations, handles and a layer.",
+    "library, become operations, handles and a layer; all: of libraries with I/O records calls without one, too.",
 )
 
 READING: Final[tuple[Option, ...]] = (WINDOW, FILES, ENGINE, CALLS, WORKERS, DASK)

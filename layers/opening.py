@@ -112,9 +112,10 @@ def open_trace(
         nothing to choose: `fs` then belongs to `detect_period`, ``signal.sample`` and whatever else samples.
     engine : {"auto", "direct", "library"}
         What reads the events; both give the same rows.
-    calls : {"auto", "off"}
+    calls : {"auto", "all", "off"}
         Whether the calls of netCDF, HDF5, PnetCDF and others that an archive has as regions, without I/O records of
-        that library, become operations, handles and a layer.
+        that library, become operations, handles and a layer; "all": of libraries with I/O records, too, calls that
+        have none.
     workers : int, optional
         Threads that read.
     files : str

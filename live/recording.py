@@ -4,6 +4,8 @@ import os
 import re
 import shutil
 import signal
+import stat
+import struct
 import subprocess
 import tempfile
 import time
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from ..model.errors import RecordingError
+from .recorded import memory_of
 
 SOURCES: Final = Path(__file__).parent / "scorep" / "layers"
 ADAPTER: Final = "libiostrata_scorep_layers.so"
@@ -37,6 +40,10 @@ DEFAULTS: Final = {
     "SCOREP_IO_POSIX": "true",
 }
 """What Score-P is told where the environment does not say it; memory is of each process."""
+_OFF: Final = ("0", "false", "no", "off")
+_PT_INTERP: Final = 3
+_64_BITS: Final = 2
+_LEAST_MEMORY: Final = 16 << 20
 
 
 @dataclass(frozen=True)
@@ -120,7 +127,11 @@ def prepared(command: Sequence[str], folder: Path) -> list[str]:
     """
     scorep = find_scorep()
     adapter = adapter_of(scorep)
+    if os.environ.get("SCOREP_ENABLE_TRACING", "true").lower() in _OFF:
+        raise RecordingError("SCOREP_ENABLE_TRACING is off in the environment, and then there is no trace: unset it")
     words = list(command)
+    if shutil.which(words[0]) is None:
+        raise RecordingError(f"no {words[0]} on the PATH: load the module that has it, or give its path")
     launched = LAUNCHERS.fullmatch(Path(words[0]).name) is not None
     done: list[str] = []
     while words:
@@ -160,8 +171,10 @@ def program_in(words: Sequence[str], start: int) -> int:
             return at
         else:
             at += 1
+    absent = [word for word in words[start:] if word.startswith(("/", "./", "../")) and not Path(word).exists()]
+    what = f"there is no {absent[0]}" if absent else f"no program in {' '.join(words)!r}"
     raise RecordingError(
-        f"no program in {' '.join(words)!r}: give its path, or python and the script; a shell script that starts it "
+        f"{what}: give its path, or python and the script; a shell script that starts it "
         "cannot be recorded: put iostrata record into it"
     )
 
@@ -195,7 +208,9 @@ def _interpreted(words: list[str]) -> list[str]:
 
 def _libraries(scorep: ScoreP, adapter: Path, program: str, launched: bool) -> list[str]:
     """Return what is preloaded for a program: all of Score-P, or of one that was built with it only what it lacks."""
-    binary = Path(shutil.which(program) or program).read_bytes()
+    path = Path(shutil.which(program) or program)
+    binary = path.read_bytes()
+    _refuse_unpreloadable(path, binary)
     kind = "mpi" if launched or b"libmpi" in binary else "none"
     listed = adapter / f"preload_{kind}"
     if not listed.exists():
@@ -206,6 +221,26 @@ def _libraries(scorep: ScoreP, adapter: Path, program: str, launched: bool) -> l
         events = [one for one in parts if "adapter_user_event" in one]
         return [str(adapter / ADAPTER), *events, *(one.replace("_event", "_mgmt") for one in events)]
     return [str(adapter / ADAPTER), str(adapter / f"libiostrata_scorep_start_{kind}.so"), *parts]
+
+
+def _refuse_unpreloadable(path: Path, binary: bytes) -> None:
+    """Refuse programs into which nothing can be preloaded."""
+    if binary.startswith(b"\x7fELF") and not _is_dynamic(binary):
+        raise RecordingError(
+            f"{path} is linked statically, so nothing can be put before it: link it with shared libraries, or build it "
+            "with scorep, which records MPI-IO and POSIX"
+        )
+    if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
+        raise RecordingError(f"{path} runs with the rights of its owner, so nothing can be put before it: copy it")
+
+
+def _is_dynamic(binary: bytes) -> bool:
+    """Tell whether a program in the format ELF names the loader of shared libraries (PT_INTERP)."""
+    order = "<" if binary[5] == 1 else ">"
+    if binary[4] != _64_BITS:
+        return True
+    table, size, count = *struct.unpack_from(f"{order}Q", binary, 32), *struct.unpack_from(f"{order}HH", binary, 54)
+    return any(struct.unpack_from(f"{order}I", binary, table + at * size)[0] == _PT_INTERP for at in range(count))
 
 
 def new_folder(wanted: Path | None) -> Path:
@@ -239,9 +274,16 @@ def run_to_its_end(command: Sequence[str], as_error: bool) -> int:
 def check_archive(folder: Path) -> Path:
     """Return the anchor of the archive; RecordingError with the likely reasons where there is none."""
     anchor = folder / "traces.otf2"
-    if not anchor.exists():
+    if anchor.exists():
+        return anchor
+    if folder.exists():
         raise RecordingError(
-            "Score-P left no trace: it writes one when the program comes to its end or to MPI_Finalize, not when it is "
-            "killed or aborts; and under mpirun or srun only of programs that call MPI_Init and are linked dynamically"
+            f"Score-P began in {folder} but left no trace: it writes one when the program comes to its end or to "
+            "MPI_Finalize, not when it is killed, aborts or becomes another program (exec)"
         )
-    return anchor
+    memory = memory_of(os.environ.get("SCOREP_TOTAL_MEMORY", DEFAULTS["SCOREP_TOTAL_MEMORY"]))
+    few = f"; SCOREP_TOTAL_MEMORY is too small, take {_LEAST_MEMORY >> 20}M at least" if memory < _LEAST_MEMORY else ""
+    raise RecordingError(
+        "Score-P did not begin: under mpirun or srun it records programs that call MPI_Init, of the MPI that it was "
+        f"built for, which the launcher must be of as well; and no program that another one starts{few}"
+    )

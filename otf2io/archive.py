@@ -27,6 +27,7 @@ _CALLS: Final = (
     "{names}: calls of functions, not I/O records, of which layers are made (--calls); which handle stands below which "
     "is inferred from what was called in what"
 )
+_BESIDE: Final = "{names}: calls that have no I/O record are operations, too (--calls all); their bytes are unknown"
 
 
 def pick_engine(engine: str, anchor: Anchor) -> Literal["direct", "library"]:
@@ -79,8 +80,10 @@ class Archive:
     functions: CalledFunctions | None = None
 
 
-def open_archive(path: str | os.PathLike[str]) -> Archive:
+def open_archive(path: str | os.PathLike[str], every_call: bool = False) -> Archive:
     """Open the archive at `path`, an anchor (``*.otf2``) or a folder with exactly one.
+
+    With `every_call` its functions are also those of libraries that have I/O records.
 
     Raises TraceError if there is no usable archive; UnsupportedTraceError if the archive is of a kind that no engine
     here reads.
@@ -91,7 +94,7 @@ def open_archive(path: str | os.PathLike[str]) -> Archive:
         format=f"OTF2 {version}, trace format {anchor.trace_format}",
         facts={"otf2_version": version, "trace_format": anchor.trace_format},
     )
-    definitions, text, functions = read_definitions(anchor)
+    definitions, text, functions = read_definitions(anchor, every_call)
     kept = None
     try:
         kept = kept_of(text, definitions.locations.id, len(definitions.files.id)) if text else None
@@ -103,6 +106,9 @@ def open_archive(path: str | os.PathLike[str]) -> Archive:
     elif kept is not None:
         recording = replace(recording, called=kept.recording.called, notes=kept.recording.notes)
     if functions is not None:
-        names = ", ".join(LIBRARIES[one].identification for one in functions.libraries)
-        recording = replace(recording, notes=(*recording.notes, _CALLS.format(names=names)))
+        beside = set(functions.library[functions.beside].tolist())
+        for text, libraries in (_CALLS, set(functions.libraries) - beside), (_BESIDE, beside):
+            if libraries:
+                names = ", ".join(LIBRARIES[one].identification for one in sorted(libraries))
+                recording = replace(recording, notes=(*recording.notes, text.format(names=names)))
     return Archive(anchor, replace(definitions, recording=recording), kept, functions)

@@ -164,7 +164,8 @@ class Otf2Source(ProcessSource):
                     reader.converted(batch)
             return reader.collected()
 
-        parts = map_partitions(collected, self.partitions(None, number), 0, number, None)
+        partitions = self.partitions(None, number) if functions.opens.any() else ()
+        parts = map_partitions(collected, partitions, 0, number, None)
         opens, created = joined_opens(parts)
         definitions, handles = handles_of_calls(
             self.definitions, functions.libraries, opens, created, self.processes[2], read_texts(self.archive.anchor)
@@ -245,10 +246,11 @@ class Otf2Source(ProcessSource):
 
 
 def open_source(path: str | os.PathLike[str], engine: str = "auto", calls: str = "off") -> Otf2Source:
-    """Open the archive at `path`, an anchor or a folder with exactly one; with `calls` "auto" see `with_calls`.
+    """Open the archive at `path`, an anchor or a folder with exactly one; with `calls` "auto" see `with_calls`,
+    with "all" calls of libraries with I/O records become operations, too, where a call has none.
 
     Raises TraceError if there is no usable archive, UnsupportedTraceError if no engine here reads it, SelectionError if
     the `engine` does not.
     """
-    source = Otf2Source(open_archive(path), engine)
-    return source.with_calls() if calls == "auto" else source
+    source = Otf2Source(open_archive(path, calls == "all"), engine)
+    return source if calls == "off" else source.with_calls()

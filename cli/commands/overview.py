@@ -1,7 +1,12 @@
 """Show a trace on one screen; iostrata TRACE alone does so too."""
 
+from typing import TYPE_CHECKING
+
 from ..options import DIRECTION, FREQUENCY, LAYERS, MEMORY, METHOD, READING
 from ..request import Request, console, print_counters, print_json, trace_command
+
+if TYPE_CHECKING:
+    from ...layers.trace import Trace
 
 
 @trace_command("overview traces.otf2", LAYERS, DIRECTION, METHOD, FREQUENCY, *READING, MEMORY)
@@ -13,8 +18,8 @@ def command(request: Request) -> None:
     show_overview(request)
 
 
-def show_overview(request: Request) -> None:
-    """Print the overview of a trace, or its document."""
+def show_overview(request: Request) -> "Trace | None":
+    """Print the overview of a trace, or its document, and return it; None of a recording without times."""
     from ...analysis.comparison.layer_periods import chosen_layers
     from ...analysis.comparison.overview import overview_of
     from ...layers.selection.source import NoTimesError
@@ -23,7 +28,7 @@ def show_overview(request: Request) -> None:
         trace = request.open(relations=True)
     except NoTimesError as error:
         print_counters(error.source, request)
-        return
+        return None
     found = overview_of(trace, chosen_layers(trace, request.layers), request.directions, request.method, request.fs)
     if request.as_json:
         print_json(found.to_dict())
@@ -31,3 +36,4 @@ def show_overview(request: Request) -> None:
         from ...export.terminal.overview import print_overview
 
         print_overview(found, console())
+    return trace

@@ -28,6 +28,7 @@ def command(folder: Path | None, words: tuple[str, ...], as_json: bool) -> None:
     At the end comes what "iostrata FOLDER" shows. The program's exit code is that of this command, and its output stays
     where it is; with --json it goes to the standard error.
     """
+    from ...live.recorded import faults_of, layers_in
     from ...live.recording import check_archive, new_folder, prepared, run_to_its_end
 
     place = new_folder(folder)
@@ -43,9 +44,12 @@ def command(folder: Path | None, words: tuple[str, ...], as_json: bool) -> None:
         click.get_current_context().exit(code)
     from .overview import show_overview
 
-    show_overview(Request(anchor, as_json=as_json))
-    if not as_json:
-        click.echo(f"\nThe archive is in {place}.", err=True)
+    trace = show_overview(Request(anchor, as_json=as_json))
+    if trace is not None:
+        for fault in faults_of(trace, words):
+            warn(fault)
+        click.echo(f"\n{layers_in(trace)}.", err=True)
+    click.echo(f"The archive is in {place}.", err=True)
     click.get_current_context().exit(code)
 
 

@@ -37,9 +37,9 @@ def open_source(path: str | os.PathLike[str], engine: str = "auto", calls: str =
     ----------
     engine : {"auto", "direct", "library"}
         What decodes the events of an OTF2 archive; for other recorders there is only "auto".
-    calls : {"auto", "off"}
+    calls : {"auto", "all", "off"}
         Whether the calls of libraries that an OTF2 archive has as regions only become operations. Their handles are
-        found by reading the events, once more than otherwise.
+        found by looking for what opens them first. With "all" also calls without an I/O record of libraries with such.
 
     Raises
     ------

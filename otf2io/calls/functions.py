@@ -206,6 +206,8 @@ class CalledFunctions:
         `Kind`.
     collective : bool (n,)
         Where no parameter says it.
+    beside : bool (n,)
+        Whether the library has I/O records as well: then only calls without one inside count.
     parameter : uint32 (p,)
         Global ids, ascending.
     code : uint8 (p,)
@@ -216,6 +218,7 @@ class CalledFunctions:
     library: Links
     kind: npt.NDArray[np.uint8]
     collective: Mask
+    beside: Mask
     parameter: npt.NDArray[np.uint32]
     code: npt.NDArray[np.uint8]
 
@@ -235,7 +238,10 @@ FunctionColumns: Final = named_columns(CalledFunctions, "FunctionColumns")
 
 
 def called_functions(
-    regions: Iterable[tuple[int, str, int]], parameters: Mapping[int, str], recorded: Iterable[str]
+    regions: Iterable[tuple[int, str, int]],
+    parameters: Mapping[int, str],
+    recorded: Iterable[str],
+    every: bool = False,
 ) -> CalledFunctions | None:
     """Return the regions that are calls; None where there are none that do more than `Kind.OTHER`.
 
@@ -247,30 +253,38 @@ def called_functions(
         Names of parameters by their global ids.
     recorded : iterable of str
         Layers that have handles of their own: their calls have I/O records as well.
+    every : bool
+        Whether those of their calls that transfer are wanted all the same, where single ones have no record.
     """
     recorded = set(recorded)
-    left = [(number, one) for number, one in enumerate(LIBRARIES) if one.identification not in recorded]
+    left = [
+        (number, one, one.identification in recorded)
+        for number, one in enumerate(LIBRARIES)
+        if every or one.identification not in recorded
+    ]
     found = []
     for region, name, role in regions:
         plain = plain_name(name)
         if not _MAY_BE.match(plain):
             continue
         says_io = role in (FILE_IO, FILE_IO_METADATA) or name == f"{plain}()"
-        for number, library in left:
+        for number, library, beside in left:
             kind = library.kind_of(plain)
             if kind is not None and (says_io or not library.common):
                 collective = _pattern(library.collective.split()).match(plain) is not None
-                found.append((region, number, kind, collective))
+                if kind <= Kind.FLUSH or not beside:
+                    found.append((region, number, kind, collective, beside))
                 break
-    if all(kind == Kind.OTHER for _, _, kind, _ in found):
+    if all(kind == Kind.OTHER for _, _, kind, *_ in found):
         return None
-    ids, library_of, kind_of, together = zip(*sorted(found), strict=True)
+    ids, library_of, kind_of, together, beside_of = zip(*sorted(found), strict=True)
     known = sorted((one, PARAMETERS[name]) for one, name in parameters.items() if name in PARAMETERS)
     return CalledFunctions(
         np.array(ids, np.uint32),
         np.array(library_of, np.int32),
         np.array(kind_of, np.uint8),
         np.array(together, np.bool_),
+        np.array(beside_of, np.bool_),
         np.array([one for one, _ in known], np.uint32),
         np.array([code for _, code in known], np.uint8),
     )

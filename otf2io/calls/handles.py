@@ -276,10 +276,13 @@ def _paradigms(
 ) -> tuple[tuple[Paradigm, ...], npt.NDArray[np.int32]]:
     """Return the paradigms with those of libraries, and the row of each library's, −1 for those not called."""
     rows = np.full(len(LIBRARIES), -1, np.int32)
+    known = {one.identification: row for row, one in enumerate(paradigms)}
     unused = iter(sorted(set(range(UNDEFINED_UINT8)) - {one.id for one in paradigms}))
     for number in libraries:
         one = LIBRARIES[number]
-        rows[number] = len(paradigms)
+        rows[number] = known.get(one.identification, len(paradigms))
+        if rows[number] < len(paradigms):
+            continue
         paradigms += (Paradigm(next(unused), one.identification, one.name, one.parallel, one.os, ()),)
     return paradigms, rows
 

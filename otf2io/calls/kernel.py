@@ -11,6 +11,8 @@ that was used below it.
 
 A parameter stands among the regions as a row without `enter` whose `position` is negative, −1 minus the I/O event that
 follows; its id is in `region` and its value in `time`.
+
+Where a library has I/O records as well, a call with one of them inside is that record, and drops its own operation.
 """
 
 from dataclasses import dataclass
@@ -24,7 +26,7 @@ from ...model.codes import MOST_BYTES, UNDEFINED_UINT32, UNDEFINED_UINT64, IoFla
 from ...model.events import IoEvents
 from ...model.kernels import compiled_uncounted, inlined
 from ...model.stream.calls import RegionEvents
-from ..matching.kernel import CANCELLED, COMPLETE, ISSUED, NONE, SETTLES
+from ..matching.kernel import CANCELLED, COMPLETE, DROPS, ISSUED, NONE, SETTLES
 from .functions import BYTES, COLLECTIVE, FAILED, FILE, HANDLE, NAME, PARENT, REQUEST, CalledFunctions, Kind
 
 DEEPEST: Final = 64
@@ -39,6 +41,8 @@ VALID: Final = 15
 """Bit in `OpenCalls.given` of an open that succeeded; the others are those of its parameters."""
 _INNER: Final = 16
 """Bit of a call of which calls of the same library inside it tell the bytes."""
+_RECORDED: Final = 17
+"""Bit of a call that has an I/O record."""
 _ONE: Final = np.uint32(1)
 _UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
 _MOST: Final = np.uint64(MOST_BYTES)
@@ -277,7 +281,7 @@ def _go_to(stack: CallStack, known: KnownHandles, location: np.int32) -> None:
 @inlined
 def _is_under_way(stack: CallStack, handle: np.uint32, matching: np.uint64) -> bool:
     """Tell whether this is the I/O operation that began last."""
-    return stack.places[IN_RECORD] == 1 and stack.record[0] == handle and stack.record[1] == matching
+    return bool(stack.places[IN_RECORD] == 1 and stack.record[0] == handle and stack.record[1] == matching)
 
 
 @inlined
@@ -298,6 +302,15 @@ def _note_record(events: IoEvents, event: int, stack: CallStack, top: int) -> No
 
 
 @inlined
+def _note_layer(stack: CallStack, table: CalledFunctions, known: KnownHandles, top: int, handle: np.uint32) -> None:
+    """Note that the calls around an I/O record of their own library are that record."""
+    place = _row_of(known.id, handle)
+    for call in range(top, -1, -1):
+        if place >= 0 and table.library[stack.function[call]] == known.library[place]:
+            stack.given[call] |= _ONE << np.uint32(_RECORDED)
+
+
+@inlined
 def _note_created(stack: CallStack, room: CallRoom, top: int, handle: np.uint32) -> None:
     """Note a handle that is created in the innermost open."""
     opening = _open_around(stack, top + 1)
@@ -308,17 +321,24 @@ def _note_created(stack: CallStack, room: CallRoom, top: int, handle: np.uint32)
 
 
 @inlined
-def _open_around(stack: CallStack, call: int) -> np.int64:
+def _open_around(stack: CallStack, call: int) -> int:
     """Return the number of the innermost open around a call, −1 where there is none."""
     for other in range(call - 1, -1, -1):
         if stack.slot[other] >= 0:
-            return stack.slot[other]
-    return np.int64(-1)
+            return int(stack.slot[other])
+    return -1
 
 
 @inlined
 def _pass_events(
-    events: IoEvents, first: int, behind: int, stack: CallStack, known: KnownHandles, room: CallRoom, row: int
+    events: IoEvents,
+    first: int,
+    behind: int,
+    stack: CallStack,
+    table: CalledFunctions,
+    known: KnownHandles,
+    room: CallRoom,
+    row: int,
 ) -> int:
     """Hand on I/O events, and note what they tell of the calls they are in; return the next free row."""
     for event in range(first, behind):
@@ -326,6 +346,8 @@ def _pass_events(
         top = stack.places[DEPTH] - 1
         if top >= 0:
             _note_record(events, event, stack, top)
+            if table.beside[stack.function[top]]:
+                _note_layer(stack, table, known, top, events.handle[event])
             if events.kind[event] == IoRecord.CREATE_HANDLE and len(room.adoptions.handle):
                 _note_created(stack, room, top, events.handle[event])
         row = _put(
@@ -470,7 +492,7 @@ def _end_transfer(
     collective = table.collective[function]
     if _told(stack, call, COLLECTIVE):
         collective = stack.values[call, COLLECTIVE] != 0
-    mode = SETTLES | (_COLLECTIVE if collective else 0)
+    mode = SETTLES | (_COLLECTIVE if collective else 0) | (DROPS if _told(stack, call, _RECORDED) else 0)
     record = COMPLETE
     if cut:
         record = CANCELLED
@@ -645,7 +667,7 @@ def follow_calls(
         position = regions.position[place]
         is_parameter = position < 0
         position = -1 - position if is_parameter else position
-        row = _pass_events(events, event, position, stack, known, room, row)
+        row = _pass_events(events, event, position, stack, table, known, room, row)
         event = max(event, position)
         _go_to(stack, known, regions.location[place])
         if is_parameter:
@@ -663,4 +685,4 @@ def follow_calls(
             row = _leave_function(stack, table, known, room, row, function, time)
         if not enter:
             region_row = _pass_region(regions, place, room, region_row, row)
-    return _pass_events(events, event, len(events.time), stack, known, room, row), region_row
+    return _pass_events(events, event, len(events.time), stack, table, known, room, row), region_row

@@ -46,11 +46,11 @@ _WANTED: Final = (
 """Records of which `Definitions` are made."""
 
 
-def read_definitions(anchor: Anchor) -> tuple[Definitions, str, CalledFunctions | None]:
+def read_definitions(anchor: Anchor, every_call: bool = False) -> tuple[Definitions, str, CalledFunctions | None]:
     """Read and link the global definitions of an archive.
 
     With them come the text of `KEPT`, empty where there is none, and the functions of libraries that the archive has
-    only as regions, None where there are none.
+    only as regions, None where there are none; with `every_call` also those of libraries with I/O records.
 
     Ids that nothing defines become row −1; where parents form a cycle, its lowest row becomes a root; of two records
     with one id the first holds. Names are UTF-8; other bytes appear as ``\\xNN``. Raises TraceError if the file of
@@ -109,6 +109,7 @@ def read_definitions(anchor: Anchor) -> tuple[Definitions, str, CalledFunctions 
         ((one[0], texts[one[1]] or texts[one[2]], one[4]) for one in _Table(records["Region"], texts)),
         {one[0]: texts[one[1]] for one in _Table(records["Parameter"], texts)},
         (one.identification for one in paradigms),
+        every_call,
     )
     return definitions, _kept(records, texts), functions
 

@@ -47,9 +47,9 @@ NO_TIME: Final = np.int64(UNDEFINED_TIME)
 _UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
 NONE: Final = -1
 
-ROWS, IN_FLIGHT, KEYS, WAITING, LOCATION, UNMATCHED = range(6)
+ROWS, IN_FLIGHT, KEYS, WAITING, LOCATION, UNMATCHED, DROPPED = range(7)
 """Places in `OpenKeys.counts`: operations begun, those in flight, keys in the table, events that wait, their location,
-events without a partner."""
+events without a partner, operations that are to be left out."""
 
 SMALLEST: Final = 1 << 11
 """Places of a table to begin with."""
@@ -58,6 +58,10 @@ SETTLES: Final = 1 << 7
 """Bit of `mode` of an end that settles what its begin left open, as calls have it (`iostrata.otf2io.calls.kernel`): in
 `flags` is the handle, in `offset` the bytes requested, in `mode` also the flag of a collective operation. An issued
 event with it makes the operation a non-blocking one, whose matching id from then on is in `value`."""
+DROPS: Final = 1 << 6
+"""Bit of `mode` of such an end of what is no operation of its own."""
+LEFT_OUT: Final = 255
+"""`status` of it."""
 
 
 class OpenKeys(NamedTuple):
@@ -92,7 +96,7 @@ class WaitingEvents(NamedTuple):
 def open_keys(places: int, counts: npt.NDArray[np.int64] | None = None) -> OpenKeys:
     """Return an empty table; 22 bytes a place, of which half are used at most."""
     if counts is None:
-        counts = np.zeros(6, np.int64)
+        counts = np.zeros(DROPPED + 1, np.int64)
         counts[LOCATION] = NONE
     keys = empty_columns(OpenKeys, places)
     return keys._replace(used=np.zeros(places, np.bool_), counts=counts, seed=np.array([random_seed()]))
@@ -258,9 +262,12 @@ def _begin_non_blocking(
 
 
 @inlined
-def _settle(columns: IoEvents, event: int, row: int, found: Operations) -> None:
+def _settle(columns: IoEvents, event: int, row: int, counts: npt.NDArray[np.int64], found: Operations) -> None:
     """Note what an end settles."""
     found.handle[row] = columns.flags[event]
+    if columns.mode[event] & DROPS:
+        found.status[row] = LEFT_OUT
+        counts[DROPPED] += 1
     found.flags[row] |= columns.mode[event] & _COLLECTIVE
     found.requested[row] = columns.offset[event]
 
@@ -278,7 +285,7 @@ def _post(
     keys.counts[IN_FLIGHT] -= 1
     if keys.latest[place] == NONE:
         _forget(keys, place)
-    _settle(columns, event, row, found)
+    _settle(columns, event, row, keys.counts, found)
     found.flags[row] |= _NON_BLOCKING
     note_step(found, row, ISSUED, columns.time[event])
     handle, matching = columns.handle[event], columns.value[event]
@@ -328,7 +335,7 @@ def _match_end(
     keys.counts[IN_FLIGHT] -= 1
     end_operation(found, row, columns.location[event], columns.kind[event], columns.time[event], columns.value[event])
     if columns.mode[event] & SETTLES:
-        _settle(columns, event, row, found)
+        _settle(columns, event, row, keys.counts, found)
     if keys.latest[place] == NONE:
         _forget(keys, place)
 

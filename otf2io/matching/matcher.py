@@ -13,8 +13,10 @@ from ...model.operations import OperationColumns, Operations
 from ...model.stream.source import Block
 from .kernel import (
     BEGIN,
+    DROPPED,
     IN_FLIGHT,
     KEYS,
+    LEFT_OUT,
     LOCATION,
     NONE,
     ROWS,
@@ -195,6 +197,8 @@ class Matcher:
     def _taken(self, rows: Rows) -> Block:
         """Return a block of some operations, ordered."""
         found, counts = self._found, self._keys.counts
+        if counts[DROPPED]:
+            rows = rows[found.status[rows] != LEFT_OUT]
         location = found.location[rows]
         identity = self._definitions.locations.id[location]
         if (identity[1:] < identity[:-1]).any():
@@ -210,14 +214,14 @@ class Matcher:
         block = Block(
             operations,
             metadata,
-            self._io_events,
+            self._io_events - 2 * int(counts[DROPPED]),
             int(counts[UNMATCHED]),
             cut=self._cut,
             given_up=self._given_up,
             path=self._path[rows] if self._paths else None,
             metadata_path=np.concatenate(self._metadata_paths) if self._paths else None,
         )
-        counts[UNMATCHED] = 0
+        counts[UNMATCHED] = counts[DROPPED] = 0
         self._metadata, self._metadata_paths = [], [np.empty(0, np.int32)]
         self._io_events = self._cut = self._given_up = 0
         return block

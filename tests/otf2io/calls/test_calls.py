@@ -67,9 +67,9 @@ def enter(name: str, /, **parameters: Any) -> tuple[str, dict[str, Any]]:
     return name, parameters
 
 
-def both(path: Path) -> Trace:
+def both(path: Path, calls: str = "auto") -> Trace:
     """Open a trace by both engines, which give the same rows and handles."""
-    direct, library = (open_trace(path, engine=engine) for engine in ("direct", "library"))
+    direct, library = (open_trace(path, engine=engine, calls=calls) for engine in ("direct", "library"))
     for column in fields(Operations):
         mine, theirs = (getattr(one.operations, column.name) for one in (direct, library))
         np.testing.assert_array_equal(mine, theirs, err_msg=column.name)
@@ -131,6 +131,37 @@ def test_a_library_with_records_of_its_own_keeps_them() -> None:
     assert found.region.tolist() == [2, 4]
     assert found.parameter.tolist() == [7]
     assert called_functions(regions, {}, ["HDF5", "netCDF", "POSIX"]) is None
+
+
+def test_of_libraries_with_records_what_transfers_may_be_wanted() -> None:
+    regions = [(1, "H5Dwrite", 1), (2, "read", 27), (3, "open", 27), (4, "nc_open", 1)]
+    found = called_functions(regions, {}, ["HDF5", "POSIX"], every=True)
+    assert found is not None
+    assert (found.region.tolist(), found.beside.tolist()) == ([1, 2, 4], [True, True, False])
+
+
+def without_record(path: Path, names: Sequence[str]) -> int:
+    """Count the calls of functions of POSIX between whose Enter and Leave nothing is recorded."""
+    source, count = open_source(path, "direct"), 0
+    wanted = [one for one, name in zip(source.regions.id.tolist(), source.regions.name, strict=True) if name in names]
+    for partition in source.partitions(1, 1):
+        for batch in source.calls(partition):
+            one = batch.regions
+            leaf = (one.region[:-1] == one.region[1:]) & one.enter[:-1] & ~one.enter[1:]
+            count += int((leaf & (one.position[:-1] == one.position[1:]) & np.isin(one.region[:-1], wanted)).sum())
+    return count
+
+
+@pytest.mark.parametrize("name", ["ckpt4", "stock/ncckpt2", "serial1"])
+def test_calls_beside_records_count_once(name: str, fixtures: Path) -> None:
+    recorded, every = (open_trace(fixtures / name, calls=calls) for calls in ("auto", "all"))
+    forms = "{0} {0}v p{0} p{0}64 p{0}v p{0}v64"
+    alone = {way: without_record(fixtures / name, forms.format(way).split()) for way in ("read", "write")}
+    for layer, way in itertools.product(recorded.layers, alone):
+        ours, theirs = (one.layers[layer].statistics(way) for one in (every, recorded))
+        assert ours.bytes == theirs.bytes
+        assert ours.operations == theirs.operations + (alone[way] if layer == "POSIX" else 0)
+    both(fixtures / name, "all")
 
 
 @pytest.mark.parametrize(
