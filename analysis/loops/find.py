@@ -4,11 +4,21 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
-from ...layers.loops.iterations import OUTSIDE, Assignment, IterationSums, Spans
-from ...layers.loops.steps import UNKNOWN_BYTES, StepCode, StepGroup, Steps, StepSums, ranks_of
+from ...layers.loops.iterations import OUTSIDE, Assignment, IterationSums, Spans, Times
+from ...layers.loops.steps import (
+    UNKNOWN_BYTES,
+    FileKinds,
+    StepCode,
+    StepGroup,
+    Steps,
+    StepSums,
+    kinds_of_files,
+    ranks_of,
+)
 from ...layers.trace import Trace
 from ...model.arrays import Ints
 from .folding import Folded, fold
@@ -62,13 +72,14 @@ def find_loops(trace: Trace) -> Loops:
     """
     trace.definitions.recording.require(trace.path, "loops", "operations")
     scope = trace.scope
-    sums = trace.stream.summed(partial(StepSums, scope))
+    names, kinds = kinds_of_files(trace.definitions)
+    sums = trace.stream.summed(partial(StepSums, scope, kinds))
     groups = sums.ordered()
     members = [Member(group, folded) for group in groups for folded in fold(group.steps)]
     together = _joined(members)
-    assignment = _assignment(together, sums)
+    assignment = _assignment(together, kinds)
     amounts = trace.stream.summed(partial(IterationSums, scope, assignment))
-    return Loops(trace, tuple(_loops(trace, together, sums.kinds, amounts)), amounts)
+    return Loops(trace, tuple(_loops(trace, together, names, amounts)), amounts)
 
 
 def _joined(members: Sequence[Member]) -> list[list[Member]]:
@@ -96,34 +107,32 @@ def _is_same(one: Member, other: Member) -> bool:
     return bool((latest < first).mean() >= _TOGETHER)
 
 
-def _assignment(sets: Iterable[Sequence[Member]], sums: StepSums) -> Assignment:
+def _assignment(sets: Iterable[Sequence[Member]], kinds: FileKinds) -> Assignment:
     """Return which calls of which threads are in which iteration; those of a loop are numbered one after the other."""
-    kinds = len(sums.kinds)
-    parts: dict[int, list[tuple[Ints, Ints, Ints]]] = {}
-    times: dict[int, list[tuple[Ints, Ints]]] = {}
+    spans: list[tuple[Any, ...]] = [np.zeros((4, 0), np.int64)]
+    times: list[tuple[Any, ...]] = [np.zeros((3, 0), np.int64)]
     number = 0
     for members in sets:
         count = members[0].folded.count
-        places = number + np.minimum(np.arange(count), slots_of(count) - 1)
-        number += slots_of(count)
+        slots = slots_of(count)
+        places = number + np.arange(slots)
+        number += slots
         for member in members:
-            call = member.group.steps.first[member.folded.start]
+            # Iterations that are not told one by one are one.
+            edges = member.folded.start if slots == count else member.folded.start[[0, -1]]
+            call = member.group.steps.first[edges]
             for location in member.group.locations:
-                key = location * kinds + member.group.kind
-                parts.setdefault(key, []).append((call[:-1], call[1:], places))
-            begin = np.append(member.begin, member.end + 1)
-            times.setdefault(member.group.kind, []).append((begin, np.append(places, OUTSIDE)))
-    spans = {}
-    for key, several in parts.items():
-        columns = [np.concatenate(column) for column in zip(*several, strict=True)]
-        order = np.argsort(columns[0], kind="stable")
-        spans[key] = Spans(*(column[order] for column in columns))
-    ordered = {}
-    for kind, pairs in times.items():
-        begin, place = (np.concatenate(column) for column in zip(*pairs, strict=True))
-        order = np.argsort(begin, kind="stable")
-        ordered[kind] = begin[order], place[order]
-    return Assignment(spans, kinds, sums.kind_of_file, ordered)
+                key = np.full(slots, location * kinds.count + member.group.kind)
+                spans.append((key, call[:-1], call[1:], places))
+            begin = np.append(member.begin[:slots], member.end + 1)
+            times.append((np.full(slots + 1, member.group.kind), begin, np.append(places, OUTSIDE)))
+    return Assignment(Spans(*_in_order(spans)), Times(*_in_order(times)), kinds)
+
+
+def _in_order(parts: Sequence[tuple[Any, ...]]) -> Ints:
+    """Return columns of several parts as one, in the order of the first two."""
+    columns = np.concatenate(parts, axis=1)
+    return columns[:, np.lexsort(columns[1::-1])]
 
 
 def _loops(

@@ -98,13 +98,17 @@ def attribute_operations(operations: Operations, definitions: Definitions, stack
 
     layer, defined = column_at(stack.layer, operations.handle), operations.handle >= 0
 
+    inherits = column_at(stack.higher, operations.handle) >= 0
+    asked = defined & ~inherits & (layer > 0)
+    parent, inferred = np.full(len(operations), -1, np.int64), np.zeros(len(operations), np.bool_)
+    if not (inherits.any() or asked.any()):
+        return Attribution(layer, parent, inferred)
+
     family = handle_families(stack)
     rank, ancestor = _ranked_ancestors(stack, family[operations.handle[defined]])
-    inherits = column_at(stack.higher, operations.handle) >= 0
 
     # In the order of threads memory is read from its start to its end, which takes half the time.
     threads, start = rows_by_key(operations.location, len(definitions.locations.id))
-    parent, inferred = np.full(len(operations), -1, np.int64), np.zeros(len(operations), np.bool_)
 
     def search(rows: Ints, first: Ints, asked: Mask) -> Rows:
         """Find the parents of the `asked` operations in the segments of some rows; return whose were found."""
@@ -120,7 +124,6 @@ def attribute_operations(operations: Operations, definitions: Definitions, stack
     if orphaned.any() and (orphaned := orphaned & _in_processes_of_several_threads(operations)).any():
         inferred[search(*rows_by_key(operations.process, len(definitions.groups.id)), orphaned)] = True
 
-    asked = defined & ~inherits & (layer > 0)
     if asked.any():
         begin, end = operations.begin[threads], call_ends(operations)[threads]
         found = enclosing_calls(start, asked[threads], layer[threads], int(rank.max(initial=0)) + 1, begin, end)

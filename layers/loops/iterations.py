@@ -1,60 +1,55 @@
 """What every layer does in each iteration: an operation belongs to the iteration of the call that caused it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...model.arrays import Ints, Links, column_at
+from ...model.arrays import Ints, Links
 from ...model.keyed import KeyedSums
 from ...model.ranges import RangeUnion
 from ...model.sums import Sums, keyed, nested
 from ..attribution.attribution import TraceBlock
 from ..handles.scope import Scope
-from ..selection.window import FRACTION, whole_and_part
-from .steps import own_steps
+from ..selection.window import FRACTION
+from .steps import STEP_CODES, FileKinds, OwnCalls
 
 OUTSIDE: Final = -1
+_MODES: Final = 256
+"""Numbers of a mode."""
 METADATA: Final = 3
 """In the place of a mode: the program's own opens, closes and deletions."""
 
 
 class Spans(NamedTuple):
-    """Iterations of a thread on one kind of file, by the number of the program's own call there; in order."""
+    """Iterations by the number of the program's own call, in the order of keys and calls; shape (n,)."""
 
+    key: Ints
+    """Thread and kind of file, numbered as in `OwnCalls`."""
     first: Ints
-    """Call with which each begins, int64 (n,)."""
+    """Call with which each begins."""
     behind: Ints
     """The first call behind each."""
     place: Ints
     """Number of each among the iterations of all loops."""
 
-    def of(self, call: Ints) -> Ints:
-        """Return the number of the iteration of each call, `OUTSIDE` where it is in none."""
-        row = np.searchsorted(self.first, call, side="right") - 1
-        inside = (row >= 0) & (call < np.append(self.behind, 0)[row])
-        return np.where(inside, np.append(self.place, OUTSIDE)[row], OUTSIDE)
+
+class Times(NamedTuple):
+    """When iterations on files of a kind begin, in the order of kinds and times, for what no call caused; (n,)."""
+
+    kind: Ints
+    begin: Ints
+    place: Ints
+    """Number of the iteration, `OUTSIDE` behind the last of a loop."""
 
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """Which calls and times belong to which iteration.
+    """Which calls and times belong to which iteration."""
 
-    Attributes
-    ----------
-    spans : mapping of int to Spans
-        By thread and kind of file, numbered as in `OwnSteps`.
-    kinds : int
-    kind_of_file : int32 (files,)
-    times : mapping of int to (int64 (n,), int64 (n,))
-        Of kinds of files: when iterations begin, in order, and their numbers; for what no call caused.
-    """
-
-    spans: Mapping[int, Spans]
-    kinds: int
-    kind_of_file: Links
-    times: Mapping[int, tuple[Ints, Ints]]
+    spans: Spans
+    times: Times
+    kinds: FileKinds
 
 
 class IterationSums(Sums):
@@ -82,50 +77,50 @@ class IterationSums(Sums):
 
     def add(self, block: TraceBlock) -> None:
         """Add a block; those of a process come one after the other."""
-        traffic, known = block, self.assignment
-        steps, start = own_steps(block, known.kind_of_file, known.kinds)
-        of_step = np.full(len(steps), OUTSIDE)
-        for key, low, high in zip(steps.key[start[:-1]].tolist(), start[:-1].tolist(), start[1:].tolist(), strict=True):
-            before = self._calls.get(key, 0)
-            self._calls[key] = before + high - low
-            if key in known.spans:
-                of_step[low:high] = known.spans[key].of(np.arange(before, before + high - low))
-        is_call = steps.row >= 0
-        of_row = np.full(len(traffic.operations), OUTSIDE)
-        of_row[steps.row[is_call]] = of_step[is_call]
-        iteration = of_row[_callers(traffic)]
-        rows = np.flatnonzero(traffic.selected & (traffic.layer >= 0))
-        iteration = iteration[rows]
-        hidden = (traffic.attribution.parent[rows] < 0) & ~traffic.own[rows]
-        iteration[hidden] = self._at_time(traffic, rows[hidden])
-        begin, end = traffic.times(rows)
-        whole, part = whole_and_part(traffic.moved[rows])
-        layer = traffic.layer[rows].astype(np.int64)
-        mode = traffic.mode[rows].astype(np.int64)
-        values = {"operations": np.ones(len(rows)), "hidden": hidden, "whole": whole, "part": part}
-        self.amounts = self.amounts.plus([iteration, layer, mode], {**values, "begin": begin, "end": end})
-        inside = iteration >= 0
-        process = traffic.operations.process[rows[inside]]
-        self.ranks = self.ranks.plus([iteration[inside], layer[inside], process], {"ticks": (end - begin)[inside]})
-        group = iteration * len(self.scope.order) + layer
-        self.busy.add(group[inside], begin[inside], end[inside])
-        self._add_metadata(steps.code[~is_call] // 16, of_step[~is_call], steps.begin[~is_call])
+        from .steps_kernel import TimeColumns, caused_by, grouped, stretches, sums_of_groups
+
+        own, times = OwnCalls.of(block, self.assignment.kinds), self.assignment.times
+        of_call = self._of_calls(own)
+        is_event = own.row < 0
+        of_row = np.full(len(block.operations), OUTSIDE)
+        of_row[own.row[~is_event]] = of_call[~is_event]
+        start = np.searchsorted(times.kind, np.arange(self.assignment.kinds.count + 1))
+        kinds = TimeColumns(start, times.begin, times.place)
+        what = caused_by(of_row, own.calls, own.handles, kinds, own.edges)
+        layer = own.handles.layer[own.calls.handle[what.row]].astype(np.int64)
+        group, keys = grouped(((what.iteration + 1) * self.layers + layer) * _MODES + own.calls.mode[what.row])
+        amounts = sums_of_groups(group, len(keys), what)
+        above = (keys // _MODES // self.layers - 1, keys // _MODES % self.layers, keys % _MODES)
+        self.amounts = self.amounts.plus(above, dict(zip(self.amounts.values, amounts, strict=True)))
+        busy = np.where(what.iteration < 0, -1, what.iteration * self.layers + layer)
+        group, keys = grouped(busy)
+        number, begin, end = stretches(group, len(keys), what.begin, what.end)
+        self.busy.add(keys[number], begin, end)
+        processes = len(self.scope.definitions.groups.id) + 1
+        process = own.calls.process[what.row] + 1
+        group, keys = grouped(np.where(busy < 0, -1, busy * processes + process))
+        ticks = np.zeros(len(keys), np.int64)
+        np.add.at(ticks, group[busy >= 0], (what.end - what.begin)[busy >= 0])
+        above = (keys // processes // self.layers, keys // processes % self.layers, keys % processes - 1)
+        self.ranks = self.ranks.plus(above, {"ticks": ticks})
+        event = -1 - own.row[is_event]
+        self._add_metadata(own.events.code[event] // (2 * STEP_CODES), of_call[is_event], own.events.time[event])
+
+    def _of_calls(self, own: OwnCalls) -> Ints:
+        """Return the iteration of each of the program's own calls."""
+        from .steps_kernel import SpanColumns, iterations_of_calls
+
+        key, *columns = self.assignment.spans
+        low, high = (np.searchsorted(key, own.keys, side=side) for side in ("left", "right"))
+        keys = own.keys.tolist()
+        before = np.array([self._calls.get(one, 0) for one in keys], np.int64)
+        found = iterations_of_calls(own.number, before, low, high, SpanColumns(*columns))
+        self._calls.update(zip(keys, before.tolist(), strict=True))
+        return found
 
     def _add_metadata(self, layer: Links, iteration: Ints, time: Ints) -> None:
         values = {"operations": 1, "hidden": 0, "whole": 0, "part": 0, "begin": time, "end": time}
         self.amounts = self.amounts.plus([iteration, layer, np.full(len(time), METADATA)], values)
-
-    def _at_time(self, traffic: TraceBlock, rows: Ints) -> Ints:
-        """Return the iteration in whose time some operations begin, among those on files of their kind."""
-        found = np.full(len(rows), OUTSIDE)
-        file = column_at(self.scope.definitions.handles.file, traffic.handle[rows])
-        begin = traffic.operations.begin[rows]
-        kind = np.append(self.assignment.kind_of_file, np.int32(-1))[file]
-        for one, (starts, places) in self.assignment.times.items():
-            mine = kind == one
-            at = np.searchsorted(starts, begin[mine], side="right") - 1
-            found[mine] = np.where(at >= 0, places[at], OUTSIDE)
-        return found
 
     @property
     def layers(self) -> int:
@@ -137,12 +132,3 @@ class IterationSums(Sums):
         part = int(self.amounts["part"][rows].sum())
         whole = int(self.amounts["whole"][rows].sum())
         return whole + part / FRACTION if part else whole
-
-
-def _callers(traffic: TraceBlock) -> Ints:
-    """Return for each operation the one of the highest layer that caused it, itself where there is none."""
-    parent = traffic.attribution.parent
-    root = np.where(parent < 0, np.arange(len(parent)), parent)
-    while not np.array_equal(further := root[root], root):
-        root = further
-    return np.asarray(root, np.int64)

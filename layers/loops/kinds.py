@@ -3,15 +3,19 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from functools import cache
 from typing import Final
 
 _VARIES: Final = re.compile(r"(\d+|(?<![A-Za-z0-9])[A-Za-z](?![A-Za-z0-9]))")
 """Numbers, and letters that stand alone, as in ``a.restart`` and ``b.restart``."""
-_WORD: Final = re.compile(r"[A-Za-z0-9]{8,}")
-"""What is long enough to be a hash, a random name or a time stamp with letters."""
-_MANY: Final = 3
-"""Changes between letters and digits from which on such a word is one; ``checkpoint0001`` is a name with a number."""
+_RANDOM: Final = re.compile(
+    r"(?<![A-Za-z0-9])(?=[A-Za-z0-9]{8})(?=[A-Za-z]+\d+[A-Za-z]+\d|\d+[A-Za-z]+\d+[A-Za-z])[A-Za-z0-9]+", re.ASCII
+)
+"""Words long enough to be a hash, a random name or a time stamp, which change between letters and digits three times or
+more; ``checkpoint0001`` is a name with a number."""
+
+_Shape = tuple[tuple[str, ...], tuple[bool, ...]]
+_Values = set[tuple[str, ...]]
 
 
 def file_kinds(names: Sequence[str]) -> list[str]:
@@ -20,28 +24,34 @@ def file_kinds(names: Sequence[str]) -> list[str]:
     >>> file_kinds(["run1/dump.10.nc", "run1/dump.20.nc", "a.restart", "b.restart", "etilqs_4a09c1f2e", "in.txt"])
     ['run1/dump.*.nc', 'run1/dump.*.nc', '*.restart', '*.restart', 'etilqs_*', 'in.txt']
     """
-    plain = [_WORD.sub(_masked, name) for name in names]
-    shapes: dict[tuple[str, ...], dict[str, list[str]]] = {}
-    for name in plain:
-        parts = _VARIES.split(name)
-        shapes.setdefault((*parts[::2], *map(_sort, parts[1::2])), {})[name] = parts[1::2]
-    called = {}
-    for words, members in shapes.items():
-        columns = list(zip(*members.values(), strict=True))
-        shown = [column[0] if len(set(column)) == 1 else "*" for column in columns]
-        title = "".join(part for pair in zip(words, [*shown, ""], strict=False) for part in pair)
-        called.update(dict.fromkeys(members, title))
-    return [called[name] for name in plain]
+    shaped = cache(_shaped)
+    groups: dict[tuple[_Shape, _Shape], tuple[_Values, _Values]] = {}
+    parts = [_halves(name) for name in names]
+    shapes = [tuple(shaped(half) for half in halves) for halves in parts]
+    for folder, name in shapes:
+        known = groups.setdefault((folder[0], name[0]), (set(), set()))
+        known[0].add(folder[1])
+        known[1].add(name[1])
+    called = {key: "".join(map(_title, key, values)) for key, values in groups.items()}
+    return [called[folder[0], name[0]] for folder, name in shapes]
 
 
-def _sort(part: str) -> str:
-    return "0" if part.isdigit() else "a"
+def _halves(name: str) -> tuple[str, str]:
+    """Return a name as its folder, with the slash, and the rest."""
+    cut = name.rfind("/") + 1
+    return name[:cut], name[cut:]
 
 
-def _masked(found: re.Match[str]) -> str:
-    word = found.group()
-    changes = sum(one.isdigit() != other.isdigit() for one, other in pairwise(word))
-    return "*" if changes >= _MANY else word
+def _shaped(text: str) -> tuple[_Shape, tuple[str, ...]]:
+    """Return what a text has in common with others of its kind, and what may differ between them."""
+    parts = _VARIES.split(_RANDOM.sub("*", text))
+    return (tuple(parts[::2]), tuple(part.isdigit() for part in parts[1::2])), tuple(parts[1::2])
+
+
+def _title(shape: _Shape, values: _Values) -> str:
+    """Return texts of one shape as one, with ``*`` for what differs."""
+    shown = [column[0] if len(set(column)) == 1 else "*" for column in zip(*values, strict=True)]
+    return "".join(part for pair in zip(shape[0], [*shown, ""], strict=True) for part in pair)
 
 
 def common_folder(kinds: Iterable[str]) -> str:

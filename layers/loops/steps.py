@@ -2,15 +2,15 @@
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from ...model.arrays import Columns, Ints, Links, Mask, Rows, column_at
-from ...model.codes import METADATA_NAMES, UNDEFINED_UINT64, IoFlag, IoRecord
+from ...model.arrays import Columns, Ints, Links, Mask, column_at, columns_as
+from ...model.codes import METADATA_NAMES, IoRecord
 from ...model.definitions import Definitions
 from ...model.sums import NOBODY, Sums, by_key
 from ..attribution.attribution import TraceBlock
@@ -19,12 +19,15 @@ from ..handles.scope import Scope
 from ..table import MODES
 from .kinds import file_kinds
 
+if TYPE_CHECKING:
+    from .steps_kernel import CallColumns, Edges, EventColumns, HandleColumns, StepColumns
+
 MOST_STEPS: Final = 1 << 15
 """Steps of a thread and kind of file that are kept; where there are more, those without a pause between are one."""
-_SPARSE: Final = 8
-"""Places for each step from which on they are numbered before steps are sorted into them."""
 STEP_CODES: Final = 8
 """More than there are kinds of steps."""
+_FEWEST: Final = 3
+"""Steps in which something may repeat; threads with fewer on a kind of file are left out."""
 _COLLECTIVE: Final = 1
 _RECORDS: Final = (IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE, IoRecord.DELETE_FILE)
 """Metadata events that are steps; seeks, locks and the like come and go with the operations they are for."""
@@ -46,93 +49,82 @@ class StepCode(NamedTuple):
         return cls(code // (2 * STEP_CODES), code // 2 % STEP_CODES, bool(code & _COLLECTIVE))
 
 
-def kinds_of_files(definitions: Definitions) -> tuple[tuple[str, ...], Links]:
-    """Return the kinds of files in order, and the kind of each file, int32 (files,)."""
-    kinds, place = np.unique(np.array(file_kinds(definitions.files.name), object), return_inverse=True)
-    return tuple(kinds.tolist()), place.reshape(-1).astype(np.int32)
+class FileKinds(NamedTuple):
+    """The kinds of the files of a trace: their number, and the kind of each file, int32 (files,)."""
+
+    count: int
+    of_file: Links
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class OwnSteps(Columns):
-    """What the program itself called on selected files within the window; columns of shape (n,).
+def kinds_of_files(definitions: Definitions) -> tuple[tuple[str, ...], FileKinds]:
+    """Return the kinds of files in order, and which file is of which."""
+    titles = file_kinds(definitions.files.name)
+    kinds = tuple(sorted(set(titles)))
+    place = {title: number for number, title in enumerate(kinds)}
+    of_file = np.fromiter((place[title] for title in titles), np.int32, len(titles))
+    return kinds, FileKinds(len(kinds), of_file)
 
-    By `key` and then in the order of their begins.
+
+@dataclass(frozen=True, eq=False)
+class OwnCalls:
+    """What the program itself called on selected files within the window, in the order of begins.
 
     Attributes
     ----------
-    key : int64
+    row : int64 (n,)
+        Of the operation; of a metadata event ``-1 - event``, a place in `events`.
+    number : int64 (n,)
+        Place of the call's key in `keys`.
+    keys : int64 (keys,)
         Thread and kind of file: ``location * kinds + kind``.
-    code : int32
-        See `StepCode`.
-    size : int64
-        Bytes asked for, else moved; `UNKNOWN_BYTES` where neither is known.
-    file : int32
-    begin, end : int64
-    row : int64
-        Of the operation, −1 for metadata events.
     """
 
-    key: Ints
-    code: Links
-    size: Ints
-    file: Links
-    begin: Ints
-    end: Ints
     row: Ints
+    number: Ints
+    keys: Ints
+    calls: "CallColumns"
+    handles: "HandleColumns"
+    events: "EventColumns"
+    edges: "Edges"
+
+    @classmethod
+    def of(cls, block: TraceBlock, kinds: FileKinds) -> "OwnCalls":
+        """Return those of a block."""
+        from .steps_kernel import CallColumns, Edges, grouped, own_calls
+
+        window = block.window
+        calls = columns_as(CallColumns, block.operations, parent=block.attribution.parent)
+        handles, events = _handle_columns(block.scope, kinds), _own_events(block, kinds)
+        edges = Edges(window.start, window.end, window.closed)
+        row, key = own_calls(calls, handles, events, kinds.count, edges)
+        return cls(row, *grouped(key), calls, handles, events, edges)
 
 
-def own_steps(block: TraceBlock, kind_of_file: Links, kinds: int) -> tuple[OwnSteps, Ints]:
-    """Return the steps in a block, and where those of each key begin, int64 (keys+1,)."""
-    from ..attribution.attribution_kernel import rows_by_key
+def _handle_columns(scope: Scope, kinds: FileKinds) -> "HandleColumns":
+    from .steps_kernel import HandleColumns
 
-    traffic = block
-    operations = traffic.operations
-    rows = np.flatnonzero(traffic.selected & traffic.own & (traffic.attribution.parent < 0) & (traffic.layer >= 0))
-    asked, moved = operations.requested[rows], operations.moved[rows]
-    size = np.where(asked == UNDEFINED_UINT64, moved, asked).astype(np.int64)
-    collective = (operations.flags[rows] & np.uint32(IoFlag.COLLECTIVE)) != 0
-    kind = np.minimum(operations.mode[rows], len(MODES) - 1).astype(np.int32)
-    code = (traffic.layer[rows] * STEP_CODES + kind) * 2 + collective
-    file = column_at(block.scope.definitions.handles.file, operations.handle[rows])
-    begin = operations.begin[rows]
-    end = block.scope.window.ends(operations)[rows]
-    events, event_code = _own_events(block)
-    location = operations.location[rows]
-    if len(events):
-        metadata = block.metadata
-        location = np.append(location, metadata.location[events])
-        code, file = np.append(code, event_code), np.append(file, metadata.file[events])
-        begin, end = (np.append(one, metadata.time[events]) for one in (begin, end))
-        size = np.append(size, np.full(len(events), UNKNOWN_BYTES))
-        rows = np.append(rows, np.full(len(events), -1))
-    order = np.argsort(begin, kind="stable") if len(events) else np.arange(len(rows))
-    known = file[order] >= 0
-    order = order[known]
-    of_location = location[order].astype(np.int64) * kinds + kind_of_file[file[order]]
-    most = len(block.scope.definitions.locations.id) * kinds
-    if most > _SPARSE * len(order):
-        keys, place = np.unique(of_location, return_inverse=True)
-        by_key, start = rows_by_key(place.reshape(-1), len(keys))
-    else:
-        by_key, start = rows_by_key(of_location, most)
-        keys = np.flatnonzero(np.diff(start))
-        start = np.append(start[keys], start[-1])
-    order = order[by_key]
-    columns: tuple[Any, ...] = (code.astype(np.int32), size, file, begin, end, rows)
-    return OwnSteps(np.repeat(keys, np.diff(start)), *(one[order] for one in columns)), start
+    stack, file = scope.stack, scope.definitions.handles.file
+    layer = np.where(scope.selection.selected, stack.layer, np.int32(-1))
+    return HandleColumns(layer, layer * 2 * STEP_CODES, stack.higher < 0, file, column_at(kinds.of_file, file))
 
 
-def _own_events(block: TraceBlock) -> tuple[Rows, Links]:
-    """Return the metadata events that are steps, and their codes."""
+def _own_events(block: TraceBlock, kinds: FileKinds) -> "EventColumns":
+    """Return the metadata events that are steps."""
+    from .steps_kernel import EventColumns
+
     metadata, scope = block.metadata, block.scope
     layer = scope.layer_rows(metadata.paradigm)
     is_step = np.isin(metadata.kind, _RECORDS)
-    own = column_at(scope.stack.higher, metadata.handle) < 0
+    own = (column_at(scope.stack.higher, metadata.handle) < 0) & (metadata.file >= 0)
     chosen = is_step & own & (layer >= 0) & selected_metadata(metadata, scope.selection, scope.window)
     events = np.flatnonzero(chosen)
+    events = events[np.argsort(metadata.time[events], kind="stable")]
     kind = np.zeros(256, np.int32)
     kind[list(_RECORDS)] = len(MODES) + np.arange(len(_RECORDS))
-    return events, (layer[events] * STEP_CODES + kind[metadata.kind[events]]) * 2
+    file = metadata.file[events]
+    key = metadata.location[events].astype(np.int64) * kinds.count + kinds.of_file[file]
+    code = (layer[events] * STEP_CODES + kind[metadata.kind[events]]) * 2
+    return EventColumns(metadata.time[events], key, code.astype(np.int32), file)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -171,14 +163,16 @@ class Steps(Columns):
     begin: Ints
     end: Ints
 
+    @classmethod
+    def single(cls, code: Links, size: Ints, file: Links, fresh: Mask, gap: Ints, begin: Ints, end: Ints) -> "Steps":
+        """Return calls as steps, one each; columns as in `StepColumns`."""
+        nothing, one = np.zeros(len(code), np.int64), np.ones(len(code), np.int64)
+        return cls(code, nothing, one, size, size, size, file, fresh, gap, begin, end)
+
     @cached_property
     def first(self) -> Ints:
         """Number of calls before each step, and of all, int64 (n+1,)."""
         return np.concatenate(([0], np.cumsum(self.count)))
-
-    def part(self, low: int, high: int) -> "Steps":
-        """Return the steps from one place to another, without a copy."""
-        return Steps(*(getattr(self, one.name)[low:high] for one in fields(self)))
 
     def coarsened(self, keep: Mask) -> "Steps":
         """Return the steps with each one that is not kept joined to the one before; the first is always kept."""
@@ -263,24 +257,37 @@ class StepGroup:
 class _Sequence:
     """The steps of a thread on one kind of file, while they come."""
 
-    digest: Any = field(default_factory=lambda: hashlib.blake2b(digest_size=16))
-    parts: list[Steps] = field(default_factory=list)
+    parts: list[tuple["StepColumns", int, int]] = field(default_factory=list)
     waiting: int = 0
     latest: int = np.iinfo(np.int64).min
     file: int = -1
     least: int = -1
+    kept: Steps = field(default_factory=Steps.empty)
+    digest: Any = field(default_factory=lambda: hashlib.blake2b(digest_size=16))
 
-    def add(self, steps: Steps) -> None:
-        self.digest.update(steps.code.tobytes())
-        self.parts.append(steps)
-        self.waiting += len(steps)
-        if self.waiting > 4 * MOST_STEPS:
-            self.parts = [self.joined()]
-            self.waiting = len(self.parts[0])
+    def add(self, steps: "StepColumns", low: int, high: int) -> None:
+        while high - low > (room := 4 * MOST_STEPS - self.waiting):
+            # Always as many, wherever blocks end.
+            self.parts.append((steps, low, low + room))
+            self._join()
+            low += room
+        self.parts.append((steps, low, high))
+        self.waiting += high - low
 
-    def joined(self) -> Steps:
-        steps, self.least = Steps.concatenate(self.parts).bounded(MOST_STEPS, self.least)
-        return steps
+    def _join(self) -> None:
+        for steps, low, high in self.parts:
+            self.digest.update(steps.code[low:high].tobytes())
+        fresh = [Steps.single(*(column[low:high] for column in steps)) for steps, low, high in self.parts]
+        self.kept, self.least = Steps.concatenate([self.kept, *fresh]).bounded(MOST_STEPS, self.least)
+        self.parts, self.waiting = [], 0
+
+    def joined(self) -> tuple[bytes, Steps]:
+        """Return what stands for what is called, and the steps."""
+        self._join()
+        return self.digest.digest(), self.kept
+
+    def __len__(self) -> int:
+        return len(self.kept) + self.waiting
 
 
 class StepSums(Sums):
@@ -293,62 +300,46 @@ class StepSums(Sums):
     """
 
     scope: Scope
+    kinds: FileKinds
     groups: dict[tuple[int, bytes], StepGroup] = by_key()
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._sequences: dict[int, _Sequence] = {}
-        self._kinds, self._kind_of_file = kinds_of_files(self.scope.definitions)
 
     def add(self, block: TraceBlock) -> None:
         """Add a block; those of a process come one after the other."""
-        from .steps_kernel import gaps_before
+        from ..attribution.attribution_kernel import rows_by_key
+        from .steps_kernel import steps_of_calls
 
-        own, start = own_steps(block, self._kind_of_file, len(self._kinds))
-        if not len(own):
-            return
-        keys = own.key[start[:-1]].tolist()
-        states = [self._sequences.setdefault(key, _Sequence()) for key in keys]
-        latest = np.array([one.latest for one in states])
-        gap = gaps_before(start, own.begin, own.end, latest)
-        before = np.empty_like(own.file)
-        before[1:] = own.file[:-1]
-        before[start[:-1]] = [one.file for one in states]
-        fresh = own.file != before
-        nothing, one = np.zeros(len(own), np.int64), np.ones(len(own), np.int64)
-        size = own.size
-        whole = Steps(own.code, nothing, one, size, size, size, own.file, fresh, gap, own.begin, own.end)
-        for state, (low, high), last in zip(states, pairwise(start.tolist()), latest.tolist(), strict=True):
-            state.add(whole.part(low, high))
-            state.latest, state.file = last, int(own.file[high - 1])
+        own = OwnCalls.of(block, self.kinds)
+        states = [self._sequences.setdefault(key, _Sequence()) for key in own.keys.tolist()]
+        latest = np.array([one.latest for one in states], np.int64)
+        file = np.array([one.file for one in states], np.int64)
+        order, start = rows_by_key(own.number, len(states))
+        steps = steps_of_calls(own.row, order, start, own.calls, own.handles, own.events, own.edges, latest, file)
+        ends = zip(latest.tolist(), file.tolist(), strict=True)
+        for state, (low, high), (state.latest, state.file) in zip(states, pairwise(start.tolist()), ends, strict=True):
+            state.add(steps, low, high)
 
     def finish(self, going_on: Ints = NOBODY) -> None:
         """Put the threads of processes that are over into groups."""
         super().finish(going_on)
         process = self.scope.definitions.locations.group
         for key in sorted(self._sequences):
-            location, kind = divmod(key, len(self._kinds))
+            location, kind = divmod(key, self.kinds.count)
             if process[location] in going_on:
                 continue
             sequence = self._sequences.pop(key)
-            group = StepGroup(kind, [location], sequence.joined())
-            self._join((kind, sequence.digest.digest()), group)
+            if len(sequence) >= _FEWEST:
+                digest, steps = sequence.joined()
+                self._join((kind, digest), StepGroup(kind, [location], steps))
 
     def _join(self, name: tuple[int, bytes], group: StepGroup) -> None:
         if name in self.groups:
             self.groups[name].merge(group)
         else:
             self.groups[name] = group
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """Names of the kinds of files."""
-        return self._kinds
-
-    @property
-    def kind_of_file(self) -> Links:
-        """Kind of each file, int32 (files,)."""
-        return self._kind_of_file
 
     def ordered(self) -> list[StepGroup]:
         """Return the groups of all processes, by their kind of file and first thread."""

@@ -1,29 +1,365 @@
-"""The compiled walk over steps. The module needs numba; import it inside the function that uses it."""
+"""The compiled walks over the program's own calls.
+
+The module needs numba; import it inside the function that uses it.
+"""
+
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from ...model.arrays import Ints, Ticks
-from ...model.kernels import compiled
+from ...model.arrays import Ints, Links, Mask, Ticks
+from ...model.codes import UNDEFINED_TIME, IoFlag, IoMode, Status
+from ...model.kernels import compiled, hashed, inlined
+from ..summary.kernels import is_within, moved_within
+
+_FLUSH: Final = np.int64(IoMode.FLUSH)
+_COLLECTIVE: Final = np.uint32(IoFlag.COLLECTIVE)
+_NEVER: Final = int(Status.NEVER_COMPLETED)
+_COMPLETE: Final = int(Status.COMPLETE)
+_SEED: Final = np.uint64(0x9E3779B97F4A7C15)
+
+
+class CallColumns(NamedTuple):
+    """Columns of operations as in `Operations`, with the `parent` of each, shape (n,)."""
+
+    location: Links
+    process: Links
+    handle: Links
+    mode: npt.NDArray[np.uint8]
+    flags: npt.NDArray[np.uint32]
+    status: npt.NDArray[np.uint8]
+    begin: Ticks
+    end: Ticks
+    requested: npt.NDArray[np.uint64]
+    moved: npt.NDArray[np.uint64]
+    parent: Ints
+
+
+class HandleColumns(NamedTuple):
+    """What calls through a handle are, shape (handles,)."""
+
+    layer: Links
+    """Counted from the highest, −1 where the handle is not selected or its layer not known."""
+    code: Links
+    """See `StepCode`; of a read that is not collective."""
+    own: Mask
+    """Whether no higher layer made it."""
+    file: Links
+    kind: Links
+    """Of its file, −1 where it has none."""
+
+
+class EventColumns(NamedTuple):
+    """Metadata events that are steps, in the order of their times, shape (m,)."""
+
+    time: Ticks
+    key: Ints
+    code: Links
+    file: Links
+
+
+class Edges(NamedTuple):
+    """A window; see `TickWindow`."""
+
+    start: int
+    stop: int
+    closed: bool
+
+
+@inlined
+def _end(calls: CallColumns, row: int, edges: Edges) -> Any:
+    """Return the end of an operation, as `TickWindow.ends`."""
+    end = edges.stop if calls.end[row] == UNDEFINED_TIME else calls.end[row]
+    return max(end, calls.begin[row])
 
 
 @compiled
-def gaps_before(start: Ints, begin: Ticks, end: Ticks, latest: Ticks) -> Ticks:
-    """Return how long nothing of its own segment was under way before each row, int64 (n,), 0 at least.
+def own_calls(
+    calls: CallColumns, handles: HandleColumns, events: EventColumns, kinds: int, edges: Edges
+) -> tuple[Ints, Ints]:
+    """Return what the program itself called within a window, in the order of begins.
+
+    Returns
+    -------
+    row : int64 (n,)
+        Of the operation; of an event ``-1 - event``.
+    key : int64 (n,)
+        Thread and kind of file: ``location * kinds + kind``.
+    """
+    rows = np.empty(calls.handle.size + events.time.size, np.int64)
+    keys = np.empty(rows.size, np.int64)
+    count, event = 0, 0
+    for row in range(calls.handle.size):
+        handle = calls.handle[row]
+        if handle < 0 or calls.parent[row] >= 0 or not handles.own[handle]:
+            continue
+        if handles.layer[handle] < 0 or handles.kind[handle] < 0:
+            continue
+        begin = calls.begin[row]
+        if not is_within(begin, _end(calls, row, edges), edges.start, edges.stop, edges.closed):
+            continue
+        while event < events.time.size and events.time[event] < begin:
+            rows[count], keys[count] = -1 - event, events.key[event]
+            count, event = count + 1, event + 1
+        rows[count], keys[count] = row, np.int64(calls.location[row]) * kinds + handles.kind[handle]
+        count += 1
+    while event < events.time.size:
+        rows[count], keys[count] = -1 - event, events.key[event]
+        count, event = count + 1, event + 1
+    return rows[:count], keys[:count]
+
+
+@compiled
+def grouped(key: Ints) -> tuple[Ints, Ints]:
+    """Number rows by their keys as they first occur: the number of each row, −1 for a negative key, and all keys."""
+    number = np.empty(key.size, np.int64)
+    table = np.full(64, -1, np.int64)
+    keys = np.empty(32, np.int64)
+    count, latest = 0, -1
+    for row in range(key.size):
+        one = key[row]
+        if one < 0:
+            number[row] = -1
+            continue
+        if latest >= 0 and keys[latest] == one:
+            number[row] = latest
+            continue
+        if count == keys.size:
+            keys = np.append(keys, np.empty(count, np.int64))
+            table = np.full(4 * count, -1, np.int64)
+            for known in range(count):
+                table[_slot(table, keys, keys[known])] = known
+        slot = _slot(table, keys, one)
+        if table[slot] < 0:
+            keys[count] = one
+            table[slot] = count
+            count += 1
+        latest = table[slot]
+        number[row] = latest
+    return number, keys[:count].copy()
+
+
+@inlined
+def _slot(table: Ints, keys: Ints, key: np.int64) -> Any:
+    """Return the place of a key in a table of open addresses, or that where it belongs."""
+    mask = np.int64(table.size - 1)
+    slot = np.int64(hashed(np.uint64(key), _SEED)) & mask
+    while table[slot] >= 0 and keys[table[slot]] != key:
+        slot = (slot + 1) & mask
+    return slot
+
+
+class StepColumns(NamedTuple):
+    """Steps by key and then in the order of their begins, shape (n,); see `Steps`."""
+
+    code: Links
+    size: Ints
+    file: Links
+    fresh: Mask
+    gap: Ticks
+    begin: Ticks
+    end: Ticks
+
+
+@compiled
+def steps_of_calls(
+    row: Ints,
+    order: Ints,
+    start: Ints,
+    calls: CallColumns,
+    handles: HandleColumns,
+    events: EventColumns,
+    edges: Edges,
+    latest: Ticks,
+    file: Ints,
+) -> StepColumns:
+    """Return the program's own calls as steps.
 
     Parameters
     ----------
-    start : int64 (segments+1,)
-        Where each segment begins; within one rows stand by their begins.
-    latest : int64 (segments,)
-        The latest end of each segment so far, which is brought up to date; the least number where there is none.
+    row : int64 (n,)
+        As `own_calls` gives them.
+    order : int64 (n,)
+        Places of these, those of each key together.
+    start : int64 (keys+1,)
+        Where those of each key begin.
+    latest, file : int64 (keys,)
+        The latest end of each key so far, the least number where there is none, and the file of its last step; both
+        are brought up to date.
     """
-    gaps = np.zeros(begin.size, np.int64)
+    count = order.size
+    code, files, fresh = np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.bool_)
+    size, gap = np.empty(count, np.int64), np.empty(count, np.int64)
+    begins, ends = np.empty(count, np.int64), np.empty(count, np.int64)
     none = np.iinfo(np.int64).min
-    for segment in range(start.size - 1):
-        last = latest[segment]
-        for row in range(start[segment], start[segment + 1]):
-            if last != none and begin[row] > last:
-                gaps[row] = begin[row] - last
-            last = max(last, end[row])
-        latest[segment] = last
-    return gaps
+    for key in range(start.size - 1):
+        last, before = latest[key], file[key]
+        for place in range(start[key], start[key + 1]):
+            one = row[order[place]]
+            if one >= 0:
+                handle = calls.handle[one]
+                begin, end, here = calls.begin[one], _end(calls, one, edges), handles.file[handle]
+                kind = min(np.int64(calls.mode[one]), _FLUSH)
+                together = np.int64((calls.flags[one] & _COLLECTIVE) != 0)
+                what = np.int64(handles.code[handle]) + 2 * kind + together
+                asked = np.int64(calls.requested[one])
+                moved = np.int64(calls.moved[one]) if asked == -1 else asked
+            else:
+                event = -1 - one
+                begin = end = events.time[event]
+                what, here, moved = np.int64(events.code[event]), events.file[event], np.int64(-1)
+            code[place], size[place], files[place], fresh[place] = what, moved, here, here != before
+            gap[place] = begin - last if last != none and begin > last else 0
+            begins[place], ends[place] = begin, end
+            last, before = max(last, end), here
+        latest[key], file[key] = last, before
+    return StepColumns(code, size, files, fresh, gap, begins, ends)
+
+
+class SpanColumns(NamedTuple):
+    """Iterations of all keys by the number of the program's own call there, in the order of keys and calls."""
+
+    first: Ints
+    """Call with which each begins, int64 (n,)."""
+    behind: Ints
+    """The first call behind each."""
+    place: Ints
+    """Number of each among the iterations of all loops."""
+
+
+@compiled
+def iterations_of_calls(number: Ints, before: Ints, span: Ints, until: Ints, spans: SpanColumns) -> Ints:
+    """Return the iteration of each own call, −1 where it is in none.
+
+    Parameters
+    ----------
+    number : int64 (n,)
+        Of the key of each call.
+    before : int64 (keys,)
+        Calls of each key so far, which are brought up to date.
+    span, until : int64 (keys,)
+        Where the spans of each key begin and end.
+    """
+    found = np.full(number.size, -1, np.int64)
+    for row in range(number.size):
+        key = number[row]
+        call = before[key]
+        before[key] += 1
+        while span[key] < until[key] and spans.behind[span[key]] <= call:
+            span[key] += 1
+        if span[key] < until[key] and spans.first[span[key]] <= call:
+            found[row] = spans.place[span[key]]
+    return found
+
+
+class TimeColumns(NamedTuple):
+    """When iterations on files of a kind begin, in the order of kinds and times, for what no call caused."""
+
+    start: Ints
+    """Where those of each kind begin, int64 (kinds+1,)."""
+    begin: Ticks
+    """int64 (n,)"""
+    place: Ints
+    """Number of the iteration, −1 behind the last of a loop."""
+
+
+class Caused(NamedTuple):
+    """What operations of all layers add to iterations, shape (n,)."""
+
+    row: Ints
+    iteration: Ints
+    """−1 where it is in none."""
+    hidden: Ints
+    whole: Ints
+    part: Ints
+    begin: Ticks
+    end: Ticks
+
+
+@compiled
+def caused_by(of_row: Ints, calls: CallColumns, handles: HandleColumns, times: TimeColumns, edges: Edges) -> Caused:
+    """Return the selected operations within a window, each with the iteration of the own call that caused it.
+
+    Parameters
+    ----------
+    of_row : int64 (operations,)
+        Iterations of own calls, −1 elsewhere; what they caused is brought up to date.
+    """
+    count = calls.handle.size
+    rows, iteration, hidden = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
+    wholes, parts = np.empty(count, np.int64), np.empty(count, np.int64)
+    begins, ends = np.empty(count, np.int64), np.empty(count, np.int64)
+    found = 0
+    for row in range(count):
+        parent, handle = calls.parent[row], calls.handle[row]
+        if parent >= 0:
+            # An operation begins after the one that caused it.
+            of_row[row] = of_row[parent]
+        if handle < 0 or handles.layer[handle] < 0:
+            continue
+        begin, end = calls.begin[row], _end(calls, row, edges)
+        if not is_within(begin, end, edges.start, edges.stop, edges.closed):
+            continue
+        rows[found], iteration[found], hidden[found] = row, of_row[row], 0
+        if parent < 0 and not handles.own[handle]:
+            hidden[found], iteration[found] = 1, _at_time(handles.kind[handle], begin, times)
+        first, last = max(begin, edges.start), min(end, edges.stop)
+        known = calls.status[row] == _COMPLETE and np.int64(calls.moved[row]) != -1
+        moved = np.int64(calls.moved[row]) if known else np.int64(0)
+        _, wholes[found], parts[found], _ = moved_within(moved, last - first, end - begin)
+        begins[found], ends[found] = first, first if calls.status[row] == _NEVER else last
+        found += 1
+    return Caused(
+        rows[:found], iteration[:found], hidden[:found], wholes[:found], parts[:found], begins[:found], ends[:found]
+    )
+
+
+@inlined
+def _at_time(kind: int, time: int, times: TimeColumns) -> Any:
+    """Return the iteration in whose time something begins, among those on files of its kind."""
+    if kind < 0:
+        return np.int64(-1)
+    low, high = times.start[kind], times.start[kind + 1]
+    at = low + np.searchsorted(times.begin[low:high], time, side="right") - 1
+    return times.place[at] if at >= low else np.int64(-1)
+
+
+@compiled
+def stretches(group: Ints, groups: int, begin: Ticks, end: Ticks) -> tuple[Ints, Ticks, Ticks]:
+    """Return intervals with those of a group that overlap or touch joined; they come in the order of their begins."""
+    low, high = np.empty(groups, np.int64), np.full(groups, np.iinfo(np.int64).min)
+    number, begins, ends = np.empty_like(group), np.empty_like(begin), np.empty_like(begin)
+    count = 0
+    for row in range(group.size):
+        one = group[row]
+        if one < 0:
+            continue
+        if begin[row] > high[one]:
+            if high[one] != np.iinfo(np.int64).min:
+                number[count], begins[count], ends[count] = one, low[one], high[one]
+                count += 1
+            low[one] = begin[row]
+        high[one] = max(high[one], end[row])
+    for one in range(groups):
+        if high[one] != np.iinfo(np.int64).min:
+            number[count], begins[count], ends[count] = one, low[one], high[one]
+            count += 1
+    return number[:count], begins[:count], ends[:count]
+
+
+@compiled
+def sums_of_groups(group: Ints, groups: int, what: Caused) -> tuple[Ints, Ints, Ints, Ints, Ticks, Ticks]:
+    """Return operations, hidden ones, whole bytes, parts of them, first begin and last end of each group."""
+    operations, hidden = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
+    whole, part = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
+    begin, end = np.full(groups, np.iinfo(np.int64).max), np.full(groups, np.iinfo(np.int64).min)
+    for row in range(group.size):
+        one = group[row]
+        operations[one] += 1
+        hidden[one] += what.hidden[row]
+        whole[one] += what.whole[row]
+        part[one] += what.part[row]
+        begin[one] = min(begin[one], what.begin[row])
+        end[one] = max(end[one], what.end[row])
+    return operations, hidden, whole, part, begin, end

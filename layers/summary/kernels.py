@@ -67,12 +67,12 @@ def add_operations(
         end = begin if never else max(begin, end)
         sums.extent[0], sums.extent[1] = min(sums.extent[0], begin), max(sums.extent[1], end)
         end = max(end, stop) if never else end
-        if not _is_within(begin, end, start, stop, closed):
+        if not is_within(begin, end, start, stop, closed):
             continue
         first, last = max(begin, start), min(end, stop)
         known = operations.moved[row] != _UNKNOWN
         moved = np.int64(operations.moved[row]) if known and status == _COMPLETE else np.int64(0)
-        volume, whole, part, cut = _moved_within(moved, last - first, end - begin)
+        volume, whole, part, cut = moved_within(moved, last - first, end - begin)
         category = categories.aside
         if handle >= 0:
             _add_to_handle(sums, handle, mode, whole, part, cut)
@@ -102,7 +102,7 @@ def add_operations(
 
 
 @inlined
-def _is_within(begin: int, end: int, start: int, stop: int, closed: bool) -> bool:
+def is_within(begin: int, end: int, start: int, stop: int, closed: bool) -> bool:
     """Tell whether an operation has time in common with the window; see `TickWindow.overlaps`."""
     if end > begin:
         return begin < stop and end > start
@@ -110,7 +110,7 @@ def _is_within(begin: int, end: int, start: int, stop: int, closed: bool) -> boo
 
 
 @inlined
-def _moved_within(moved: np.int64, inside: int, length: int) -> tuple[float, np.int64, np.int64, bool]:
+def moved_within(moved: np.int64, inside: int, length: int) -> tuple[float, np.int64, np.int64, bool]:
     """Return what an operation moved in the ticks `inside` of its `length`: in all, whole bytes, 2^-32, and if cut."""
     cut = bool(moved > 0) and inside < length
     volume, whole, part = float(moved), moved, np.int64(0)

@@ -7,11 +7,11 @@ import pytest
 from iostrata import open_trace
 from iostrata.layers.loops import steps as module
 from iostrata.layers.loops.kinds import file_kinds
-from iostrata.layers.loops.steps import Steps, StepSums
+from iostrata.layers.loops.steps import Steps, StepSums, kinds_of_files
 
 
 def sums_of(trace):
-    return trace.stream.summed(partial(StepSums, trace.scope))
+    return trace.stream.summed(partial(StepSums, trace.scope, kinds_of_files(trace.definitions)[1]))
 
 
 def same(one, other):
