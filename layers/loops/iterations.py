@@ -77,7 +77,7 @@ class IterationSums(Sums):
 
     def add(self, block: TraceBlock) -> None:
         """Add a block; those of a process come one after the other."""
-        from .steps_kernel import TimeColumns, caused_by, grouped, stretches, sums_of_groups
+        from .steps_kernel import Sizes, TimeColumns, caused_by, grouped, stretches, sums_of_groups
 
         own, times = OwnCalls.of(block, self.assignment.kinds), self.assignment.times
         of_call = self._of_calls(own)
@@ -86,23 +86,22 @@ class IterationSums(Sums):
         of_row[own.row[~is_event]] = of_call[~is_event]
         start = np.searchsorted(times.kind, np.arange(self.assignment.kinds.count + 1))
         kinds = TimeColumns(start, times.begin, times.place)
-        what = caused_by(of_row, own.calls, own.handles, kinds, own.edges)
-        layer = own.handles.layer[own.calls.handle[what.row]].astype(np.int64)
-        group, keys = grouped(((what.iteration + 1) * self.layers + layer) * _MODES + own.calls.mode[what.row])
-        amounts = sums_of_groups(group, len(keys), what)
-        above = (keys // _MODES // self.layers - 1, keys // _MODES % self.layers, keys % _MODES)
-        self.amounts = self.amounts.plus(above, dict(zip(self.amounts.values, amounts, strict=True)))
-        busy = np.where(what.iteration < 0, -1, what.iteration * self.layers + layer)
-        group, keys = grouped(busy)
-        number, begin, end = stretches(group, len(keys), what.begin, what.end)
-        self.busy.add(keys[number], begin, end)
-        processes = len(self.scope.definitions.groups.id) + 1
-        process = own.calls.process[what.row] + 1
-        group, keys = grouped(np.where(busy < 0, -1, busy * processes + process))
-        ticks = np.zeros(len(keys), np.int64)
-        np.add.at(ticks, group[busy >= 0], (what.end - what.begin)[busy >= 0])
-        above = (keys // processes // self.layers, keys // processes % self.layers, keys % processes - 1)
-        self.ranks = self.ranks.plus(above, {"ticks": ticks})
+        sizes = Sizes(self.layers, _MODES, len(self.scope.definitions.groups.id) + 1)
+        what = caused_by(of_row, own.calls, own.handles, kinds, own.edges, sizes)
+        group, keys = grouped(what.key)
+        *amounts, ticks = sums_of_groups(group, len(keys), what)
+        keys, process = np.divmod(keys, sizes.processes)
+        keys, mode = np.divmod(keys, _MODES)
+        iteration, layer = np.divmod(keys, self.layers)
+        iteration -= 1
+        values = dict(zip(self.amounts.values, amounts, strict=True))
+        self.amounts = self.amounts.plus((iteration, layer, mode), values)
+        inside = iteration >= 0
+        process = process[inside] - 1
+        self.ranks = self.ranks.plus((iteration[inside], layer[inside], process), {"ticks": ticks[inside]})
+        union, unions = grouped(np.where(inside, iteration * self.layers + layer, OUTSIDE))
+        number, begin, end = stretches(group, union, len(unions), what.begin, what.end)
+        self.busy.add(unions[number], begin, end)
         event = -1 - own.row[is_event]
         self._add_metadata(own.events.code[event] // (2 * STEP_CODES), of_call[is_event], own.events.time[event])
 

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cache
 from typing import Final
 
 _VARIES: Final = re.compile(r"(\d+|(?<![A-Za-z0-9])[A-Za-z](?![A-Za-z0-9]))")
@@ -14,9 +13,6 @@ _RANDOM: Final = re.compile(
 """Words long enough to be a hash, a random name or a time stamp, which change between letters and digits three times or
 more; ``checkpoint0001`` is a name with a number."""
 
-_Shape = tuple[tuple[str, ...], tuple[bool, ...]]
-_Values = set[tuple[str, ...]]
-
 
 def file_kinds(names: Sequence[str]) -> list[str]:
     """Return the kind of each file: its name with ``*`` in place of what differs between files of the kind.
@@ -24,34 +20,28 @@ def file_kinds(names: Sequence[str]) -> list[str]:
     >>> file_kinds(["run1/dump.10.nc", "run1/dump.20.nc", "a.restart", "b.restart", "etilqs_4a09c1f2e", "in.txt"])
     ['run1/dump.*.nc', 'run1/dump.*.nc', '*.restart', '*.restart', 'etilqs_*', 'in.txt']
     """
-    shaped = cache(_shaped)
-    groups: dict[tuple[_Shape, _Shape], tuple[_Values, _Values]] = {}
-    parts = [_halves(name) for name in names]
-    shapes = [tuple(shaped(half) for half in halves) for halves in parts]
-    for folder, name in shapes:
-        known = groups.setdefault((folder[0], name[0]), (set(), set()))
-        known[0].add(folder[1])
-        known[1].add(name[1])
-    called = {key: "".join(map(_title, key, values)) for key, values in groups.items()}
-    return [called[folder[0], name[0]] for folder, name in shapes]
+    halves = [name.rpartition("/") for name in names]
+    parts = {half: _VARIES.split(_RANDOM.sub("*", half)) for half in {half for each in halves for half in each}}
+    shapes = {half: (*each[::2], *map(str.isdigit, each[1::2])) for half, each in parts.items()}
+    number = {shape: place for place, shape in enumerate(dict.fromkeys(shapes.values()))}
+    shape_of = {half: number[shape] for half, shape in shapes.items()}
+    groups: dict[tuple[int, ...], tuple[set[str], ...]] = {}
+    keys = [(shape_of[folder], shape_of[slash], shape_of[name]) for folder, slash, name in halves]
+    for key, each in zip(keys, halves, strict=True):
+        known = groups.get(key)
+        if known is None:
+            known = groups[key] = (set(), set(), set())
+        for texts, half in zip(known, each, strict=True):
+            texts.add(half)
+    called = {key: "".join(_title([parts[half] for half in texts]) for texts in group) for key, group in groups.items()}
+    return [called[key] for key in keys]
 
 
-def _halves(name: str) -> tuple[str, str]:
-    """Return a name as its folder, with the slash, and the rest."""
-    cut = name.rfind("/") + 1
-    return name[:cut], name[cut:]
-
-
-def _shaped(text: str) -> tuple[_Shape, tuple[str, ...]]:
-    """Return what a text has in common with others of its kind, and what may differ between them."""
-    parts = _VARIES.split(_RANDOM.sub("*", text))
-    return (tuple(parts[::2]), tuple(part.isdigit() for part in parts[1::2])), tuple(parts[1::2])
-
-
-def _title(shape: _Shape, values: _Values) -> str:
-    """Return texts of one shape as one, with ``*`` for what differs."""
-    shown = [column[0] if len(set(column)) == 1 else "*" for column in zip(*values, strict=True)]
-    return "".join(part for pair in zip(shape[0], [*shown, ""], strict=True) for part in pair)
+def _title(texts: Sequence[Sequence[str]]) -> str:
+    """Return texts of one shape, in parts, as one with ``*`` for what differs."""
+    if len(texts) == 1:
+        return "".join(texts[0])
+    return "".join(column[0] if len(set(column)) == 1 else "*" for column in zip(*texts, strict=True))
 
 
 def common_folder(kinds: Iterable[str]) -> str:

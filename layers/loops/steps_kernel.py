@@ -267,18 +267,27 @@ class TimeColumns(NamedTuple):
 class Caused(NamedTuple):
     """What operations of all layers add to iterations, shape (n,)."""
 
-    row: Ints
-    iteration: Ints
-    """−1 where it is in none."""
-    hidden: Ints
+    key: Ints
+    """Iteration, counted from 1 on, 0 for none, layer, mode and process, counted from 0 for none, in one number."""
+    hidden: Mask
     whole: Ints
     part: Ints
     begin: Ticks
     end: Ticks
 
 
+class Sizes(NamedTuple):
+    """How many numbers there are of what a key is made of."""
+
+    layers: int
+    modes: int
+    processes: int
+
+
 @compiled
-def caused_by(of_row: Ints, calls: CallColumns, handles: HandleColumns, times: TimeColumns, edges: Edges) -> Caused:
+def caused_by(
+    of_row: Ints, calls: CallColumns, handles: HandleColumns, times: TimeColumns, edges: Edges, sizes: Sizes
+) -> Caused:
     """Return the selected operations within a window, each with the iteration of the own call that caused it.
 
     Parameters
@@ -287,7 +296,7 @@ def caused_by(of_row: Ints, calls: CallColumns, handles: HandleColumns, times: T
         Iterations of own calls, −1 elsewhere; what they caused is brought up to date.
     """
     count = calls.handle.size
-    rows, iteration, hidden = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
+    keys, hidden = np.empty(count, np.int64), np.zeros(count, np.bool_)
     wholes, parts = np.empty(count, np.int64), np.empty(count, np.int64)
     begins, ends = np.empty(count, np.int64), np.empty(count, np.int64)
     found = 0
@@ -301,18 +310,18 @@ def caused_by(of_row: Ints, calls: CallColumns, handles: HandleColumns, times: T
         begin, end = calls.begin[row], _end(calls, row, edges)
         if not is_within(begin, end, edges.start, edges.stop, edges.closed):
             continue
-        rows[found], iteration[found], hidden[found] = row, of_row[row], 0
+        iteration = of_row[row]
         if parent < 0 and not handles.own[handle]:
-            hidden[found], iteration[found] = 1, _at_time(handles.kind[handle], begin, times)
+            hidden[found], iteration = True, _at_time(handles.kind[handle], begin, times)
+        key = ((iteration + 1) * sizes.layers + handles.layer[handle]) * sizes.modes + calls.mode[row]
+        keys[found] = key * sizes.processes + calls.process[row] + 1
         first, last = max(begin, edges.start), min(end, edges.stop)
         known = calls.status[row] == _COMPLETE and np.int64(calls.moved[row]) != -1
         moved = np.int64(calls.moved[row]) if known else np.int64(0)
         _, wholes[found], parts[found], _ = moved_within(moved, last - first, end - begin)
         begins[found], ends[found] = first, first if calls.status[row] == _NEVER else last
         found += 1
-    return Caused(
-        rows[:found], iteration[:found], hidden[:found], wholes[:found], parts[:found], begins[:found], ends[:found]
-    )
+    return Caused(keys[:found], hidden[:found], wholes[:found], parts[:found], begins[:found], ends[:found])
 
 
 @inlined
@@ -326,13 +335,16 @@ def _at_time(kind: int, time: int, times: TimeColumns) -> Any:
 
 
 @compiled
-def stretches(group: Ints, groups: int, begin: Ticks, end: Ticks) -> tuple[Ints, Ticks, Ticks]:
-    """Return intervals with those of a group that overlap or touch joined; they come in the order of their begins."""
-    low, high = np.empty(groups, np.int64), np.full(groups, np.iinfo(np.int64).min)
+def stretches(group: Ints, union: Ints, unions: int, begin: Ticks, end: Ticks) -> tuple[Ints, Ticks, Ticks]:
+    """Return intervals with those of a union that overlap or touch joined; they come in the order of their begins.
+
+    `union` is that of each group, −1 for none.
+    """
+    low, high = np.empty(unions, np.int64), np.full(unions, np.iinfo(np.int64).min)
     number, begins, ends = np.empty_like(group), np.empty_like(begin), np.empty_like(begin)
     count = 0
     for row in range(group.size):
-        one = group[row]
+        one = union[group[row]]
         if one < 0:
             continue
         if begin[row] > high[one]:
@@ -341,7 +353,7 @@ def stretches(group: Ints, groups: int, begin: Ticks, end: Ticks) -> tuple[Ints,
                 count += 1
             low[one] = begin[row]
         high[one] = max(high[one], end[row])
-    for one in range(groups):
+    for one in range(unions):
         if high[one] != np.iinfo(np.int64).min:
             number[count], begins[count], ends[count] = one, low[one], high[one]
             count += 1
@@ -349,10 +361,10 @@ def stretches(group: Ints, groups: int, begin: Ticks, end: Ticks) -> tuple[Ints,
 
 
 @compiled
-def sums_of_groups(group: Ints, groups: int, what: Caused) -> tuple[Ints, Ints, Ints, Ints, Ticks, Ticks]:
-    """Return operations, hidden ones, whole bytes, parts of them, first begin and last end of each group."""
+def sums_of_groups(group: Ints, groups: int, what: Caused) -> tuple[Ints, Ints, Ints, Ints, Ticks, Ticks, Ticks]:
+    """Return operations, hidden ones, whole bytes, parts of them, first begin, last end and durations of each group."""
     operations, hidden = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
-    whole, part = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
+    whole, part, ticks = np.zeros(groups, np.int64), np.zeros(groups, np.int64), np.zeros(groups, np.int64)
     begin, end = np.full(groups, np.iinfo(np.int64).max), np.full(groups, np.iinfo(np.int64).min)
     for row in range(group.size):
         one = group[row]
@@ -362,4 +374,5 @@ def sums_of_groups(group: Ints, groups: int, what: Caused) -> tuple[Ints, Ints, 
         part[one] += what.part[row]
         begin[one] = min(begin[one], what.begin[row])
         end[one] = max(end[one], what.end[row])
-    return operations, hidden, whole, part, begin, end
+        ticks[one] += what.end[row] - what.begin[row]
+    return operations, hidden, whole, part, begin, end, ticks
