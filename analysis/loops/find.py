@@ -109,8 +109,8 @@ def _is_same(one: Member, other: Member) -> bool:
 
 def _assignment(sets: Iterable[Sequence[Member]], kinds: FileKinds) -> Assignment:
     """Return which calls of which threads are in which iteration; those of a loop are numbered one after the other."""
-    spans: list[tuple[Any, ...]] = [np.zeros((4, 0), np.int64)]
-    times: list[tuple[Any, ...]] = [np.zeros((3, 0), np.int64)]
+    spans: list[Any] = [np.zeros((4, 0), np.int64)]
+    times: list[Any] = [np.zeros((3, 0), np.int64)]
     number = 0
     for members in sets:
         count = members[0].folded.count
@@ -122,14 +122,14 @@ def _assignment(sets: Iterable[Sequence[Member]], kinds: FileKinds) -> Assignmen
             edges = member.folded.start if slots == count else member.folded.start[[0, -1]]
             call = member.group.steps.first[edges]
             for location in member.group.locations:
-                key = np.full(slots, location * kinds.count + member.group.kind)
+                key = np.full(slots, location * kinds.total + member.group.kind)
                 spans.append((key, call[:-1], call[1:], places))
             begin = np.append(member.begin[:slots], member.end + 1)
             times.append((np.full(slots + 1, member.group.kind), begin, np.append(places, OUTSIDE)))
     return Assignment(Spans(*_in_order(spans)), Times(*_in_order(times)), kinds)
 
 
-def _in_order(parts: Sequence[tuple[Any, ...]]) -> Ints:
+def _in_order(parts: Sequence[Any]) -> Ints:
     """Return columns of several parts as one, in the order of the first two."""
     columns = np.concatenate(parts, axis=1)
     return columns[:, np.lexsort(columns[1::-1])]

@@ -84,7 +84,7 @@ class IterationSums(Sums):
         is_event = own.row < 0
         of_row = np.full(len(block.operations), OUTSIDE)
         of_row[own.row[~is_event]] = of_call[~is_event]
-        start = np.searchsorted(times.kind, np.arange(self.assignment.kinds.count + 1))
+        start = np.searchsorted(times.kind, np.arange(self.assignment.kinds.total + 1))
         kinds = TimeColumns(start, times.begin, times.place)
         sizes = Sizes(self.layers, _MODES, len(self.scope.definitions.groups.id) + 1)
         what = caused_by(of_row, own.calls, own.handles, kinds, own.edges, sizes)

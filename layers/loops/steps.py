@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class StepCode(NamedTuple):
 class FileKinds(NamedTuple):
     """The kinds of the files of a trace: their number, and the kind of each file, int32 (files,)."""
 
-    count: int
+    total: int
     of_file: Links
 
 
@@ -96,7 +96,7 @@ class OwnCalls:
         calls = columns_as(CallColumns, block.operations, parent=block.attribution.parent)
         handles, events = _handle_columns(block.scope, kinds), _own_events(block, kinds)
         edges = Edges(window.start, window.end, window.closed)
-        row, key = own_calls(calls, handles, events, kinds.count, edges)
+        row, key = own_calls(calls, handles, events, kinds.total, edges)
         return cls(row, *grouped(key), calls, handles, events, edges)
 
 
@@ -122,7 +122,7 @@ def _own_events(block: TraceBlock, kinds: FileKinds) -> "EventColumns":
     kind = np.zeros(256, np.int32)
     kind[list(_RECORDS)] = len(MODES) + np.arange(len(_RECORDS))
     file = metadata.file[events]
-    key = metadata.location[events].astype(np.int64) * kinds.count + kinds.of_file[file]
+    key = metadata.location[events].astype(np.int64) * kinds.total + kinds.of_file[file]
     code = (layer[events] * STEP_CODES + kind[metadata.kind[events]]) * 2
     return EventColumns(metadata.time[events], key, code.astype(np.int32), file)
 
@@ -164,10 +164,11 @@ class Steps(Columns):
     end: Ints
 
     @classmethod
-    def single(cls, code: Links, size: Ints, file: Links, fresh: Mask, gap: Ints, begin: Ints, end: Ints) -> "Steps":
-        """Return calls as steps, one each; columns as in `StepColumns`."""
+    def single(cls, columns: "StepColumns", low: int, high: int) -> "Steps":
+        """Return calls from one place to another as steps, one each."""
+        code, size, *others = (column[low:high] for column in cast("tuple[Any, ...]", columns))
         nothing, one = np.zeros(len(code), np.int64), np.ones(len(code), np.int64)
-        return cls(code, nothing, one, size, size, size, file, fresh, gap, begin, end)
+        return cls(code, nothing, one, size, size, size, *others)
 
     @cached_property
     def first(self) -> Ints:
@@ -277,7 +278,7 @@ class _Sequence:
     def _join(self) -> None:
         for steps, low, high in self.parts:
             self.digest.update(steps.code[low:high].tobytes())
-        fresh = [Steps.single(*(column[low:high] for column in steps)) for steps, low, high in self.parts]
+        fresh = [Steps.single(steps, low, high) for steps, low, high in self.parts]
         self.kept, self.least = Steps.concatenate([self.kept, *fresh]).bounded(MOST_STEPS, self.least)
         self.parts, self.waiting = [], 0
 
@@ -318,16 +319,17 @@ class StepSums(Sums):
         file = np.array([one.file for one in states], np.int64)
         order, start = rows_by_key(own.number, len(states))
         steps = steps_of_calls(own.row, order, start, own.calls, own.handles, own.events, own.edges, latest, file)
-        ends = zip(latest.tolist(), file.tolist(), strict=True)
-        for state, (low, high), (state.latest, state.file) in zip(states, pairwise(start.tolist()), ends, strict=True):
+        ends = zip(states, pairwise(start.tolist()), latest.tolist(), file.tolist(), strict=True)
+        for state, (low, high), state_latest, state_file in ends:
             state.add(steps, low, high)
+            state.latest, state.file = state_latest, state_file
 
     def finish(self, going_on: Ints = NOBODY) -> None:
         """Put the threads of processes that are over into groups."""
         super().finish(going_on)
         process = self.scope.definitions.locations.group
         for key in sorted(self._sequences):
-            location, kind = divmod(key, self.kinds.count)
+            location, kind = divmod(key, self.kinds.total)
             if process[location] in going_on:
                 continue
             sequence = self._sequences.pop(key)
