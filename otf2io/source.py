@@ -10,15 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from ..model.arrays import Ints, Mask, RowsOfIds
 from ..model.events import IoEvents
 from ..model.stream.calls import FILE_IO, EventBatch, FollowsCalls, Regions
+from ..model.stream.damage import LocationDamage
 from ..model.stream.mapping import map_partitions
 from ..model.stream.source import Block, Partition, ProcessSource
 from .archive import Archive, open_archive, pick_engine
 from .calls.functions import FAILED, FILE, HANDLE, LIBRARIES, NAME, PARENT, CalledFunctions
 from .definitions.read import read_regions, read_texts
+from .files import reasons
 from .matching.implausible import ImplausibleEvents
 
 if TYPE_CHECKING:
@@ -100,15 +103,7 @@ class Otf2Source(ProcessSource):
                 yield from map(settled, matcher.add(batch.events, several, paths))
             if several:
                 yield from map(settled, matcher.end_process())
-        counts, expected = walk.counts, walk.expected
-        rows = np.sort(partition.locations)
-        block = replace(
-            settled(matcher.end()),
-            events=sum(counts[rows].tolist()),
-            expected=sum(expected[rows].tolist()),
-            miscounted=int((expected[rows] != self.definitions.locations.events[rows]).sum()),
-            damage=implausible.damage(walk.damage(rows), expected, counts),
-        )
+        block = self.accounted(settled(matcher.end()), walk, np.sort(partition.locations), implausible)
         kept = self.archive.kept
         if kept is not None and not partition.number:
             block = replace(
@@ -118,6 +113,24 @@ class Otf2Source(ProcessSource):
                 irregular=kept.irregular,
             )
         yield block
+
+    def accounted(self, block: Block, walk: Any, rows: npt.NDArray[np.intp], implausible: ImplausibleEvents) -> Block:
+        """Put into the last block of some locations, in ascending `rows`, what of their events is lost or damaged."""
+        located, counts, expected = self.definitions.locations, walk.counts, walk.expected
+        return replace(
+            block,
+            events=sum(counts[rows].tolist()),
+            expected=sum(expected[rows].tolist()),
+            filled=int(np.count_nonzero(expected[rows])),
+            damage=implausible.damage(walk.damage(rows), expected, counts),
+            miscounted=tuple(
+                LocationDamage(int(located.id[row]), row, promised, events, reasons.other_count(events, promised))
+                for row, promised, events in zip(
+                    rows.tolist(), located.events[rows].tolist(), expected[rows].tolist(), strict=True
+                )
+                if promised != events
+            ),
+        )
 
     def calls(self, partition: Partition, done: Callable[[int], None] | None = None) -> Iterator[EventBatch]:
         """Read the I/O events of a partition with Enter and Leave, location by location, as `Source.calls`."""

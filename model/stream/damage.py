@@ -36,9 +36,9 @@ class DamageReport:
     Attributes
     ----------
     events_expected : int
-        Events that the definitions promise; where an event file is sound and holds another number, that one.
+        Events that the definitions promise; those of the files where the definitions are wrong.
     miscounted : int
-        Locations with such a file: their definitions are wrong, nothing is lost.
+        Locations for which they are: no event file holds what is promised, or nothing is. Nothing is lost.
     cuts : int
         How often a process had to be cut, for want of memory, at a moment at which operations were in flight.
     given_up : int

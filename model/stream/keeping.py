@@ -29,7 +29,7 @@ class KeptOrigin:
     @property
     def lost(self) -> int:
         """Events that had been lost."""
-        return sum(one.events_expected - one.events_read for one in self.losses)
+        return sum(max(one.events_expected - one.events_read, 0) for one in self.losses)
 
 
 def kept_text(recording: Recording, damage: DamageReport | None = None) -> str:

@@ -84,8 +84,10 @@ class Block:
         Locations of the partition where something was lost or is damaged.
     expected : int
         Events of all kinds that the partition should have.
-    miscounted : int
-        Locations whose definitions promise another number of events than their sound files hold.
+    miscounted : tuple of LocationDamage
+        Locations whose definitions promise another number of events than their files hold, which are sound as such.
+    filled : int
+        Locations that have events.
     cut : int
         1 where the block before had to end although its process had not come to rest. Operations that were in flight
         then stand here; those that they had caused by then stand there, and have no parent.
@@ -105,7 +107,8 @@ class Block:
     events: int = 0
     damage: tuple[LocationDamage, ...] = ()
     expected: int = 0
-    miscounted: int = 0
+    miscounted: tuple[LocationDamage, ...] = ()
+    filled: int = 0
     cut: int = 0
     given_up: int = 0
     irregular: Mapping[str, int] = field(default_factory=dict)
@@ -235,10 +238,11 @@ class Tally(Sums):
     io_events: int = added(0)
     unmatched: int = added(0)
     expected: int = added(0)
-    miscounted: int = added(0)
+    filled: int = added(0)
     cut: int = added(0)
     given_up: int = added(0)
     locations: tuple[LocationDamage, ...] = added(())
+    miscounted: tuple[LocationDamage, ...] = added(())
     irregular: dict[str, int] = by_key(lambda _sums: Counter())
 
     @classmethod
@@ -252,15 +256,23 @@ class Tally(Sums):
 
     def add(self, block: Block) -> None:
         """Add a block."""
-        for name in ("events", "io_events", "unmatched", "expected", "miscounted", "cut", "given_up"):
+        for name in ("events", "io_events", "unmatched", "expected", "filled", "cut", "given_up"):
             setattr(self, name, getattr(self, name) + getattr(block, name))
         self.locations += block.damage
+        self.miscounted += block.miscounted
         for name, count in block.irregular.items():
             self.irregular[name] += count
 
     @property
     def damage(self) -> DamageReport:
         """What is lost or damaged, by location."""
-        located = tuple(sorted(self.locations, key=lambda one: one.row))
-        counts = self.miscounted, self.cut, self.given_up
-        return DamageReport(self.expected, self.events, located, *counts, dict(self.irregular))
+        # A recorder that counts wrongly does so everywhere; one file that disagrees is not the one that was written.
+        lost = {one.row for one in self.locations}
+        everywhere = len(self.miscounted) == self.filled > 1
+        wrong = (
+            () if everywhere else tuple(one for one in self.miscounted if one.events_expected and one.row not in lost)
+        )
+        expected = self.expected + sum(one.events_expected - one.events_read for one in wrong)
+        located = tuple(sorted((*self.locations, *wrong), key=lambda one: one.row))
+        counts = len(self.miscounted) - len(wrong), self.cut, self.given_up
+        return DamageReport(expected, self.events, located, *counts, dict(self.irregular))

@@ -19,6 +19,12 @@ NO_DEFINITIONS: Final = f"its definition file is missing{_MEANINGLESS}"
 BAD_DEFINITIONS: Final = f"its definition file is damaged{_MEANINGLESS}"
 
 
+def other_count(events: int, promised: int) -> str:
+    """Return what a file that is sound as such and holds another number of events than is promised may be."""
+    told = MISCOUNTED.format(events=events, expected=promised)
+    return f"{told}: it belongs elsewhere, or a part of it is missing"
+
+
 def unopened(what: str, error: OSError | None) -> str:
     """Return why a file could not be opened; `error` is that of another attempt, None where it succeeded."""
     why = f"cannot be read ({error.strerror})" if error else "could not be opened"

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from iostrata.model.events import IoEvents
+from iostrata.model.operations import Operations
 from iostrata.model.stream.damage import DamageReport
 from iostrata.model.stream.mapping import Progress, map_partitions
-from iostrata.model.stream.source import Partition
+from iostrata.model.stream.source import Block, Partition, Tally
 from iostrata.otf2io.archive import Archive
 from iostrata.otf2io.matching.implausible import ImplausibleEvents
 from iostrata.otf2io.source import Otf2Source
@@ -58,7 +59,8 @@ def read_events(
     if (np.diff(events.location) < 0).any():
         events = events.take(np.argsort(events.location, kind="stable"))
     walk = source.walk
-    damage = implausible.damage(walk.damage(np.arange(len(walk.counts))), walk.expected, walk.counts)
-    differs = int((walk.expected != archive.definitions.locations.events).sum())
-    report = DamageReport(sum(walk.expected.tolist()), sum(walk.counts.tolist()), damage, differs)
+    tally = Tally()
+    nothing = Block(Operations.empty(), IoEvents.empty())
+    tally.add(source.accounted(nothing, walk, np.arange(len(walk.counts)), implausible))
+    report = tally.damage
     return EventsRead(events, walk.counts, report, source.engine)

@@ -236,7 +236,7 @@ def test_cut_local_definitions(size: int, copy_of: Copy, read_fixture: Read) -> 
     assert of_location(read.events, 1) == []
 
 
-@pytest.mark.parametrize("promised", [0, 1, 100, 10_000, 10**18])
+@pytest.mark.parametrize("promised", [1, 100, 10_000, 10**18])
 def test_wrong_promise(promised: int, fixtures: Path, read_fixture: Read) -> None:
     archive = open_archive(fixtures / "serial1")
     original = of_location(read_fixture("serial1")[1].events, 0)
@@ -245,8 +245,41 @@ def test_wrong_promise(promised: int, fixtures: Path, read_fixture: Read) -> Non
         read = read_events(archive, engine)
         assert read.counts.tolist() == [1610]
         assert of_location(read.events, 0) == original
-        assert not read.damage.damaged
-        assert (read.damage.events_expected, read.damage.miscounted) == (1610, 1)
+        assert (read.damage.events_expected, read.damage.events_read, read.damage.miscounted) == (promised, 1610, 0)
+        assert f"holds 1610 events, the definitions promise {promised}" in read.damage.locations[0].reason
+
+
+def test_no_promise_is_no_damage(fixtures: Path) -> None:
+    archive = open_archive(fixtures / "serial1")
+    object.__setattr__(archive.definitions.locations, "events", np.zeros(1, np.uint64))
+    for engine in ("direct", "library"):
+        damage = read_events(archive, engine).damage
+        assert not damage.damaged
+        assert (damage.events_expected, damage.miscounted) == (1610, 1)
+
+
+def test_a_recorder_that_miscounts_all_locations_has_lost_nothing(fixtures: Path) -> None:
+    archive = open_archive(fixtures / "ckpt4_linktime")
+    promised = archive.definitions.locations.events
+    object.__setattr__(archive.definitions.locations, "events", promised - np.minimum(promised, 1).astype(np.uint64))
+    for engine in ("direct", "library"):
+        damage = read_events(archive, engine).damage
+        assert not damage.damaged
+        assert (damage.events_expected, damage.miscounted) == (promised.sum(), np.count_nonzero(promised))
+
+
+@pytest.mark.parametrize("mixed", ["swapped", "of a neighbour", "of another trace"])
+def test_files_in_the_place_of_others_are_damage(mixed: str, fixtures: Path, copy_of: Copy) -> None:
+    folder = copy_of("ckpt4_linktime") / "traces"
+    other = {"of another trace": fixtures / "ckpt4" / "traces" / "2.evt"}.get(mixed, folder / "1.evt").read_bytes()
+    if mixed == "swapped":
+        (folder / "1.evt").write_bytes((folder / "0.evt").read_bytes())
+    (folder / "0.evt").write_bytes(other)
+    for engine in ("direct", "library"):
+        damage = read_events(open_archive(folder.parent), engine).damage
+        assert damage.damaged
+        assert {one.row for one in damage.locations} == ({0, 1} if mixed == "swapped" else {0})
+        assert all("it belongs elsewhere, or a part of it is missing" in one.reason for one in damage.locations)
 
 
 def test_time_stamps_that_run_backwards_are_read_and_reported(new_archive: Callable[..., Any]) -> None:
