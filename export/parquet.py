@@ -9,9 +9,11 @@ from typing import Any, Final
 import numpy as np
 
 from ..analysis.comparison.layer_periods import chosen_layers
+from ..analysis.loops.find import find_loops
 from ..inputs.table.definitions import definitions_text
 from ..layers.attribution.callers import called_blocks
 from ..layers.attribution.calls.functions import CALL_KEYS
+from ..layers.loops.iterations import OUTSIDE
 from ..layers.table import Column, metadata_table, operation_table
 from ..layers.trace import Trace
 from ..model.errors import SelectionError, import_library
@@ -29,17 +31,18 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: str | I
 
     Columns: ``operation`` (its number; null for all that is none), ``layer``, ``parent`` (number of the parent
     operation, null where there is none), ``parent_layer``, ``inferred``, ``collective_call`` (number that the
-    operations of one collective call share, else null), ``location``, ``rank``, ``node``, ``handle``,
-    ``parent_handle`` (OTF2 ids), ``file``, ``selected`` (whether the file is one of those that count), ``own``
-    (whether the program called it itself), ``kind`` (``read``, ``write``, ``flush``; ``open``, ``close``,
-    ``duplication``, ``seek``, ``change of status``, ``deletion``, ``lock``, ``unlock``, ``attempt to lock``;
+    operations of one collective call share, else null), ``loop`` and ``iteration`` (id of the outermost loop of
+    `iostrata.find_loops`, and number from 1 on of its iteration; null outside of loops), ``location``, ``rank``,
+    ``node``, ``handle``, ``parent_handle`` (OTF2 ids), ``file``, ``selected`` (whether the file is one of those that
+    count), ``own`` (whether the program called it itself), ``kind`` (``read``, ``write``, ``flush``; ``open``,
+    ``close``, ``duplication``, ``seek``, ``change of status``, ``deletion``, ``lock``, ``unlock``, ``attempt to lock``;
     ``other call`` for one that leaves no event, such as ``nc_enddef``), ``direction`` (``read`` or ``write``, else
     null), ``collective``, ``non_blocking``, ``function`` (the innermost I/O function that the thread had entered),
     ``caller`` (the innermost of the program's own functions, with source file and line) and ``callpath`` (all
     functions, the outermost first; these three null where the trace has no Enter and Leave of such functions, the
-    latter two also for all that is no operation), ``begin_s``, ``issued_s``, ``end_s`` (from the trace's start;
-    null where the trace has no such event), ``begin_ticks``, ``end_ticks``, ``bytes_requested``, ``bytes_moved``,
-    ``offset`` (null where unknown) and ``status``.
+    latter two also for all that is no operation), ``begin_s``, ``issued_s``, ``end_s`` (from the trace's start; null
+    where the trace has no such event), ``begin_ticks``, ``end_ticks``, ``bytes_requested``, ``bytes_moved``, ``offset``
+    (null where unknown) and ``status``.
 
     What is no operation lasts from Enter to Leave of its call where the trace has them; ``event_ticks``,
     ``event_mode``, ``event_flags`` and ``event_value`` are its event as `iostrata.model.events` has it. The metadata
@@ -95,12 +98,17 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: str | I
 def _parts(trace: Trace, layers: tuple[str, ...], known: bool) -> Iterator[dict[str, Column]]:
     """Give the columns of the table in parts, at least one: the operations, then all that is none."""
     wanted = [trace.order.index(name) for name in layers] or range(-1, len(trace.order))
+    single = trace.definitions.recording.knows("operations")
+    iterations = find_loops(trace).reader() if single else None
     for traffic, call, called, first in called_blocks(trace.calls, known):
+        count = len(traffic.operations)
+        outside = np.full(count, OUTSIDE)
+        loops = (outside, outside) if iterations is None else iterations(traffic)
         rows = np.flatnonzero(traffic.within & np.isin(traffic.layer, wanted))
-        unknown = np.full(len(traffic.operations), -1, np.int32)
+        unknown = np.full(count, -1, np.int32)
         called = {name: called.get(name, ((), unknown)) for name in CALL_KEYS}
         for start in range(0, max(1, len(rows)), ROWS_AT_ONCE):
-            yield operation_table(traffic, rows[start : start + ROWS_AT_ONCE], called, call, first)
+            yield operation_table(traffic, rows[start : start + ROWS_AT_ONCE], called, call, first, loops)
     reading = trace.stream.known_reading
     functions = reading.source.regions.name if known and reading is not None else ()
     for found in trace.calls.metadata_calls():

@@ -1,7 +1,7 @@
 """All operations and metadata events of a trace as named columns, for tables in memory and in files."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,13 @@ STATUSES: Final = {
 }
 
 
+class TellsIterations(Protocol):
+    """What knows loops."""
+
+    def reader(self) -> Callable[[TraceBlock], tuple[Ints, Ints]]:
+        """Return what gives the loop and iteration of each operation, block by block; −1 for those in none."""
+
+
 class Column(NamedTuple):
     """One column of a table.
 
@@ -57,6 +64,8 @@ NAMES: Final = None
 """The type of a column of names."""
 WHO: Final = ("function", "caller", "callpath")
 """The columns of who called, where that is known."""
+LOOP: Final = ("loop", "iteration")
+"""The columns of loops, where these were looked for."""
 _COLUMNS: Final[dict[str, Any]] = {
     "operation": np.int64,
     "layer": NAMES,
@@ -64,6 +73,8 @@ _COLUMNS: Final[dict[str, Any]] = {
     "parent_layer": NAMES,
     "inferred": np.bool_,
     "collective_call": np.int64,
+    "loop": np.int64,
+    "iteration": np.int64,
     "location": np.uint64,
     "rank": np.int64,
     "node": NAMES,
@@ -97,6 +108,7 @@ def operation_table(
     called: Mapping[str, NamedRows] | None = None,
     call: Ints | None = None,
     first: int = 0,
+    loops: tuple[Ints, Ints] | None = None,
 ) -> dict[str, Column]:
     """Return some operations as columns by their names, as `iostrata.write_parquet` tells them.
 
@@ -110,6 +122,8 @@ def operation_table(
         Number of the collective call of each operation of `traffic`, −1 for none; unless given, as they begin.
     first : int
         Number of the first operation of `traffic`.
+    loops : (int64 (m,), int64 (m,)), optional
+        Loop and iteration of each operation of `traffic`, −1 for none.
     """
     operations = traffic.operations.take(rows)
     parent = traffic.attribution.parent[rows]
@@ -137,13 +151,14 @@ def operation_table(
         "direction": _named(np.where(modes < len(DIRECTIONS_OF_MODES), modes, -1), DIRECTIONS_OF_MODES),
         "collective": flagged(IoFlag.COLLECTIVE),
         "non_blocking": flagged(IoFlag.NON_BLOCKING),
+        **{name: Column(one[rows], one[rows] < 0) for name, one in zip(LOOP, loops or (), strict=False)},
         **{name: _named(codes[rows], texts) for name, (texts, codes) in (called or {}).items()},
         "bytes_requested": amounts(operations.requested),
         "bytes_moved": amounts(operations.moved),
         "offset": amounts(operations.offset),
         "status": _named(operations.status, STATUSES.values()),
     }
-    return _table(known, len(rows), leave_out=WHO if called is None else ())
+    return _table(known, len(rows), (*(WHO if called is None else ()), *(LOOP if loops is None else ())))
 
 
 def metadata_table(found: MetadataCalls, scope: Scope, functions: Sequence[str]) -> dict[str, Column]:

@@ -36,7 +36,7 @@ from .statistics.grouping import NEEDS_OF_KEYS
 from .summary.accumulator import OperationSums
 from .summary.parts import BinnedParts, Counted
 from .summary.statistics import ChosenSums
-from .table import data_frame, operation_table
+from .table import TellsIterations, data_frame, operation_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -389,11 +389,16 @@ class Trace:
         """Number of processes."""
         return self.definitions.process_count
 
-    def to_dataframe(self) -> Any:
+    def to_dataframe(self, loops: TellsIterations | None = None) -> Any:
         """Return the operations within the window, of all files, as a table, one row an operation; needs pandas.
 
         The columns are those that `iostrata.write_parquet` lists, without ``function``; ``operation`` is the index, to
         which ``parent`` refers.
+
+        Parameters
+        ----------
+        loops : Loops, optional
+            What `iostrata.find_loops` has found, for the columns ``loop`` and ``iteration``.
 
         Examples
         --------
@@ -401,7 +406,9 @@ class Trace:
         >>> table[table.selected].groupby(["layer", "rank"]).bytes_moved.sum()  # doctest: +SKIP
         """
         traffic = self.stream.whole
-        return data_frame(operation_table(traffic, np.flatnonzero(traffic.within))).set_index("operation")
+        numbers = None if loops is None else loops.reader()(traffic)
+        columns = operation_table(traffic, np.flatnonzero(traffic.within), loops=numbers)
+        return data_frame(columns).set_index("operation")
 
     def to_xarray(self, *, fs: float | Literal["auto"] = "auto", traffic: str = "all") -> Any:
         """Return the bandwidths on one time axis, as the root of a file of `iostrata.write_hdf5`; needs xarray.

@@ -1,14 +1,14 @@
 """Finding the loops of a trace: the steps of all ranks are folded, and loops that go on together become one."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from ...layers.loops.iterations import OUTSIDE, Assignment, IterationSums, Spans, Times
+from ...layers.loops.iterations import OUTSIDE, Assignment, IterationNumbers, IterationSums, Spans, Times
 from ...layers.loops.steps import (
     UNKNOWN_BYTES,
     FileKinds,
@@ -79,7 +79,14 @@ def find_loops(trace: Trace) -> Loops:
     together = _joined(members)
     assignment = _assignment(together, kinds)
     amounts = trace.stream.summed(partial(IterationSums, scope, assignment))
-    return Loops(trace, tuple(_loops(trace, together, names, amounts)), amounts)
+    loops = tuple(_loops(trace, together, names, amounts))
+    counts = [members[0].folded.count for members in together]
+    numbers = IterationNumbers(
+        assignment if counts == list(map(slots_of, counts)) else _assignment(together, kinds, int),
+        np.repeat(np.array([one.id for one in loops if one.parent is None], np.int64), counts),
+        np.concatenate([np.zeros(0, np.int64), *(np.arange(1, count + 1) for count in counts)]),
+    )
+    return Loops(trace, loops, amounts, numbers)
 
 
 def _joined(members: Sequence[Member]) -> list[list[Member]]:
@@ -107,14 +114,24 @@ def _is_same(one: Member, other: Member) -> bool:
     return bool((latest < first).mean() >= _TOGETHER)
 
 
-def _assignment(sets: Iterable[Sequence[Member]], kinds: FileKinds) -> Assignment:
-    """Return which calls of which threads are in which iteration; those of a loop are numbered one after the other."""
+def slots_of(count: int) -> int:
+    """Return how many iterations of a loop have sums of their own."""
+    return count if count <= MOST_ITERATIONS else 1
+
+
+def _assignment(
+    sets: Iterable[Sequence[Member]], kinds: FileKinds, numbers_of: Callable[[int], int] = slots_of
+) -> Assignment:
+    """Return which calls of which threads are in which iteration; those of a loop are numbered one after the other.
+
+    `numbers_of` says how many numbers a loop of so many iterations has: one for each, or one for all.
+    """
     spans: list[Any] = [np.zeros((4, 0), np.int64)]
     times: list[Any] = [np.zeros((3, 0), np.int64)]
     number = 0
     for members in sets:
         count = members[0].folded.count
-        slots = slots_of(count)
+        slots = numbers_of(count)
         places = number + np.arange(slots)
         number += slots
         for member in members:
@@ -150,11 +167,6 @@ def _loops(
         yield Loop.of(number, None, count, ranks, body, max(one.folded.bits for one in members), begin, told)
         yield from inner
         number += 1 + len(inner)
-
-
-def slots_of(count: int) -> int:
-    """Return how many iterations of a loop have sums of their own."""
-    return count if count <= MOST_ITERATIONS else 1
 
 
 def any_other(members: Iterable[Member]) -> list[bool]:

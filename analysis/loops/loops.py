@@ -1,13 +1,14 @@
 """What comes back: loops, their steps and iterations, and how regularly these follow one another."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from ...layers.attribution.attribution import TraceBlock
 from ...layers.document import document
-from ...layers.loops.iterations import METADATA, OUTSIDE, IterationSums
+from ...layers.loops.iterations import METADATA, OUTSIDE, IterationNumbers, IterationSums
 from ...layers.loops.steps import STEP_KINDS, StepCode
 from ...layers.trace import Trace
 from ...model.arrays import Floats, Ints, Mask, Rows
@@ -196,11 +197,14 @@ class Loops:
     loops : tuple of Loop
     sums : IterationSums
         Those of all iterations, and of what is in none.
+    numbers : IterationNumbers
+        Which operation belongs to which iteration.
     """
 
     trace: Trace
     loops: tuple[Loop, ...]
     sums: IterationSums
+    numbers: IterationNumbers
 
     @property
     def outermost(self) -> tuple[Loop, ...]:
@@ -211,6 +215,10 @@ class Loops:
     def outside(self) -> dict[str, LayerPart]:
         """What layers do in no iteration; with all iterations it is what they do in all."""
         return _layer_parts(self.sums, np.flatnonzero(self.sums.amounts.keys[0] == OUTSIDE), {}, {})
+
+    def reader(self) -> Callable[[TraceBlock], tuple[Ints, Ints]]:
+        """Return what gives the loop and iteration of each operation, block by block; −1 for those in none."""
+        return self.numbers.reader(self.trace.scope)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document of ``iostrata loops --json``."""
@@ -226,7 +234,7 @@ class Loops:
             {"loop": loop.id, "iteration": number, "begin_s": one.begin_s, "end_s": one.end_s, "outlier": one.outlier}
             | {"layer": layer, **part.to_dict()}
             for loop in self.outermost
-            for number, one in enumerate(loop.iterations)
+            for number, one in enumerate(loop.iterations, 1)
             for layer, part in one.layers.items()
         ]
         return import_library("pandas").DataFrame(rows)

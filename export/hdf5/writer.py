@@ -11,6 +11,7 @@ from ...analysis.comparison.layer_periods import chosen_layers
 from ...analysis.comparison.layers import compare_layers
 from ...analysis.comparison.story import story_of
 from ...analysis.fitting import MOST_COMPONENTS, FourierFit
+from ...analysis.loops.find import find_loops
 from ...analysis.registry import DEFAULT_METHOD
 from ...analysis.results.result import PeriodResult
 from ...layers.selection.directions import DIRECTIONS, check_traffic
@@ -33,6 +34,7 @@ from .groups import (
     write_statistics,
     write_story,
 )
+from .loops import write_loops
 from .variables import GroupWriter, written_groups
 
 _AT_ONCE: Final = 2**20
@@ -57,11 +59,12 @@ def write_hdf5(
     """Write the layers of a trace into an HDF5 file that netCDF-4 readers open too.
 
     The root group has ``bandwidth(layer, direction, time)`` in byte/s as averages over bins of width 1/`fs`, whose sum
-    times the width is the layer's bytes. The groups ``handles``, ``statistics``, ``damage``, ``periods`` and
-    ``comparison`` hold the forest of handles, the numbers of ``iostrata layers``, what the trace has lost, the periods
-    of each signal, and the numbers of ``iostrata compare``. ``regimes`` says which period holds when, ``components``
-    describes each signal by a few cosines, ``story`` tells the run segment by segment (of all traffic, unfiltered).
-    ``layer`` and ``direction`` are dimensions of the root, which groups inherit; all others are a group's own.
+    times the width is the layer's bytes. The groups ``handles``, ``statistics``, ``loops``, ``damage``, ``periods`` and
+    ``comparison`` hold the forest of handles, the numbers of ``iostrata layers``, loops and their iterations, what the
+    trace has lost, the periods of each signal, and the numbers of ``iostrata compare``. ``regimes`` says which period
+    holds when, ``components`` describes each signal by a few cosines, ``story`` tells the run segment by segment (of
+    all traffic, unfiltered). ``layer`` and ``direction`` are dimensions of the root, which groups inherit; all others
+    are a group's own.
 
     Names out of the trace are written as UTF-8; a NUL and half a surrogate pair, which HDF5 cannot hold, become
     backslash escapes.
@@ -129,6 +132,8 @@ def write_hdf5(
             results, fits = _write_bandwidth(root, signals, len(names), rate, search, components)
             if not trace.definitions.recording.reason("handles"):
                 write_handles(root.subgroup("handles"), trace, names)
+            if trace.definitions.recording.knows("operations"):
+                write_loops(root.subgroup("loops"), find_loops(trace), names)
             write_statistics(root.subgroup("statistics"), trace, names)
             write_damage(root.subgroup("damage"), trace.damage)
             if search:

@@ -1,7 +1,8 @@
 """What every layer does in each iteration: an operation belongs to the iteration of the call that caused it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from ..attribution.attribution import TraceBlock
 from ..handles.scope import Scope
 from ..selection.window import FRACTION
 from .steps import STEP_CODES, FileKinds, OwnCalls
+
+if TYPE_CHECKING:
+    from .steps_kernel import Caused
 
 OUTSIDE: Final = -1
 _MODES: Final = 256
@@ -52,6 +56,77 @@ class Assignment:
     kinds: FileKinds
 
 
+class IterationRows:
+    """Tells which iteration operations belong to, block by block; the blocks of a process come one after the other."""
+
+    def __init__(self, scope: Scope, assignment: Assignment) -> None:
+        from .steps_kernel import Sizes
+
+        self._assignment = assignment
+        self._calls: dict[int, int] = {}
+        self.sizes: Sizes = Sizes(len(scope.order), _MODES, len(scope.definitions.groups.id) + 1)
+
+    def of(self, block: TraceBlock) -> Ints:
+        """Return the iteration of each operation of a block, `OUTSIDE` for those in none and on files set aside."""
+        what, _, _ = self.with_calls(block)
+        found = np.full(len(block.operations), OUTSIDE)
+        found[what.row] = what.key // (self.sizes.layers * self.sizes.modes * self.sizes.processes) - 1
+        return found
+
+    def with_calls(self, block: TraceBlock) -> tuple["Caused", OwnCalls, Ints]:
+        """Return what operations add to iterations, the program's own calls, and the iteration of each of these."""
+        from .steps_kernel import TimeColumns, caused_by
+
+        own, times = OwnCalls.of(block, self._assignment.kinds), self._assignment.times
+        of_call = self._of_calls(own)
+        is_operation = own.row >= 0
+        of_row = np.full(len(block.operations), OUTSIDE)
+        of_row[own.row[is_operation]] = of_call[is_operation]
+        start = np.searchsorted(times.kind, np.arange(self._assignment.kinds.total + 1))
+        kinds = TimeColumns(start, times.begin, times.place)
+        return caused_by(of_row, own.calls, own.handles, kinds, own.edges, self.sizes), own, of_call
+
+    def _of_calls(self, own: OwnCalls) -> Ints:
+        """Return the iteration of each of the program's own calls."""
+        from .steps_kernel import SpanColumns, iterations_of_calls
+
+        key, *columns = self._assignment.spans
+        low, high = (np.searchsorted(key, own.keys, side=side) for side in ("left", "right"))
+        keys = own.keys.tolist()
+        before = np.array([self._calls.get(one, 0) for one in keys], np.int64)
+        found = iterations_of_calls(own.number, before, low, high, SpanColumns(*columns))
+        self._calls.update(zip(keys, before.tolist(), strict=True))
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class IterationNumbers:
+    """The loop of each iteration, and its number there.
+
+    Attributes
+    ----------
+    assignment : Assignment
+        Of all iterations, also of loops with so many that their sums are put together.
+    loop, number : int64 (iterations,)
+        Id of the loop, and the number of the iteration from 1 on.
+    """
+
+    assignment: Assignment
+    loop: Ints
+    number: Ints
+
+    def reader(self, scope: Scope) -> Callable[[TraceBlock], tuple[Ints, Ints]]:
+        """Return what gives the loop and iteration of each operation, block by block; −1 for those in none."""
+        rows = IterationRows(scope, self.assignment)
+        loop, number = np.append(self.loop, OUTSIDE), np.append(self.number, OUTSIDE)
+
+        def read(block: TraceBlock) -> tuple[Ints, Ints]:
+            place = rows.of(block)
+            return loop[place], number[place]
+
+        return read
+
+
 class IterationSums(Sums):
     """What all operations on selected files add up to, by iteration, `OUTSIDE` for those in none.
 
@@ -73,21 +148,14 @@ class IterationSums(Sums):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._calls: dict[int, int] = {}
+        self._rows = IterationRows(self.scope, self.assignment)
 
     def add(self, block: TraceBlock) -> None:
         """Add a block; those of a process come one after the other."""
-        from .steps_kernel import Sizes, TimeColumns, caused_by, grouped, stretches, sums_of_groups
+        from .steps_kernel import grouped, stretches, sums_of_groups
 
-        own, times = OwnCalls.of(block, self.assignment.kinds), self.assignment.times
-        of_call = self._of_calls(own)
-        is_event = own.row < 0
-        of_row = np.full(len(block.operations), OUTSIDE)
-        of_row[own.row[~is_event]] = of_call[~is_event]
-        start = np.searchsorted(times.kind, np.arange(self.assignment.kinds.total + 1))
-        kinds = TimeColumns(start, times.begin, times.place)
-        sizes = Sizes(self.layers, _MODES, len(self.scope.definitions.groups.id) + 1)
-        what = caused_by(of_row, own.calls, own.handles, kinds, own.edges, sizes)
+        what, own, of_call = self._rows.with_calls(block)
+        sizes, is_event = self._rows.sizes, own.row < 0
         group, keys = grouped(what.key)
         *amounts, ticks = sums_of_groups(group, len(keys), what)
         keys, process = np.divmod(keys, sizes.processes)
@@ -104,18 +172,6 @@ class IterationSums(Sums):
         self.busy.add(unions[number], begin, end)
         event = -1 - own.row[is_event]
         self._add_metadata(own.events.code[event] // (2 * STEP_CODES), of_call[is_event], own.events.time[event])
-
-    def _of_calls(self, own: OwnCalls) -> Ints:
-        """Return the iteration of each of the program's own calls."""
-        from .steps_kernel import SpanColumns, iterations_of_calls
-
-        key, *columns = self.assignment.spans
-        low, high = (np.searchsorted(key, own.keys, side=side) for side in ("left", "right"))
-        keys = own.keys.tolist()
-        before = np.array([self._calls.get(one, 0) for one in keys], np.int64)
-        found = iterations_of_calls(own.number, before, low, high, SpanColumns(*columns))
-        self._calls.update(zip(keys, before.tolist(), strict=True))
-        return found
 
     def _add_metadata(self, layer: Links, iteration: Ints, time: Ints) -> None:
         values = {"operations": 1, "hidden": 0, "whole": 0, "part": 0, "begin": time, "end": time}

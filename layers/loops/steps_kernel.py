@@ -269,6 +269,7 @@ class Caused(NamedTuple):
 
     key: Ints
     """Iteration, counted from 1 on, 0 for none, layer, mode and process, counted from 0 for none, in one number."""
+    row: Ints
     hidden: Mask
     whole: Ints
     part: Ints
@@ -296,7 +297,7 @@ def caused_by(
         Iterations of own calls, −1 elsewhere; what they caused is brought up to date.
     """
     count = calls.handle.size
-    keys, hidden = np.empty(count, np.int64), np.zeros(count, np.bool_)
+    keys, rows, hidden = np.empty(count, np.int64), np.empty(count, np.int64), np.zeros(count, np.bool_)
     wholes, parts = np.empty(count, np.int64), np.empty(count, np.int64)
     begins, ends = np.empty(count, np.int64), np.empty(count, np.int64)
     found = 0
@@ -315,13 +316,15 @@ def caused_by(
             hidden[found], iteration = True, _at_time(handles.kind[handle], begin, times)
         key = ((iteration + 1) * sizes.layers + handles.layer[handle]) * sizes.modes + calls.mode[row]
         keys[found] = key * sizes.processes + calls.process[row] + 1
+        rows[found] = row
         first, last = max(begin, edges.start), min(end, edges.stop)
         known = calls.status[row] == _COMPLETE and np.int64(calls.moved[row]) != -1
         moved = np.int64(calls.moved[row]) if known else np.int64(0)
         _, wholes[found], parts[found], _ = moved_within(moved, last - first, end - begin)
         begins[found], ends[found] = first, first if calls.status[row] == _NEVER else last
         found += 1
-    return Caused(keys[:found], hidden[:found], wholes[:found], parts[:found], begins[:found], ends[:found])
+    amounts = wholes[:found], parts[:found], begins[:found], ends[:found]
+    return Caused(keys[:found], rows[:found], hidden[:found], *amounts)
 
 
 @inlined

@@ -39,11 +39,51 @@ def test_the_table_is_that_of_the_parquet_file(trace, tmp_path):
     # The file has a row for each open, close and call as well, which are no operations.
     written = written.filter(written["operation"].is_valid())
     written = written.drop_columns(["operation", "function", "caller", "callpath"])
-    table = trace.to_dataframe()
+    table = trace.to_dataframe(iostrata.find_loops(trace))
     assert written.column_names == list(table.columns)
     for name in table:
         given = [None if pandas.isna(value) else value for value in table[name].to_list()]
         assert given == written[name].to_pylist(), name
+
+
+@pytest.mark.parametrize("archive", ["ckpt4", "ncckpt4", "ior384", "mixed4", "nonblocking4", "threads2"])
+def test_rows_of_iterations_add_up_to_them(archive):
+    trace = iostrata.open_trace(FIXTURES / archive)
+    found = iostrata.find_loops(trace)
+    table = trace.to_dataframe(found)
+    table = table[table.selected & table.direction.notna()].fillna({"loop": -1, "iteration": -1})
+    by = ["loop", "iteration", "layer", "direction"]
+    moved = table.groupby(by, observed=True).bytes_moved.agg(["sum", "size"])
+    outside = {(-1, -1, layer): part for layer, part in found.outside.items()}
+    told = outside | {
+        (loop.id, number, layer): part
+        for loop in found.outermost
+        for number, one in enumerate(loop.iterations, 1)
+        for layer, part in one.layers.items()
+    }
+    for (loop, number, layer), part in told.items():
+        of = {way: moved["sum"].get((loop, number, layer, way), 0) for way in ("read", "write")}
+        assert (of["read"], of["write"]) == (part.bytes_read, part.bytes_written)
+        count = sum(moved["size"].get((loop, number, layer, way), 0) for way in ("read", "write"))
+        assert count == part.operations
+    assert set(told) >= {key[:3] for key in moved.index}
+    for name, layer in trace.layers.items():
+        for way in layer.directions:
+            assert moved["sum"].xs((name, way), level=("layer", "direction")).sum() == layer.statistics(way).bytes
+
+
+def test_iterations_too_many_to_be_told_have_numbers(make_trace):
+    steps = [
+        {"begin": 100 * number + place, "end": 100 * number + place + 1, "moved": size, "requested": size}
+        for number in range(5000)
+        for place, size in enumerate((3, 5, 7))
+    ]
+    trace = make_trace([("POSIX", "/data/out", -1)], steps, length=500_000)
+    found = iostrata.find_loops(trace)
+    table = trace.to_dataframe(found)
+    (loop,) = found.outermost
+    assert (loop.count, loop.iterations) == (5000, ())
+    assert table.iteration.to_list() == [number for number in range(1, 5001) for _ in range(3)]
 
 
 def test_the_window_cuts_the_table(trace):

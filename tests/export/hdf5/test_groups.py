@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 import pytest
 import xarray
-from iostrata import Trace, open_trace, write_hdf5
+from iostrata import Trace, find_loops, open_trace, write_hdf5
 from iostrata.export.hdf5.variables import storable
 from iostrata.export.written import Written
 from iostrata.layers.attribution.stream import KeptEvents, Stream
@@ -67,6 +67,20 @@ def test_times_of_calls_are_those_of_the_trace(trace: Trace, written: Written) -
                     assert group[f"metadata_{name}"].values[row, column] == (0 if one is None else getattr(one, name))
     with h5py.File(written.path) as file:
         np.testing.assert_array_equal(file["handles"]["metadata_s"], calls.handle_seconds(len(trace.handles)))
+
+
+def test_loops_and_what_is_outside_are_all_that_layers_do(trace: Trace, written: Written, texts: Texts) -> None:
+    with h5py.File(written.path) as file:
+        loops, names = file["loops"], texts(file["layer"])
+        outermost = [one.count for one in find_loops(trace).outermost]
+        assert loops["count"][()][loops["parent"][()] < 0].tolist() == outermost
+        iterations = loops["iterations"]
+        assert len(iterations["number"]) == sum(outermost)
+        for name, way in (("bytes_read", "read"), ("bytes_written", "write")):
+            inside = loops[name][()].sum(axis=0)
+            np.testing.assert_array_equal(iterations[name][()].sum(axis=0), inside)
+            moved = [trace.layers[layer].statistics(way).bytes for layer in names]
+            assert (inside + loops[f"outside_{name}"][()]).tolist() == moved
 
 
 def test_statistics_are_those_of_the_layers(trace: Trace, written: Written) -> None:
