@@ -22,9 +22,9 @@ _GUESSED: Final = frozenset({"checkpoints", "log", "writes", "reads", "bursts", 
 def told_by_loops(story: tuple[Segment, ...], trace: Trace, layers: Sequence[Layer]) -> tuple[Segment, ...]:
     """Return a story in which loops that some layers take part in stand for the stretches that lie in them.
 
-    Of a trace that is not kept, or without single operations, it stays as it is.
+    Of a trace without single operations it stays as it is.
     """
-    if trace.stream.in_memory is None or trace.definitions.recording.reason("operations"):
+    if trace.definitions.recording.reason("operations"):
         return story
     found = find_loops(trace)
     names = {one.name for one in layers}

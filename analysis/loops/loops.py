@@ -16,15 +16,14 @@ from ...model.codes import IoMode
 from ...model.document import Record
 from ...model.errors import import_library
 from .folding import Folded
+from .timing import Intervals, timing_of
 
-_CLOCK: Final = 0.02
-"""Share of the interval by which begins may lie off an even grid: more is not the clock's doing but the work's."""
-_REGULAR: Final = 0.25
-"""Coefficient of variation of intervals up to which the next one is foretold within a quarter of it in most cases."""
 _LONGER: Final = 1.5
 """Times the median of the iterations' lengths from which on an iteration may stand out."""
 _DEVIATIONS: Final = 5.0
 """Robust standard deviations above the median from which on it does; of normal ones none in a million."""
+_MATTERS: Final = 0.01
+"""Share of the mean interval that it must take more: a line of a log that takes µs between ms delays nothing."""
 
 
 @dataclass(frozen=True)
@@ -102,16 +101,6 @@ class Iteration(Record):
 
 
 @dataclass(frozen=True)
-class Intervals(Record):
-    """Times from one begin to the next in s: median, quartiles and coefficient of variation."""
-
-    median: float
-    lower_quartile: float
-    upper_quartile: float
-    jitter: float
-
-
-@dataclass(frozen=True)
 class Loop(Record):
     """Steps that ranks do again and again.
 
@@ -121,6 +110,10 @@ class Loop(Record):
         What telling the run by this loop saves against its steps by themselves; 0 for a single step done many times.
     timing : str
         ``clock``: begins lie on an even grid; ``regular``: intervals vary by a quarter at most; ``irregular``.
+    timing_probability : float or None
+        Of that class, given as many intervals.
+    timing_changes : str
+        Pauses, another pace or a drift of the intervals where they are certain, in words.
     iterations : tuple of Iteration
         Empty for loops within a loop, and for those with more than 4,096.
     sums : dict of str to LayerPart
@@ -140,6 +133,8 @@ class Loop(Record):
     timing: str
     iterations: tuple[Iteration, ...] = ()
     sums: dict[str, LayerPart] = field(default_factory=dict)
+    timing_probability: float | None = None
+    timing_changes: str = ""
 
     @classmethod
     def of(
@@ -154,10 +149,11 @@ class Loop(Record):
         told: "Told",
     ) -> "Loop":
         """Return an outermost loop, of whose iterations at least the sums are known."""
-        times = float(begin.min()), float(told.end.max()), round(bits, 1), *timing_of(begin)
+        timing = timing_of(begin)
+        times = float(begin.min()), float(told.end.max()), round(bits, 1), timing.intervals, timing.kind
         own = (id, parent, count, tuple(ranks), tuple(told.sums), tuple(body))
         iterations = told.iterations if len(told.iterations) == count else ()
-        return cls(*own, *times, iterations, told.sums)
+        return cls(*own, *times, iterations, told.sums, timing.probability, timing.changes)
 
     @classmethod
     def within(
@@ -173,8 +169,10 @@ class Loop(Record):
     ) -> "Loop":
         """Return a loop within the usual iteration of another."""
         layers = tuple(one for one in order if any(one == step.layer for step in body))
-        times = float(begin[0]), end, round(folded.bits, 1), *timing_of(begin)
-        return cls(id, parent, folded.count, tuple(ranks), layers, tuple(body), *times)
+        timing = timing_of(begin)
+        times = float(begin[0]), end, round(folded.bits, 1), timing.intervals, timing.kind
+        own = (id, parent, folded.count, tuple(ranks), layers, tuple(body))
+        return cls(*own, *times, (), {}, timing.probability, timing.changes)
 
     @classmethod
     def nothing(cls) -> "Loop":
@@ -240,23 +238,6 @@ class Loops:
         return import_library("pandas").DataFrame(rows)
 
 
-def timing_of(begin: Floats) -> tuple[Intervals, str]:
-    """Return how regularly iterations begin."""
-    if len(begin) < 2:
-        return Intervals(0.0, 0.0, 0.0, 0.0), "irregular"
-    between = np.diff(begin)
-    low, median, high = np.quantile(between, (0.25, 0.5, 0.75)).tolist()
-    mean = float(between.mean())
-    jitter = float(between.std() / mean) if mean > 0 else 0.0
-    intervals = Intervals(median, low, high, jitter)
-    if len(begin) > 3 and mean > 0:
-        number = np.arange(len(begin))
-        off = begin - np.polyval(np.polyfit(number, begin, 1), number)
-        if float(off.std()) <= _CLOCK * mean:
-            return intervals, "clock"
-    return intervals, "regular" if len(begin) > 2 and jitter <= _REGULAR else "irregular"
-
-
 @dataclass(frozen=True, eq=False)
 class Told:
     """What is known of the iterations of a loop, or of all of them as one.
@@ -284,7 +265,8 @@ class Told:
         length = end - begin
         median = float(np.median(length))
         spread = 1.4826 * float(np.median(np.abs(length - median)))
-        long = (length > _LONGER * median) & (length > median + _DEVIATIONS * spread) & (count > 2)
+        least = _MATTERS * float(np.ptp(begin)) / max(1, count - 1)
+        long = (length > _LONGER * median) & (length > median + max(_DEVIATIONS * spread, least)) & (count > 2)
         slowest = _slowest(sums, first, count)
         groups = first * sums.layers + np.arange(count * sums.layers)
         busy = dict(zip(groups.tolist(), (sums.busy.lengths(groups) / second).tolist(), strict=True))

@@ -47,13 +47,13 @@ def size_text(size: int) -> str:
 
 
 def ranks_text(ranks: Sequence[int], of: int) -> str:
-    """Return ranks as ranges: ``ranks 0–3, 7``; ``all 8 ranks`` where there are no others.
+    """Return ranks as ranges: ``ranks 0–3, 7``; ``all 8 ranks``, or ``both ranks``, where there are no others.
 
     >>> ranks_text((0, 1, 2, 5), 8), ranks_text((3,), 8), ranks_text((0, 1), 2)
-    ('ranks 0–2, 5', 'rank 3', 'all 2 ranks')
+    ('ranks 0–2, 5', 'rank 3', 'both ranks')
     """
     if len(ranks) == of and of > 1:
-        return f"all {of} ranks"
+        return "both ranks" if of == 2 else f"all {of} ranks"
     parts: list[list[int]] = []
     for one in ranks:
         if parts and parts[-1][-1] == one - 1:

@@ -52,8 +52,10 @@ def _numbers(loop: Loop) -> str:
     interval, parts = loop.interval_s, []
     if loop.count > 1:
         how = {"clock": "like a clock", "regular": "regular", "irregular": "irregular"}[loop.timing]
-        every = f"every {seconds_text(interval.median)}, {how} (jitter {percent_text(interval.jitter)})"
-        parts.append(every)
+        sure = "" if loop.timing_probability is None else f", {percent_text(loop.timing_probability)} sure"
+        parts.append(f"every {seconds_text(interval.median)}, {how} (jitter {percent_text(interval.jitter)}{sure})")
+    if loop.timing_changes:
+        parts.append(loop.timing_changes)
     for top, part in list(loop.sums.items())[:1]:
         amounts = {"read": part.bytes_read, "written": part.bytes_written}
         moved = [f"{bytes_text(amount / loop.count)} {verb}" for verb, amount in amounts.items() if amount]

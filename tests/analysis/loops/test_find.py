@@ -77,7 +77,7 @@ def test_the_document_has_what_others_rely_on(fixtures):
     found = find_loops(open_trace(fixtures / "ckpt4")).to_dict()["loops"]
     keys = ["id", "parent", "count", "ranks", "layers", "body", "begin_s", "end_s", "bits", "interval_s", "timing"]
     for loop in found:
-        assert list(loop) == [*keys, "iterations", "sums"]
+        assert list(loop) == [*keys, "iterations", "sums", "timing_probability", "timing_changes"]
         assert set(loop["interval_s"]) == {"median", "lower_quartile", "upper_quartile", "jitter"}
         assert loop["timing"] in ("clock", "regular", "irregular")
         assert all({"layer", "kind", "bytes", "file", "count", "loop"} <= set(step) for step in loop["body"])
@@ -139,3 +139,13 @@ def test_recordings_without_operations_are_refused(tmp_path):
     path.write_text('{"layer": "POSIX"}\n')
     with pytest.raises((SelectionError, Exception)):
         find_loops(open_trace(path))
+
+
+def test_a_line_of_a_log_that_takes_microseconds_is_no_outlier(make_trace):
+    rows = [
+        {"begin": 1_000_000 * number, "end": 1_000_000 * number + (40 if number == 7 else 2), "moved": 60}
+        for number in range(1, 20)
+    ]
+    (loop,) = find_loops(make_trace([("POSIX", "/data/log", -1)], rows, length=30_000_000)).outermost
+    assert loop.count == 19
+    assert not any(one.outlier for one in loop.iterations)

@@ -1,0 +1,115 @@
+"""How regularly the iterations of a loop follow one another, with how sure that is, and what changes meanwhile."""
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+from scipy.special import chdtrc
+from scipy.stats import kendalltau, mannwhitneyu
+
+from ...model.arrays import Floats, Rows
+from ...model.document import Record
+from ...model.quantities import counted, seconds_text
+
+_CLOCK: Final = 0.02
+"""Share of the interval by which begins may lie off an even grid: more is not the clock's doing but the work's."""
+_REGULAR: Final = 0.25
+"""Coefficient of variation of intervals up to which the next one is foretold within a quarter of it in most cases."""
+_CERTAIN: Final = 1e-3
+"""Chance below which a change of the intervals is told, over all places where it may be."""
+_CHANGE: Final = 1.25
+"""Ratio of intervals from which on a change is worth a word: beyond what is called regular."""
+_PAUSE: Final = 3.0
+"""Times the upper quartile from which on an interval is a pause."""
+_RARE: Final = 0.1
+"""Share of the intervals that are pauses at most; what comes more often is how the loop goes."""
+_SIDE: Final = 5
+"""Fewest intervals on either side of a change."""
+
+
+@dataclass(frozen=True)
+class Intervals(Record):
+    """Times from one begin to the next in s: median, quartiles and coefficient of variation."""
+
+    median: float
+    lower_quartile: float
+    upper_quartile: float
+    jitter: float
+
+
+class Timing(NamedTuple):
+    """How regularly iterations begin."""
+
+    intervals: Intervals
+    kind: str
+    """``clock``, ``regular`` or ``irregular``, whichever is most probable."""
+    probability: float | None
+    """Of that, given as many intervals; None where there are fewer than two."""
+    changes: str
+    """Pauses, another pace from some iteration on, or a drift, where they are certain; else empty."""
+
+
+def timing_of(begin: Floats) -> Timing:
+    """Return how regularly iterations begin.
+
+    Of normal intervals of an unknown variance, that follows a scaled inverse chi-square distribution given the sample's
+    (Jeffreys' prior); so do begins around an even grid. What the classes are is bounds of either.
+    """
+    if len(begin) < 2:
+        return Timing(Intervals(0.0, 0.0, 0.0, 0.0), "irregular", None, "")
+    between = np.diff(begin)
+    low, median, high = np.quantile(between, (0.25, 0.5, 0.75)).tolist()
+    mean = float(between.mean())
+    jitter = float(between.std() / mean) if mean > 0 else 0.0
+    intervals = Intervals(median, low, high, jitter)
+    if len(between) < 2 or mean <= 0:
+        return Timing(intervals, "irregular", None, "")
+    regular = float(chdtrc(len(between) - 1, len(between) * (jitter / _REGULAR) ** 2))
+    clock = 0.0
+    if len(begin) > 3:
+        number = np.arange(len(begin))
+        off = begin - np.polyval(np.polyfit(number, begin, 1), number)
+        clock = float(chdtrc(len(begin) - 2, (off**2).sum() / (_CLOCK * mean) ** 2))
+    regular = max(regular, clock)
+    chances = {"clock": clock, "regular": regular - clock, "irregular": 1 - regular}
+    kind = max(chances, key=lambda one: chances[one])
+    return Timing(intervals, kind, round(chances[kind], 4), _changes(between))
+
+
+def _changes(between: Floats) -> str:
+    """Return in words what changes in the course of the intervals."""
+    pauses = between > _PAUSE * np.quantile(between, 0.75)
+    often = np.count_nonzero(pauses)
+    found = [counted(int(often), "pause")] if 0 < often <= _RARE * len(between) else []
+    usual, place = between[~pauses], np.flatnonzero(~pauses)
+    if len(usual) >= 2 * _SIDE and usual.min() < usual.max():
+        found += [_pace(usual, place) or _drift(usual)]
+    return ", ".join(one for one in found if one)
+
+
+def _pace(usual: Floats, place: Rows) -> str:
+    """Return the iteration from which on intervals are others, but for a tenth of them on either side."""
+    ranks = np.cumsum(np.argsort(np.argsort(usual)) - (len(usual) - 1) / 2)
+    cut = _SIDE + int(np.argmax(np.abs(ranks[_SIDE - 1 : len(usual) - _SIDE])))
+    before, behind = usual[:cut], usual[cut:]
+    chance = mannwhitneyu(before, behind).pvalue * len(usual)
+    low, high = sorted((before, behind), key=lambda side: float(np.median(side)))
+    apart = np.quantile(high, 0.1) > np.quantile(low, 0.9) and np.median(high) > _CHANGE * np.median(low)
+    number = np.arange(len(usual))
+    line = np.polyval(np.polyfit(number, usual, 1), number)
+    if (
+        chance >= _CERTAIN
+        or not apart
+        or ((usual - line) ** 2).sum() < sum(len(one) * one.var() for one in (low, high))
+    ):
+        return ""
+    return f"from iteration {place[cut] + 1:,} on every {seconds_text(float(np.median(behind)))}"
+
+
+def _drift(usual: Floats) -> str:
+    """Return whether intervals grow or shrink all the time."""
+    quarter = max(1, len(usual) // 4)
+    first, last = np.median(usual[:quarter]), np.median(usual[-quarter:])
+    if kendalltau(np.arange(len(usual)), usual).pvalue >= _CERTAIN or max(first, last) <= _CHANGE * min(first, last):
+        return ""
+    return "slower and slower" if last > first else "faster and faster"

@@ -1,0 +1,49 @@
+"""How regularly iterations begin: classes with their probability, and changes that are certain only."""
+
+import numpy as np
+import pytest
+from iostrata.analysis.loops.timing import timing_of
+
+
+def begins(intervals):
+    return np.concatenate(([0.0], np.cumsum(intervals)))
+
+
+@pytest.mark.parametrize(("kind", "jitter"), [("clock", 0.001), ("regular", 0.1), ("irregular", 0.6)])
+def test_many_intervals_make_the_class_sure(kind, jitter):
+    rng = np.random.default_rng(3)
+    many = timing_of(begins(rng.normal(1, jitter, 400).clip(0.01)))
+    assert (many.kind, many.probability > 0.99) == (kind, True)
+
+
+def test_few_intervals_do_not():
+    few = timing_of(np.array([0.0, 1.0, 2.2]))
+    assert few.kind == "regular"
+    assert few.probability < 0.9
+    assert timing_of(np.array([0.0, 1.0])).probability is None
+
+
+def test_probabilities_are_those_of_the_classes():
+    rng = np.random.default_rng(5)
+    told = [timing_of(begins(rng.normal(1, cv, 8).clip(0.01))) for cv in rng.uniform(0.15, 0.4, 300) for _ in range(2)]
+    assert 0.6 < np.mean([one.probability for one in told]) < 0.95
+
+
+@pytest.mark.parametrize(
+    ("words", "intervals"),
+    [
+        ("1 pause", np.where(np.arange(30) == 11, 20.0, 1.0)),
+        ("from iteration 16 on every 2 s", np.where(np.arange(40) < 15, 1.0, 2.0)),
+        ("slower and slower", np.linspace(1, 2, 60)),
+        ("faster and faster", np.linspace(2, 1, 60)),
+    ],
+)
+def test_what_changes_is_told(words, intervals):
+    noise = np.random.default_rng(1).normal(1, 0.1, len(intervals))
+    assert timing_of(begins(intervals * noise)).changes[:9] == words[:9]
+
+
+def test_noise_is_no_change():
+    rng = np.random.default_rng(2)
+    told = [timing_of(begins(rng.gamma(9, 1, int(rng.integers(5, 200))))).changes for _ in range(200)]
+    assert sum(map(bool, told)) <= 2
