@@ -262,14 +262,18 @@ def print_files(written: "Iterable[Written]") -> None:
         console().print(written_lines(one))
 
 
+def is_given(name: str) -> bool:
+    """Tell whether an option of the current command was given, and is not the default."""
+    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
 def refuse_for_tables(path: Path, *names: str) -> None:
     """Refuse options of reading where `path` are tables, which were read already, with others maybe.
 
     Raises click.UsageError if one of the options `names` was given.
     """
-    context = click.get_current_context()
     for name in names:
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+        if is_given(name):
             raise click.UsageError(
                 f"--{name} is for traces, and {printable(str(path))} was read already; give it to iostrata collect"
             )

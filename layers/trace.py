@@ -258,6 +258,11 @@ class Trace:
         return self.scope.definitions
 
     @cached_property
+    def found(self) -> dict[str, Any]:
+        """What analyses have found in it and need more than once, by name."""
+        return {}
+
+    @cached_property
     def damage(self) -> DamageReport:
         """What is lost."""
         return self.tally.damage

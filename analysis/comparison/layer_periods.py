@@ -1,6 +1,6 @@
 """Which layers, parts of them and directions are asked for, and the period of each."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
@@ -16,6 +16,7 @@ from ..fitting import SignalFit
 from ..registry import DEFAULT_METHOD, period_method
 from ..results.result import PeriodResult
 from ..timefrequency.filters import Butterworth
+from .iterations import LayerLoop, TraceLoops, period_by_loops
 
 NO_OPTIONS: Final[Mapping[str, Any]] = MappingProxyType({})
 
@@ -43,6 +44,10 @@ class LayerPeriod:
         without such a rate.
     fit : SignalFit or None
         The signal as a few cosines, where that was asked for.
+    loop : LayerLoop or None
+        What the program does over and over, of which `result` is then the verdict.
+    by_signal : PeriodResult or None
+        What the method says of the signal alone, where there is a loop.
     """
 
     layer: str
@@ -55,6 +60,13 @@ class LayerPeriod:
     part: Key = None
     false_alarm_rate: float | None = None
     fit: "SignalFit | None" = None
+    loop: LayerLoop | None = None
+    by_signal: PeriodResult | None = None
+
+    @property
+    def of_signal(self) -> PeriodResult:
+        """What the method says of the signal alone."""
+        return self.by_signal or self.result
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +110,7 @@ def layer_periods(
     quantity: str = "bandwidth",
     filter: Butterworth | str | None = None,
     options: Mapping[str, Any] = NO_OPTIONS,
+    loops: TraceLoops | None = None,
 ) -> Iterator[LayerPeriod]:
     """Detect the period of each layer in each direction in which there was something, one after the other.
 
@@ -115,19 +128,41 @@ def layer_periods(
         As `detect_period` takes it.
     options : mapping
         Further parameters of the method by name.
+    loops : TraceLoops, optional
+        Of the trace: the bandwidth of what is moved in a loop has its period, the same in all layers.
 
     Raises
     ------
     SelectionError
         As `detect_period` and `Layer.signal`.
     """
-    ways = _ways(quantity, directions)
+
+    def detect(signal: StepSignal) -> PeriodResult:
+        return detect_period(signal, method, fs, filter=filter, **options)
+
+    if (traffic, quantity) != ("all", "bandwidth"):
+        loops = None
     for layer in layers:
-        for direction in ways:
+        for direction in _ways(quantity, directions):
             signal = layer.signal(quantity, direction or "total", traffic)
             if signal.volume > 0:
-                result = detect_period(signal, method, fs, filter=filter, **options)
-                yield LayerPeriod(layer.name, direction, traffic, signal, result, quantity)
+                found = LayerPeriod(layer.name, direction, traffic, signal, detect(signal), quantity)
+                yield found if loops is None else _in_loop(found, loops, detect)
+
+
+def _in_loop(found: LayerPeriod, loops: TraceLoops, detect: Callable[[StepSignal], PeriodResult]) -> LayerPeriod:
+    """Return a period as that of the loop that the layer's bytes are moved in, where they are."""
+    direction = found.direction or "total"
+    main = loops.main(found.layer, direction)
+    if main is None:
+        return found
+
+    def leader() -> tuple[str, PeriodResult]:
+        top = loops.top(main.loop, direction)
+        return top, found.result if top == found.layer else detect(loops.bandwidth(top, direction))
+
+    result = period_by_loops(loops.of(found.layer, direction), found.result, found.signal, leader)
+    return replace(found, result=result, loop=loops.entry(main), by_signal=found.result)
 
 
 def part_periods(

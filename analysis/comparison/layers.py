@@ -16,6 +16,7 @@ from ..detect import detect_period
 from ..findings.find import Finding, find
 from ..findings.rule import Rule
 from ..registry import DEFAULT_METHOD
+from .iterations import loops_of
 from .layer_periods import LayerPeriod, chosen_layers
 from .periods import Analysed, PeriodComparison, SignalKey, compare_flows
 from .side_by_side import SideBySide, side_by_side
@@ -134,6 +135,7 @@ def compare_layers(
     periods: bool = True,
     rules: Iterable[Rule] | None = None,
     known: Iterable[LayerPeriod] = (),
+    by_loops: bool = True,
 ) -> Comparison:
     """Compare each layer with those below it.
 
@@ -153,6 +155,9 @@ def compare_layers(
     known : iterable of LayerPeriod
         What was detected already in whole layers of this trace with the same method and frequency; it is not done
         again.
+    by_loops : bool
+        Whether layers are compared by the iterations of the program's loops where there are any, and only else by their
+        bandwidths; with the default method.
 
     Raises
     ------
@@ -174,14 +179,17 @@ def compare_layers(
     sides = () if single else tuple(filter(is_wanted, side_by_side(trace, directions)))
     compared: Mapping[int, PeriodComparison] = {}
     if periods:
-        compared = compare_flows(trace, flows or sides, lambda signal: detect_period(signal, method, fs), _seen(known))
+        loops = loops_of(trace) if by_loops and method == DEFAULT_METHOD else None
+        compared = compare_flows(
+            trace, flows or sides, lambda signal: detect_period(signal, method, fs), _seen(known), loops
+        )
     hidden = tuple(one for one in trace.relations.hidden if not wanted or one.layer in wanted) if single else ()
     return Comparison(trace, flows, compared, hidden, find(trace, rules), wanted, sides)
 
 
 def _seen(known: Iterable[LayerPeriod]) -> dict[SignalKey, Analysed]:
     return {
-        (one.layer, one.direction, None): (one.signal, one.result)
+        (one.layer, one.direction, None): (one.signal, one.of_signal)
         for one in known
         if (one.traffic, one.quantity, one.by) == ("all", "bandwidth", None) and one.direction is not None
     }

@@ -7,9 +7,9 @@ from ...layers.layer import Layer
 from ...layers.loops.kinds import common_folder
 from ...layers.trace import Trace
 from ...model.quantities import seconds_text
-from ..loops.find import find_loops
 from ..loops.loops import Loop, Loops
 from ..loops.words import loop_text, ranks_text
+from .iterations import loops_of
 from .story import Segment
 
 _LEAST: Final = 0.001
@@ -24,9 +24,10 @@ def told_by_loops(story: tuple[Segment, ...], trace: Trace, layers: Sequence[Lay
 
     Of a trace without single operations it stays as it is.
     """
-    if trace.definitions.recording.reason("operations"):
+    known = loops_of(trace)
+    if known is None:
         return story
-    found = find_loops(trace)
+    found = known.loops
     names = {one.name for one in layers}
     loops = [one for one in _told(trace, found.outermost) if names & set(one.layers)]
     kept = [one for one in story if one.kind not in _GUESSED or not _is_told(one, loops)]

@@ -12,6 +12,7 @@ from ...layers.trace import Trace
 from ...model.document import Document
 from ..findings.find import Finding, find
 from ..registry import DEFAULT_METHOD
+from .iterations import loops_of
 from .layer_periods import LayerPeriod, layer_periods
 from .loop_story import told_by_loops
 from .story import Segment, results_of, story_of
@@ -102,7 +103,9 @@ def overview_of(
     Raises SelectionError as `detect_period`.
     """
     chosen = tuple(trace.layers.values() if layers is None else layers)
-    known = {(one.layer, one.direction): one for one in layer_periods(chosen, directions, "all", method, fs)}
+    loops = loops_of(trace) if method == DEFAULT_METHOD else None
+    periods = layer_periods(chosen, directions, "all", method, fs, loops=loops)
+    known = {(one.layer, one.direction): one for one in periods}
     statistics = [layer.statistics(direction) for layer in chosen for direction in directions]
     rows = tuple(
         OverviewRow(one, known.get((one.layer, one.direction)))

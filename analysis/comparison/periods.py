@@ -1,7 +1,7 @@
 """The period of one layer beside that of a layer below it: the same, changed, or gone."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar, Final
 
@@ -15,6 +15,7 @@ from ..detect import detect_period
 from ..results.result import PeriodResult
 from .coherence import Coherence, coherence_at
 from .following import FEWEST_CYCLES, follows
+from .iterations import ByIteration, Passes, TraceLoops, compare_passes, period_by_loops
 from .side_by_side import SideBySide
 
 Analysed = tuple[StepSignal, PeriodResult]
@@ -65,6 +66,8 @@ class PeriodComparison:
         Where a layer has several regimes, or what holds differs in time, the relation stretch by stretch.
     reason : str
         One sentence.
+    by_iteration : ByIteration or None
+        What becomes of the iterations of the upper layer's loop; None where it has none.
     """
 
     upper: PeriodResult | None
@@ -73,6 +76,7 @@ class PeriodComparison:
     coherence: Coherence | None
     stretches: tuple[PairStretch, ...]
     reason: str
+    by_iteration: ByIteration | None = None
 
     def to_dict(self) -> dict[str, Plain]:
         """Return what the entries of ``pairs`` in ``compare --json`` say of periods."""
@@ -94,6 +98,7 @@ class PeriodComparison:
             "verdict": self.verdict,
             "verdict_reason": self.reason,
             "stretches": plain(self.stretches),
+            "by_iteration": plain(self.by_iteration),
         }
 
 
@@ -107,6 +112,7 @@ def compare_flows(
     flows: Iterable[Pair],
     detect: Callable[[StepSignal], PeriodResult] = detect_period,
     seen: Mapping[SignalKey, Analysed] | None = None,
+    loops: TraceLoops | None = None,
 ) -> Mapping[int, PeriodComparison]:
     """Compare the periods of each flow, or of layers side by side.
 
@@ -118,7 +124,9 @@ def compare_flows(
     detect : callable
         Detects the period of a signal; signals that several flows share are looked at once.
     seen : mapping, optional
-        Signals and verdicts that are there already.
+        Signals and verdicts on them that are there already.
+    loops : TraceLoops, optional
+        Of the trace: layers are compared by the iterations of those that they take part in.
 
     Returns
     -------
@@ -138,13 +146,41 @@ def compare_flows(
             known[key] = signal, detect(signal)
         return known[key]
 
-    return {
-        place: compare_periods(
-            looked_at(one.upper, one.direction, None),
-            looked_at(one.lower, one.direction, one.upper if isinstance(one, Flow) else None),
-        )
-        for place, one in enumerate(flows)
-    }
+    def compared(one: Pair) -> PeriodComparison:
+        upper = looked_at(one.upper, one.direction, None)
+        lower = looked_at(one.lower, one.direction, one.upper if isinstance(one, Flow) else None)
+        two = loops.pair(one.upper, one.lower, one.direction) if loops is not None and isinstance(one, Flow) else None
+        if loops is None or two is None or upper is None:
+            return compare_periods(upper, lower)
+        top = loops.top(two[0].loop, one.direction)
+
+        def judged(passes: Passes, known: Analysed) -> Analysed:
+            def leader() -> tuple[str, PeriodResult]:
+                found = looked_at(top, one.direction, None)
+                return top, found[1] if found else known[1]
+
+            return known[0], period_by_loops((passes,), known[1], known[0], leader)
+
+        upper = judged(two[0], upper)
+        if lower is None or lower[0].volume <= NOTHING_BELOW * upper[0].volume:
+            return compare_periods(upper, lower)
+        by_iteration = compare_passes(*two)
+        if by_iteration.verdict == "cached":
+            return replace(compare_periods(upper, lower), by_iteration=by_iteration)
+        return _compare_iterations(upper, judged(two[1], lower), by_iteration)
+
+    return {place: compared(one) for place, one in enumerate(flows)}
+
+
+def _compare_iterations(upper: Analysed, lower: Analysed, by_iteration: ByIteration) -> PeriodComparison:
+    """Return the comparison of two layers that take part in the same iterations of a loop."""
+    period = _period(upper[1])
+    often = f"the same {by_iteration.count} iterations in both layers"
+    if period is None:
+        reason = f"neither layer has a period: {often}, at irregular intervals"
+        return PeriodComparison(upper[1], lower[1], "none", None, (), reason, by_iteration)
+    coherence, reason = _coherence(upper, lower, period), f"{often}, {period:.4g} s apart"
+    return PeriodComparison(upper[1], lower[1], "same", coherence, (), reason, by_iteration)
 
 
 def _narrowest(trace: Trace, layer: str, direction: str, below: str | None) -> str | None:

@@ -160,7 +160,7 @@ def story_of(
 def results_of(periods: Iterable[LayerPeriod]) -> dict[tuple[str, str], PeriodResult]:
     """Return the verdicts on the bandwidths of whole layers, with all their traffic, as `story_of` takes them."""
     return {
-        (one.layer, one.direction): one.result
+        (one.layer, one.direction): one.of_signal
         for one in periods
         if one.direction in _VERBS and (one.traffic, one.quantity, one.by) == ("all", "bandwidth", None)
     }

@@ -65,6 +65,24 @@ class PhaseEvidence(Evidence):
 
 
 @dataclass(frozen=True, kw_only=True)
+class LoopEvidence(Evidence):
+    """Of a loop: the program's own steps in place of the bandwidth.
+
+    Attributes
+    ----------
+    verdict : str
+    loop : int
+        Its id.
+    bits : float
+        What telling the run by the loop saves.
+    """
+
+    verdict: str = "loop"
+    loop: int
+    bits: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class SpectralEvidence(Evidence):
     """Of ``ftio`` and its variants.
 

@@ -1,7 +1,7 @@
 """Show what each layer makes of the one above, with findings."""
 
 from ..options import BRIEF, DIRECTION, FREQUENCY, LAYERS, MEMORY, METHOD, READING
-from ..request import Request, console, print_json, trace_command
+from ..request import Request, console, is_given, print_json, trace_command
 
 
 @trace_command("compare traces.otf2 --direction write", BRIEF, LAYERS, DIRECTION, METHOD, FREQUENCY, *READING, MEMORY)
@@ -19,7 +19,12 @@ def command(request: Request, brief: bool) -> None:
 
     trace = request.open(relations=True)
     comparison = compare_layers(
-        trace, layers=request.layers, directions=request.directions, method=request.method, fs=request.fs
+        trace,
+        layers=request.layers,
+        directions=request.directions,
+        method=request.method,
+        fs=request.fs,
+        by_loops=not is_given("method"),
     )
     if request.as_json:
         print_json(comparison.to_dict())

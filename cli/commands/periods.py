@@ -22,7 +22,7 @@ from ..options import (
     picture_option,
 )
 from ..progress import Progress
-from ..request import Request, console, prepare_picture, print_json, refuse, trace_command
+from ..request import Request, console, is_given, prepare_picture, print_json, refuse, trace_command
 
 if TYPE_CHECKING:
     from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
@@ -148,6 +148,7 @@ def _search(
     options: dict[str, Any],
 ) -> "tuple[Trace, Iterator[LayerPeriod | PartsLeftOut]]":
     """Open the trace and return it with the periods of its layers, or of their parts, which are found one by one."""
+    from ...analysis.comparison.iterations import loops_of
     from ...analysis.comparison.layer_periods import chosen_layers, layer_periods, part_periods
     from ...layers.selection.directions import NEEDS_OF_QUANTITIES
     from ...layers.statistics.grouping import NEEDS_OF_KEYS
@@ -158,7 +159,8 @@ def _search(
     layers = chosen_layers(trace, request.layers)
     looked_at = (request.directions, request.traffic, request.method, request.fs, quantity, filter, options)
     if by is None:
-        found = layer_periods(layers, *looked_at)
+        own = is_given("method") or filter is not None or options
+        found = layer_periods(layers, *looked_at, loops=None if own else loops_of(trace))
     else:
         binned = None if trace.resolution is None else trace.sums.parts(by)
         found = part_periods(layers, by, most, *looked_at, binned)

@@ -188,6 +188,12 @@ def handles_document(trace: Trace, layers: Iterable[Layer] | None = None) -> Doc
     return document(trace, handles=handles)
 
 
+_VERDICT: Final = frozenset(
+    {"periodic", "period_s", "period_interval_s", "confidence", "recurrence_s", "jitter", "reason", "evidence"}
+)
+"""Entries of the verdict on a signal alone."""
+
+
 def periods_document(
     trace: Trace,
     periods: Iterable[LayerPeriod | PartsLeftOut],
@@ -220,6 +226,9 @@ def periods_document(
         late = last.get((period.layer, period.direction or "", period.traffic))
         if late is not None and period.by is None:
             verdict["last_ranks"] = plain(late)
+        if period.loop is not None:
+            verdict["loop"] = period.loop.to_dict()
+            verdict["by_signal"] = {name: one for name, one in period.of_signal.to_dict().items() if name in _VERDICT}
         entries.append({**entry, **verdict})
     more: Document = {"not_analysed": left_out} if left_out else {}
     if figure is not None:

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
+from ...analysis.comparison.iterations import VERDICTS
 from ...analysis.comparison.layers import Comparison, FlushTime
 from ...analysis.comparison.periods import PeriodComparison
 from ...analysis.comparison.side_by_side import SideBySide
@@ -103,13 +104,20 @@ def _print_sides(comparison: Comparison, console: Console, brief: bool) -> None:
 
 
 def _verdict(found: PeriodComparison | None) -> str:
-    """Return what becomes of a period on the way down, and the period above where it has one."""
-    if found is None or found.verdict == "none":
+    """Return what becomes of iterations or of a period on the way down, and the period above where it has one."""
+    if found is None or (found.verdict == "none" and found.by_iteration is None):
         return "–"
+    text = _verdict_alone(found)
     for result in (found.upper, found.lower):
         if result is not None and result.period is not None:
-            return f"{found.verdict}, {seconds_text(result.period)}"
-    return found.verdict
+            return f"{text}, {seconds_text(result.period)}"
+    return text
+
+
+def _verdict_alone(found: PeriodComparison) -> str:
+    """Return what becomes of the iterations of a loop, with their number; without a loop the verdict on the period."""
+    by = found.by_iteration
+    return found.verdict if by is None else f"{by.verdict} {by.count:,} ×"
 
 
 def _print_details(comparison: Comparison, flows: list[Flow], console: Console) -> None:
@@ -184,7 +192,7 @@ def _print_periods(comparison: Comparison, console: Console) -> None:
         for place, flow in enumerate(pairs)
         if (isinstance(flow, SideBySide) or flow.lower_operations)
         and place in comparison.periods
-        and comparison.periods[place].verdict != "none"
+        and _verdict(comparison.periods[place]) != "–"
     ]
     if not shown:
         return
@@ -195,6 +203,10 @@ def _print_periods(comparison: Comparison, console: Console) -> None:
         table.add_row(_named(flow), flow.direction, *_period_cells(found, console.width >= _ROOM_FOR_INTERVALS))
     console.print(table)
     text = "lag: positive where the lower layer follows; coherence: from 0 to 1, at the period of the upper layer"
+    by_iteration = {found.by_iteration.verdict for _, found in shown if found.by_iteration is not None}
+    if by_iteration:
+        meaning = "; ".join(f"{name}: {VERDICTS[name]}" for name in VERDICTS if name in by_iteration)
+        text += f"; of the iterations (×) of a loop: {meaning}"
     print_paragraph(text, console, "dim", indent=0)
 
 
@@ -210,7 +222,7 @@ def _period_cells(found: PeriodComparison, intervals: bool) -> list[str]:
     above = found.upper is not None and found.upper.periodic
     lag = coherence.lag if coherence and above else None
     strength = coherence.coherence if coherence and above else None
-    values += [found.verdict, "–" if lag is None else seconds_text(lag)]
+    values += [_verdict_alone(found), "–" if lag is None else seconds_text(lag)]
     return [*values, "–" if strength is None else f"{strength:.2f}"]
 
 

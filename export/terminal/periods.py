@@ -361,7 +361,8 @@ def _print_head(periods: list[LayerPeriod], brief: bool, console: Console) -> No
         rate = None if metrics is None else metrics.b_io
         part = () if one.by is None else (shortened(printable(part_title(one.by, one.part)), 24),)
         numbers = (*part, of.volume(one.signal.volume), "–" if rate is None else of.rate(rate))
-        rows.append(Row(one.layer, one.direction or "", (*numbers, f"{len(one.result.phases):,}"), one))
+        count = f"{len(one.result.phases):,}" if one.loop is None else f"{one.loop.count:,} ×"
+        rows.append(Row(one.layer, one.direction or "", (*numbers, count), one))
     of, by = words(periods[0].quantity), periods[0].by
     print_rows(rows, (*((_PARTS[by],) if by else ()), of.noun, "at rate", "phases"), console)
     if not brief:
@@ -484,11 +485,15 @@ def _details(period: LayerPeriod) -> Iterator[str]:
     result, of = period.result, words(period.quantity)
     if result.periodic:
         yield printable(result.reason)
+    if period.loop is not None:
+        yield printable(period.loop.text)
+        yield f"by the bandwidth alone: {_verdict(period.of_signal)}"
     if result.phases:
         within = share_text(sum(phase.volume for phase in result.phases), period.signal.volume)
         text = f"{counted(len(result.phases), 'phase')} with {within} of the {of.noun}"
         # A single train of phases has been told with its distance and jitter.
-        if result.recurrence is not None and not (result.periodic and len(result.periods) == len(result.regimes) == 1):
+        told = result.periodic and len(result.periods) == len(result.regimes) == 1
+        if period.loop is None and result.recurrence is not None and not told:
             text += f", one every {seconds_text(result.recurrence)} on average"
             if result.jitter is not None:
                 text += f", jitter {percent_text(result.jitter)}"

@@ -1,0 +1,409 @@
+"""What layers do in the iterations of the program's loops: the period of each, and one layer against another."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Final
+
+import numpy as np
+
+from ...layers.loops.kinds import common_folder
+from ...layers.selection.window import FRACTION
+from ...layers.trace import Trace
+from ...model.arrays import Floats, Ints, Rows
+from ...model.codes import IoMode
+from ...model.document import Record
+from ...model.quantities import counted, percent_text, seconds_text
+from ...signals.step import StepSignal
+from ..loops.find import find_loops, slots_of
+from ..loops.loops import Loop, Loops
+from ..loops.timing import Intervals
+from ..loops.words import loop_text
+from ..phases.bursts import FEWEST_BURSTS, Bursts
+from ..phases.stretches import MOST_JITTER, PulseTrain, trains_of
+from ..results.evidence import LoopEvidence
+from ..results.result import Period, PeriodMetrics, PeriodResult, Regime
+from ..spectral.metrics import characterise, characterise_phases
+
+_TAKES_PART: Final = 0.5
+"""Share of the iterations in which a layer must move bytes for the loop to be one of its own."""
+_MATTERS: Final = 0.01
+"""Share of a layer's bytes, and of the run, below which a loop says nothing of its period."""
+_MOST: Final = 0.5
+"""Share of a layer's bytes that must be in loops for these to tell its period."""
+_EVIDENT: Final = math.log(100)
+"""Logarithm of the Bayes factor from which on intervals are no chance: one in a hundred, as for signals."""
+_LIKELY: Final = 0.5
+"""Confidence from which on the bursts of a layer tell more than a loop whose intervals are irregular."""
+_WITHIN: Final = 0.1
+"""Share of itself by which a period may be off to be right: what a confidence is a probability of."""
+_SAME: Final = 1.05
+"""Ratio of two periods up to which they are one."""
+_SEVERAL: Final = 1.5
+"""Operations of one layer for one of the other from which on they are split or merged: half of them, at least."""
+_HARDLY: Final = 0.01
+"""Share of the bytes above up to which an iteration hardly moves anything below."""
+_MODES: Final = {"read": (IoMode.READ,), "write": (IoMode.WRITE,), "total": (IoMode.READ, IoMode.WRITE)}
+VERDICTS: Final = {
+    "same": "as many operations below",
+    "merged": "several operations above are one below",
+    "split": "one operation above is several below",
+    "late": "the lower layer begins when the upper one is done",
+    "cached": "most iterations move nothing below",
+}
+"""What becomes of an iteration in a lower layer."""
+
+
+@dataclass(frozen=True)
+class LayerLoop(Record):
+    """The loop that a layer's bytes in one direction are moved in.
+
+    Attributes
+    ----------
+    count : int
+        Iterations of the loop.
+    iterations : int
+        Those in which the layer moves bytes.
+    text : str
+        The loop in words.
+    """
+
+    id: int
+    count: int
+    iterations: int
+    bytes: float
+    interval_s: Intervals
+    timing: str
+    bits: float
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Passes:
+    """What a layer moves in one direction in those iterations of a loop in which it moves something; columns (n,).
+
+    Attributes
+    ----------
+    loop : Loop
+    iteration : int64
+    operations : int64
+    bytes : float64
+    begin, end : float64
+        In s.
+    """
+
+    loop: Loop
+    iteration: Rows
+    operations: Ints
+    bytes: Floats
+    begin: Floats
+    end: Floats
+
+    def __len__(self) -> int:
+        return len(self.iteration)
+
+    def take(self, rows: Rows) -> "Passes":
+        """Return some iterations."""
+        numbers = self.iteration[rows], self.operations[rows]
+        return Passes(self.loop, *numbers, self.bytes[rows], self.begin[rows], self.end[rows])
+
+
+@dataclass(frozen=True)
+class ByIteration(Record):
+    """What becomes of a loop's iterations between two layers.
+
+    Attributes
+    ----------
+    verdict : str
+        One of `VERDICTS`.
+    loop, count : int
+        Its id, and how many iterations it has.
+    upper_iterations, lower_iterations : int
+        Those in which the layers move bytes.
+    upper_operations, lower_operations, upper_bytes, lower_bytes : float
+        Of an iteration, medians.
+    cached_iterations : int
+        Iterations that move bytes above and hardly any below.
+    late : float or None
+        By how much the lower layer begins after the upper one in an iteration, in s, the median.
+    reason : str
+        One sentence.
+    """
+
+    KEYS: ClassVar = {"late": "late_s"}
+
+    verdict: str
+    loop: int
+    count: int
+    upper_iterations: int
+    lower_iterations: int
+    upper_operations: float
+    lower_operations: float
+    upper_bytes: float
+    lower_bytes: float
+    cached_iterations: int
+    late: float | None
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class TraceLoops:
+    """The loops of a trace by what layers do in them."""
+
+    loops: Loops
+
+    @cached_property
+    def _first(self) -> dict[int, int]:
+        """Number of the first iteration of each loop in the sums."""
+        counts = [slots_of(one.count) for one in self.loops.outermost]
+        return dict(zip((one.id for one in self.loops.outermost), np.cumsum([0, *counts]).tolist(), strict=False))
+
+    @cached_property
+    def _told(self) -> list[Loop]:
+        """Loops whose iterations are told one by one, and that are no moment of the run."""
+        start, end = self.loops.trace.window
+        lasting = (one for one in self.loops.outermost if one.end_s - one.begin_s >= _MATTERS * (end - start))
+        return [one for one in lasting if len(one.iterations) == one.count]
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, str], tuple[Passes, ...]]:
+        return {}
+
+    def passes(self, loop: Loop, layer: str, direction: str) -> Passes:
+        """Return what a layer moves in a loop whose iterations are told one by one."""
+        sums = self.loops.sums
+        amounts, first = sums.amounts, self._first[loop.id]
+        low, high = np.searchsorted(amounts.keys[0], (first, first + loop.count))
+        rows = np.arange(low, high)
+        iteration, place, mode = (key[rows] for key in amounts.keys)
+        rows = rows[(place == sums.scope.order.index(layer)) & np.isin(mode, _MODES[direction])]
+        moved = amounts["whole"][rows] + amounts["part"][rows] / FRACTION
+        rows, moved = rows[moved > 0], moved[moved > 0]
+        iteration = amounts.keys[0][rows] - first
+        start = np.flatnonzero(np.diff(iteration, prepend=-1))
+        if not len(start):
+            nothing = np.zeros(0)
+            return Passes(loop, start, start, nothing, nothing, nothing)
+        second = sums.scope.window.ticks_per_second
+        return Passes(
+            loop,
+            iteration[start],
+            np.add.reduceat(amounts["operations"][rows], start),
+            np.add.reduceat(moved, start),
+            np.minimum.reduceat(amounts["begin"][rows], start) / second,
+            np.maximum.reduceat(amounts["end"][rows], start) / second,
+        )
+
+    def of(self, layer: str, direction: str) -> tuple[Passes, ...]:
+        """Return the loops that a layer takes part in, the one with most of its bytes first."""
+        key = layer, direction
+        if key not in self._known:
+            found = [self.passes(one, layer, direction) for one in self._told]
+            least = _MATTERS * self._bytes(layer, direction)
+            there = [one for one in found if len(one) >= _TAKES_PART * one.loop.count and one.bytes.sum() >= least]
+            self._known[key] = tuple(sorted(there, key=lambda one: -one.bytes.sum()))
+        return self._known[key]
+
+    def _bytes(self, layer: str, direction: str) -> float:
+        return float(self.loops.trace.layers[layer].statistics(direction).bytes)
+
+    def main(self, layer: str, direction: str) -> Passes | None:
+        """Return the loop that a layer's period is that of; None where most of its bytes are in none."""
+        found = self.of(layer, direction)
+        inside = sum(float(one.bytes.sum()) for one in found)
+        return found[0] if found and inside >= _MOST * self._bytes(layer, direction) else None
+
+    def pair(self, upper: str, lower: str, direction: str) -> tuple[Passes, Passes] | None:
+        """Return what two layers move in one loop: that of the upper one's in which the lower one takes part.
+
+        Where it does in none, it is the upper layer's main loop; None where that has none either.
+        """
+        found = [(one, _beside(one, self.passes(one.loop, lower, direction))) for one in self.of(upper, direction)]
+        shared = (two for two in found if len(two[1]) >= _TAKES_PART * len(two[0]))
+        return next(shared, found[0] if found and self.main(upper, direction) else None)
+
+    def top(self, loop: Loop, direction: str) -> str:
+        """Return the highest layer that takes part in a loop: the one that the program called."""
+        names = self.loops.trace.order
+        return next(one for one in names if len(self.passes(loop, one, direction)) >= _TAKES_PART * loop.count)
+
+    def bandwidth(self, layer: str, direction: str) -> StepSignal:
+        """Return the bandwidth of a layer."""
+        return self.loops.trace.layers[layer].bandwidth(direction)
+
+    def entry(self, passes: Passes) -> LayerLoop:
+        """Return what a document says of a layer's loop."""
+        loop = passes.loop
+        folder = common_folder(step.file for step in loop.body)
+        text = loop_text(loop, self.loops.loops, folder)
+        moved = float(passes.bytes.sum())
+        return LayerLoop(loop.id, loop.count, len(passes), moved, loop.interval_s, loop.timing, loop.bits, text)
+
+
+def loops_of(trace: Trace) -> TraceLoops | None:
+    """Return the loops of a trace, which are looked for once; None of one without operations."""
+    if trace.definitions.recording.reason("operations"):
+        return None
+    if "loops" not in trace.found:
+        trace.found["loops"] = TraceLoops(find_loops(trace))
+    found: TraceLoops = trace.found["loops"]
+    return found
+
+
+def _beside(upper: Passes, lower: Passes) -> Passes:
+    """Return the iterations of a lower layer without those that move hardly anything of what the upper one moves."""
+    above = np.zeros(upper.loop.count)
+    above[upper.iteration] = upper.bytes
+    return lower.take(np.flatnonzero(lower.bytes > _HARDLY * above[lower.iteration]))
+
+
+def compare_passes(upper: Passes, lower: Passes) -> ByIteration:
+    """Return what becomes of a loop's iterations in a lower layer."""
+    both, above, below = np.intersect1d(upper.iteration, lower.iteration, return_indices=True)
+    cached = len(upper) - len(both)
+    late = float(np.median(lower.begin[below] - upper.begin[above])) if len(both) else None
+    done = bool(np.median(lower.begin[below] - upper.end[above]) > 0) if len(both) else False
+    operations = _median(upper.operations), _median(lower.operations)
+    verdict = "same"
+    if cached > _TAKES_PART * len(upper):
+        verdict = "cached"
+    elif done:
+        verdict = "late"
+    elif operations[1] * _SEVERAL <= operations[0]:
+        verdict = "merged"
+    elif operations[1] >= operations[0] * _SEVERAL:
+        verdict = "split"
+    reason = f"{VERDICTS[verdict]}: {operations[0]:g} above and {operations[1]:g} below an iteration"
+    if cached:
+        reason += f"; {counted(cached, 'iteration')} of {len(upper)} move nothing below"
+    if late is not None and verdict == "late":
+        reason += f"; it begins {seconds_text(late)} after"
+    moved = _median(upper.bytes), _median(lower.bytes)
+    own = (verdict, upper.loop.id, upper.loop.count, len(upper), len(lower))
+    return ByIteration(*own, *operations, *moved, cached, late, reason)
+
+
+def _median(column: Ints | Floats) -> float:
+    return float(np.median(column)) if len(column) else 0.0
+
+
+def period_by_loops(
+    found: Sequence[Passes], result: PeriodResult, signal: StepSignal, leader: Callable[[], tuple[str, PeriodResult]]
+) -> PeriodResult:
+    """Return the verdict on a layer's period by the loop that its bytes are moved in.
+
+    Parameters
+    ----------
+    found : sequence of Passes
+        The loop that decides, and others that go on at the same time.
+    result : PeriodResult
+        Of the signal; its phases stay.
+    signal : StepSignal
+    leader : callable
+        Gives the layer that the program called, and the verdict on its signal. It decides for all layers of a loop
+        whose intervals are irregular.
+    """
+    main = found[0]
+    trains = _trains(main.loop)
+    if trains:
+        return _by_trains(found, trains, result, signal)
+    name, leading = leader()
+    periodic = leading.period is not None and leading.confidence >= _LIKELY
+    if leading.period is None or not periodic:
+        return replace(result, periods=(), regimes=(), metrics=characterise(signal), reason=_irregular(main.loop))
+    if result.period is not None and _alike(result.period, leading.period):
+        return result
+    reason = f"As the bursts of {name}, which the program called: {leading.reason}"
+    metrics = characterise(signal, leading.period)
+    return replace(result, periods=leading.periods, regimes=leading.regimes, metrics=metrics, reason=reason)
+
+
+def _alike(one: float, other: float) -> bool:
+    return max(one, other) <= _SAME * min(one, other)
+
+
+def _trains(loop: Loop) -> list[PulseTrain]:
+    """Return the stretches in which a loop has a period; none where its intervals are irregular.
+
+    That it repeats is certain by its steps, so intervals that vary by no more than those of any period are regular. A
+    loop of a single step, which has no evidence but its times, must show by these.
+    """
+    begin = np.array([one.begin_s for one in loop.iterations])
+    if len(begin) < FEWEST_BURSTS or np.diff(begin).min() <= 0:
+        return []
+    bursts = Bursts(begin, np.array([one.end_s for one in loop.iterations]), np.ones(len(begin)))
+    trains = [one for one in trains_of(bursts) or [] if one.gain >= _EVIDENT]
+    whole = PulseTrain(bursts, np.ones(len(begin) - 1), 0.0)
+    if loop.bits > 0 and whole.jitter <= MOST_JITTER and len(trains) < 2 and not any(one.drifts for one in trains):
+        return [whole]
+    return trains if sum(len(one.bursts) for one in trains) > _MOST * len(begin) else []
+
+
+def _by_trains(
+    found: Sequence[Passes], trains: Sequence[PulseTrain], result: PeriodResult, signal: StepSignal
+) -> PeriodResult:
+    main, loop = max(trains, key=lambda one: len(one.bursts)), found[0].loop
+    periods = [Period(main.period, main.interval(), _confidence(main), float(found[0].bytes.sum()))]
+    for other in found[1:]:
+        some = _trains(other.loop)
+        if len(some) == 1 and not any(_alike(some[0].period, one.period) for one in periods):
+            one = some[0]
+            periods.append(Period(one.period, one.interval(), _confidence(one), float(other.bytes.sum())))
+    following = [*(one.start for one in trains[1:]), signal.window[1]]
+    regimes = tuple(
+        Regime(
+            one.start,
+            max(min(float(one.bursts.start[-1]) + one.period, latest), float(one.bursts.start[-1])),
+            one.period,
+            _confidence(one),
+            len(one.bursts),
+            jitter=one.jitter,
+            drift=one.drift,
+        )
+        for one, latest in zip(trains, following, strict=True)
+    )
+    return replace(
+        result,
+        periods=tuple(periods),
+        regimes=regimes,
+        recurrence=main.period,
+        jitter=main.jitter,
+        metrics=_metrics(found[0], main, regimes[list(trains).index(main)].end, signal),
+        evidence=LoopEvidence(loop=loop.id, bits=loop.bits),
+        reason=_reason(loop, trains),
+    )
+
+
+def _metrics(passes: Passes, train: PulseTrain, until: float, signal: StepSignal) -> PeriodMetrics:
+    """Return how well a period describes what a layer moves in its iterations."""
+    begin = np.array([one.begin_s for one in passes.loop.iterations])[passes.iteration]
+    there = (begin >= train.start) & (begin <= train.bursts.start[-1])
+    if np.count_nonzero(there) != len(train.bursts):
+        return characterise(signal, train.period)
+    return characterise_phases(passes.begin[there], passes.end[there], passes.bytes[there], until, train.spans)
+
+
+def _confidence(train: PulseTrain) -> float:
+    """Return the probability that the mean interval is within a tenth of the truth, by Student's distribution."""
+    from scipy.special import stdtr
+
+    freedom = max(train.spans.size - 1, 1)
+    return 1.0 if train.jitter <= 0 else float(1 - 2 * stdtr(freedom, -_WITHIN * math.sqrt(freedom) / train.jitter))
+
+
+def _reason(loop: Loop, trains: Sequence[PulseTrain]) -> str:
+    text = f"{loop.count} iterations of a loop"
+    if len(trains) > 1:
+        parts = (f"{seconds_text(one.period, 4)} apart from {one.start:.4g} s on" for one in trains)
+        return f"{text}, {', '.join(parts)}."
+    some = "" if len(trains[0].bursts) == loop.count else f", {len(trains[0].bursts)} of them"
+    return f"{text}{some}, {seconds_text(trains[0].period, 4)} apart, jitter {percent_text(trains[0].jitter)}."
+
+
+def _irregular(loop: Loop) -> str:
+    between = loop.interval_s
+    return (
+        f"{loop.count} iterations of a loop at irregular intervals, {seconds_text(between.median, 4)} in the median, "
+        f"jitter {percent_text(between.jitter)}."
+    )
