@@ -406,8 +406,10 @@ def _turned(line: Line, plain: Ints, start: Ints, other: Mask, usual: int, least
         turned, other, usual = np.insert(turned, 0, turned[0] - length), np.insert(other, 0, False), usual + 1
     end = int(turned[-1]) + length
     if turned[-1] >= start[-1] or not np.array_equal(plain[turned[-1] : end], body):
-        # What is left of the last one is none.
-        end, turned, other = int(turned[-1]), turned[:-1], other[:-1]
+        # What is left of the last one is none, and the one before may lack its end.
+        end, lacks = min(int(turned[-1]), int(start[-1])), turned[-1] > start[-1]
+        turned, other = turned[:-1], other[:-1].copy()
+        other[-1:] |= lacks
     if len(turned) < len(start) - 1:
         return start, *before
     return np.append(turned, end), other, min(usual, len(turned) - 1)

@@ -117,3 +117,11 @@ def test_random_order_is_no_loop(kinds):
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_too_few_steps_are_no_loop(count):
     assert fold(steps_of([(WRITE, 1)] * count) if count else Steps.empty()) == []
+
+
+def test_a_last_iteration_that_ends_early_ends_with_the_steps():
+    rows = ([(READ, 5)] + [(WRITE, 100)] * 9) * 8
+    gap = np.full(80, 10)
+    gap[::10] = 1000
+    (loop,) = fold(steps_of(rows[:79], gap[:79]))
+    assert (loop.count, loop.start[-1]) == (8, 79)
