@@ -28,6 +28,8 @@ LONGER = 1.5
 """Times the longest burst of a regime that a burst lasts at most, or there is background in which none stands out."""
 SMALL = 0.25
 """Share of the usual volume of a phase below which a burst is none."""
+SPARSE = 3
+"""Bursts in a row between which others are missing, from which on they are of another regime."""
 LATEST_REGIME = "the latest regime"
 """Which of several regimes the stated period is that of."""
 NONE = Bursts(np.zeros(0), np.zeros(0), np.zeros(0))
@@ -106,6 +108,8 @@ class Outlook:
         if not more:
             return self
         starts, ends, volumes, spans = np.array(more).T
+        if len(more) >= SPARSE and spans[-SPARSE:].min() > 1:
+            return replace(self, since=1)
         bursts = train.bursts.joined(Bursts(starts, ends, volumes))
         longer = replace(train, bursts=bursts, spans=np.append(train.spans, spans))
         return replace(self, train=longer, period=longer.period, period_interval=longer.interval(), fitted=len(more))

@@ -32,6 +32,8 @@ PARTS: Final = 64
 """Bins to a period of the latest phases."""
 SOON: Final = 1 / 16
 """Share of a period after a look before which there is no other."""
+WHOLE: Final = 1.25
+"""How many times more operations there are when a look is at all of the run again, and not at its latest phases."""
 GROWTH: Final = 1.25
 """How many times more phases there are when a look may find a period that there was none of."""
 MORE: Final = 1.05
@@ -90,6 +92,7 @@ class Watcher:
         self._looked = -np.inf
         self._looked_operations = 0
         self._looked_phases = 0
+        self._whole = 0
         self._activity = self._bursts = Activity.empty()
         self._gap = np.inf
         self._repeats: Repetition | None = None
@@ -183,15 +186,16 @@ class Watcher:
         usual = None
         if len(latest) > 1:
             usual = before.period or float(latest.start[-1] - latest.start[0]) / (len(latest) - 1)
-        if self.signal.operations <= FEW:
-            self._credit.spend(self.signal.operations)
-            found = outlook(self.signal.whole((begin, now)))
-        elif usual is None or before.since:
-            found = self._seen_in(begin, now, (now - begin) / PARTS**2)
-        else:
+        found = None
+        grown = self.signal.operations > max(FEW, WHOLE * self._whole)
+        if not grown and self.signal.operations > FEW and usual is not None and not before.since:
             # From the middle of the pause before the second on.
             low = float(min(latest.end[0], latest.start[1]) + latest.start[1]) / 2
             found = _joined(before, self._seen_in(low, now, usual / PARTS))
+        if found is None or (found.train is None and before.train is not None):
+            self._credit.spend(self.signal.operations)
+            self._whole = self.signal.operations
+            found = outlook(self.signal.whole((begin, now)))
         self._outlook = found
         self._looked, self._looked_operations = now, self._seen
         self._go_on()

@@ -132,3 +132,31 @@ def test_the_reason_is_of_the_latest_regime():
     _, answers = watched(*phases_at(starts + np.random.default_rng(2).uniform(0, 0.1, starts.size)), 100)
     assert answers[-1].period == pytest.approx(4.0, rel=1e-2)
     assert "that moved most" not in answers[-1].reason
+
+
+@pytest.mark.parametrize("noise", ["background", "small operations"])
+@pytest.mark.parametrize("period", [2.0, 21.0])
+def test_a_change_of_period_is_told_within_five_phases_whatever_lies_between_them(noise, period):
+    rng = np.random.default_rng(11)
+    first, second = 7.0 * np.arange(16), 16 * 7.0 + period * np.arange(10)
+    starts = np.concatenate((first, second))
+    starts += rng.uniform(0, 0.02 * period, starts.size)
+    start, end, volume = phases_at(starts)
+    last = float(end.max())
+    if noise == "background":
+        edges = np.linspace(0, last, int(2 * last))
+        other = edges[:-1], edges[1:], rng.integers(1000, 100_000, edges.size - 1)
+    else:
+        places = rng.uniform(0, last, int(last / 4))
+        other = places, places + 0.04, rng.integers(1000, 100_000, places.size)
+    start, end, volume = (np.concatenate(pair) for pair in zip((start, end, volume), other, strict=True))
+    order = np.argsort(end, kind="stable")
+    start, end, volume = start[order], end[order], volume[order]
+    watcher, done, right = Watcher(Key("POSIX", "write")), 0, []
+    for begin in starts:
+        stop = int(np.searchsorted(end, begin + 1.1))
+        watcher.add(Spans(start[done:stop], end[done:stop], volume[done:stop]))
+        answer, done = watcher.answer(0.0, begin + 1.1), stop
+        right.append(answer.period == pytest.approx(7.0 if len(right) < 16 else period, rel=0.1))
+    assert all(right[6:16])
+    assert all(right[20:])
