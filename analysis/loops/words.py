@@ -73,16 +73,16 @@ def outlier_text(loop: Loop) -> str:
     usual = sorted(map(_length, loop.iterations))[len(loop.iterations) // 2]
     times = f"{_length(worst) / usual:,.1f} times as long as usual" if usual > 0 else seconds_text(_length(worst))
     more = f"; {counted(len(long) - 1, 'other stands', 'others stand')} out, too" if len(long) > 1 else ""
-    return f"iteration {number} takes {times}{_blame(worst)}{more}"
+    return f"iteration {number} takes {times} {blame_text(worst)}{more}"
 
 
-def _blame(one: Iteration) -> str:
-    """Return the lowest layer that was busy most of an iteration, and its slowest rank."""
+def blame_text(one: Iteration) -> str:
+    """Return the lowest layer that was busy most of an iteration, and its slowest rank, in brackets."""
     for layer, part in reversed(one.layers.items()):
         if part.busy_s > 0.5 * _length(one):
             rank = "" if part.slowest_rank is None else f", most on rank {part.slowest_rank}"
-            return f" ({layer} busy for {seconds_text(part.busy_s)}{rank})"
-    return " (no layer is busy for most of it)"
+            return f"({layer} busy for {seconds_text(part.busy_s)}{rank})"
+    return "(no layer is busy for most of it)"
 
 
 def _length(one: Iteration) -> float:

@@ -10,6 +10,8 @@ from ...analysis.comparison.layers import Comparison, compare_layers, pair_entri
 from ...analysis.comparison.story import Segment, results_of, story_of
 from ...analysis.findings.facts import RANKS_SHOWN
 from ...analysis.findings.find import evidence_units
+from ...analysis.loops.find import find_loops
+from ...analysis.loops.loops import Loops
 from ...analysis.registry import DEFAULT_METHOD
 from ...layers.layer import Layer
 from ...layers.selection.directions import DIRECTIONS
@@ -27,6 +29,7 @@ from .glossary import GLOSSARY
 from .headline import headline, holds_io, verdict_text
 from .panels.calls import call_tree, thread_stacks
 from .panels.limits import Limits
+from .panels.loops import loop_charts, loop_strips
 from .panels.signals import curve, phase_strip, request_sizes, size_charts, spectra
 from .panels.timeline import collective_calls, timeline
 from .panels.volumes import handle_tree, heat_maps, system_nodes
@@ -62,6 +65,7 @@ def report_contents(
     comparison: Comparison | None = None,
     limits: Limits | None = None,
     story: Sequence[Segment] = (),
+    loops: Loops | None = None,
 ) -> PageDocument:
     """Return the page of a trace.
 
@@ -76,6 +80,8 @@ def report_contents(
     limits : Limits, optional
     story : sequence of Segment
         What the I/O was, segment by segment.
+    loops : Loops, optional
+        Those of the trace.
 
     Returns
     -------
@@ -101,7 +107,8 @@ def report_contents(
     recorded = holds_io(whole)
     if recorded:
         more |= {"window_s": trace.window, **_drawings(trace, layers, shown, comparison, limits)}
-        sections = _sections(trace, shown, more, limits)
+        more["loops"] = loop_strips(loops, limits)
+        sections = _sections(trace, shown, more, limits, loop_charts(loops, shown, limits))
     damaged = trace.damage.damaged
     return PageDocument(
         f"I/O of {'/'.join(str(trace.path).split('/')[-2:])}",
@@ -177,7 +184,9 @@ def _drawings(
     return {**found, "names": names.table()}
 
 
-def _sections(trace: Trace, shown: Sequence[LayerPeriod], more: Document, limits: Limits) -> list[Section]:
+def _sections(
+    trace: Trace, shown: Sequence[LayerPeriod], more: Document, limits: Limits, loops: Sequence[PageBlock]
+) -> list[Section]:
     """Return the sections; a picture without anything to draw draws nothing, and its section is left out."""
     sizes = [
         request_sizes(trace.layers[period.layer], period.direction or "total")
@@ -190,6 +199,7 @@ def _sections(trace: Trace, shown: Sequence[LayerPeriod], more: Document, limits
     threads = "Two threads side by side" if several else "What the thread did"
     own: dict[str, Sequence[PageBlock]] = {
         "flow": [Picture("sides" if beside else "flow")],
+        "loops": loops,
         "spectra": spectra(shown, limits.lines),
         "sizes": size_charts(sizes),
     }
@@ -199,6 +209,7 @@ def _sections(trace: Trace, shown: Sequence[LayerPeriod], more: Document, limits
         ("layers", "Layers", "What each layer did"),
         ("flow", *(("Layers side by side",) * 2 if beside else ("Flow", "From layer to layer"))),
         ("collectives", "Collectives", "Who does the work of collective calls"),
+        ("loops", "Loops", "Iterations over one another"),
         ("periods", "Periods", "Periods"),
         ("spectra", "Spectra", "Spectra"),
         ("timeline", "Timeline", "I/O timeline"),
@@ -376,7 +387,11 @@ def write_report(
         periods += layer_periods([layer], DIRECTIONS, traffic, method, fs)
     comparison = compare_layers(trace, layers=names, directions=DIRECTIONS, method=method, fs=fs, known=periods)
     story = story_of(trace, results_of(periods), method, fs)
+    single = trace.stream.in_memory is not None and trace.definitions.recording.knows("operations")
+    loops = find_loops(trace) if single else None
     title = f"iostrata: {trace.path.parent.name or trace.path.name}"
-    smaller = (report_contents(trace, chosen, periods, comparison, limits, story) for limits in Limits().smaller())
+    smaller = (
+        report_contents(trace, chosen, periods, comparison, limits, story, loops) for limits in Limits().smaller()
+    )
     written = write_page(smaller, path, title, most_bytes)
     return replace(written, layers=tuple(layer.name for layer in chosen))

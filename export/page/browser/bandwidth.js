@@ -132,6 +132,34 @@ const describeBandwidth = (curve, verdict) => (start, end) => {
 const peakText = ({ peak }, label) => (peak ? h('span', { title: `${label}: the highest rate of all, ${exactNumber(peak.rate)} B/s from ${exactNumber(peak.start_s)} s on for ${secondsText(peak.length_s)}. ${definitionOf('bandwidth')}` },
   `peak ${rateText(peak.rate)} for ${secondsText(peak.length_s)}`) : null);
 
+// The iterations of a loop one after the other; what stands out has a note and a colour.
+const LOOP = 14;
+const loopPanel = ({ title, total, together, notes, ...packedTimes }) => {
+  const [start, end] = [unpacked(packedTimes.start), unpacked(packedTimes.end)];
+  const draw = (canvas) => {
+    const { context, width } = prepared(canvas, LOOP);
+    for (let number = 0; number < start.length; number += 1) {
+      const span = spanOf(start[number], end[number], width, 1);
+      if (!span) continue;
+      context.fillStyle = notes[number] ? palette.period : palette.io;
+      context.fillRect(span[0], 2, span[1] > 4 ? span[1] - 1 : span[1], LOOP - 4);
+    }
+    context.fillStyle = palette.muted;
+    context.textAlign = 'right';
+    context.fillText('iterations', gutter(width) - 6, LOOP - 3);
+  };
+  const describe = (from, until) => {
+    const number = end.findIndex((time, place) => time >= from && start[place] <= until);
+    if (number < 0) return [`${timeText((from + until) / 2, view.end - view.start)}: in no iteration`];
+    const first = number * together + 1;
+    const which = together > 1 ? `iterations ${countText(first)} to ${countText(Math.min(total, first + together - 1))}` : `iteration ${countText(first)}`;
+    return [`${which} of ${countText(total)}: ${secondsText(end[number] - start[number])} from ${timeText(start[number], view.end - view.start)} on`,
+      ...(notes[number] ? [`stands out ${notes[number]}`] : [])];
+  };
+  return h('div', { class: 'panel' }, h('div', { class: 'muted' }, title),
+    timePlot(`Iterations of ${title}`, LOOP, draw, describe));
+};
+
 drawn.bandwidth = () => {
   if (!curves.length) return h('p', {}, 'No bytes were moved by these layers on the selected files.');
   const redrawAll = () => redraw(panels.filter((panel) => panel.timed));
@@ -162,5 +190,6 @@ drawn.bandwidth = () => {
         timePlot(`Bandwidth of ${label}: ${bytesText(verdict.bytes)}, ${curve.verdict}`, PANEL,
           (canvas) => drawBandwidth(canvas, curve, verdict), describeBandwidth(curve, verdict)));
     }),
+    contents.loops.map(loopPanel),
     curves.length ? timeAxis() : null];
 };

@@ -46,6 +46,8 @@ class Limits:
         Threads whose call stacks are drawn, and calls in them; of more, neighbours are drawn as one.
     calls : int
         Collective calls drawn a pair of layers and direction; of more, neighbours are drawn as one.
+    loops, iterations : int
+        Loops whose iterations are drawn, and iterations drawn over one another.
     pairs : int
         Pairs of layers, and entries of any list that the comparison of layers holds.
     """
@@ -70,6 +72,8 @@ class Limits:
     stack_threads: int = 24
     stack_bars: int = 12_000
     calls: int = 2000
+    loops: int = 8
+    iterations: int = 32
     pairs: int = 200
 
     def smaller(self) -> "Iterator[Limits]":

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from iostrata import Trace, compare_layers, detect_period, step_signal, write_report
+from iostrata import Trace, compare_layers, detect_period, find_loops, step_signal, write_report
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
 from iostrata.analysis.findings import rules
 from iostrata.export.encoding import Names, shortened, without_long_text
 from iostrata.export.json.documents import handles_document, json_pieces, layers_document, periods_document
 from iostrata.export.page.html import BASE, page
 from iostrata.export.report.panels.limits import Limits
+from iostrata.export.report.panels.loops import loop_charts, loop_strips
 from iostrata.export.report.panels.signals import request_sizes
 from iostrata.export.report.panels.timeline import collective_calls
 from iostrata.export.report.panels.volumes import volume_grid
@@ -231,6 +232,41 @@ def test_a_trace_without_application_files_has_a_report(make_trace: Callable[...
     trace = make_trace([("POSIX", "/proc/x", -1)], [{"begin": 10, "end": 20, "moved": 5}])
     written = write_report(trace, tmp_path / "none.html")
     assert contents_of(written.path)["headline"] == ["No bytes were moved on the selected files."]
+
+
+def test_iterations_are_drawn_over_one_another_and_over_time(reports, trace_of):
+    contents = contents_of(reports("ckpt4"))
+    loops = find_loops(trace_of("ckpt4")).outermost
+    assert [one["total"] for one in contents["loops"]] == [one.count for one in loops]
+    for strip, loop in zip(contents["loops"], loops, strict=True):
+        assert unpacked(strip["start"]).tolist() == [one.begin_s for one in loop.iterations]
+    (section,) = (one for one in contents["sections"] if one["id"] == "loops")
+    charts = [one for block in section["blocks"] if block["block"] == "beside" for one in block["blocks"]]
+    assert {one["title"] for one in charts} == {"MPI-IO write", "POSIX write", "ISOC write", "POSIX read"}
+    for chart in charts:
+        median = next(one for one in chart["series"] if "bold" in one["tone"])
+        assert len(unpacked(median["y"])) == 64
+        assert len(chart["series"]) <= Limits().iterations + 7
+    checkpoint = next(one for one in charts if one["title"] == "POSIX write")
+    # Each iteration writes 8 MiB in 64 columns.
+    for series in checkpoint["series"]:
+        np.testing.assert_allclose(unpacked(series["y"]).sum() * series["every"][1], 2**23, rtol=1e-5)
+
+
+def test_a_loop_of_very_many_iterations_does_not_grow_the_page(make_trace):
+    steps = [
+        {"begin": 100 * number + place, "end": 100 * number + place + 1, "moved": size, "requested": size}
+        for number in range(4000)
+        for place, size in enumerate((3, 5, 7))
+    ]
+    trace = make_trace([("POSIX", "/data/out", -1)], steps, length=400_000)
+    periods = list(layer_periods(chosen_layers(trace)))
+    found = find_loops(trace)
+    (strip,) = loop_strips(found, Limits())
+    assert strip["total"] == 4000
+    assert len(unpacked(strip["start"])) <= Limits().phases
+    charts = json.dumps([block.to_dict() for block in loop_charts(found, periods, Limits())])
+    assert len(charts) < 40_000
 
 
 def test_collective_calls_are_those_of_the_flows(reports, trace_of):
