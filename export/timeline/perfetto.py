@@ -18,8 +18,12 @@ from typing import Any, Final, Literal, TextIO
 import numpy as np
 
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
+from ...analysis.loops.find import find_loops
+from ...analysis.loops.loops import Loop, Loops
+from ...analysis.loops.words import blame_text, loop_text
 from ...analysis.registry import DEFAULT_METHOD
 from ...layers.attribution.calls.walk import StackBars
+from ...layers.loops.kinds import common_folder
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ...model.definitions import Definitions
@@ -37,9 +41,13 @@ MOST_SLICES: Final = 200_000
 """Operations, opens, closes and the like that are written one by one; of more, neighbours are written as one."""
 COUNTER_BINS: Final = 4096
 MOST_PHASES: Final = 10_000
+MOST_ITERATIONS: Final = 10_000
+"""Of all loops, those that move most first."""
 _TRANSFERS: Final = tuple(KINDS.index(mode) for mode in ("read", "write", "flush"))
 _CALLS: Final = {KINDS.index("open"): "open", KINDS.index("close"): "close", KINDS.index("other"): "metadata operation"}
 """Kinds of slices that move no bytes, and their names."""
+_LANES: Final = 1 << 13
+"""Numbers of tracks kept for each loop, more than it has iterations that are told one by one."""
 _CALL_TRACKS: Final = 1 << 20
 """Numbers of tracks of calls are beyond those of operations."""
 LAYERS: Final = 1
@@ -63,7 +71,7 @@ def write_perfetto(
     operations last from Enter to Leave where the trace has them, and no time where it has not; below them, all calls of
     each thread with I/O, a track a level, so that who called stands above each operation. The process ``layers`` has a
     counter with the bandwidth of each layer and direction (means over at most 4096 bins, in MB/s) and tracks with its
-    phases and its periods. Times are µs from the trace's start.
+    phases and its periods, and with the iterations of each loop. Times are µs from the trace's start.
 
     Parameters
     ----------
@@ -160,6 +168,8 @@ def _events(trace: Trace, layers: tuple[str, ...], periods: list[LayerPeriod], s
     for number, period in enumerate(periods):
         yield from _counter(period)
         yield from _phases(period, 2 * number + 1)
+    if trace.definitions.recording.knows("operations"):
+        yield from _loops(find_loops(trace), 2 * len(periods) + 1)
     yield from _operations(trace, layers, slices)
 
 
@@ -217,6 +227,48 @@ def _phases(period: LayerPeriod, track: int) -> Iterator[Event]:
         start = max(begin, reached)
         reached = max(reached, end)
         yield _slice(name, start, max(start, end), LAYERS, track + 1, arguments)
+
+
+def _loops(found: Loops, track: int) -> Iterator[Event]:
+    """Give the loops, and the iterations of each on tracks of their own."""
+    left, shown = MOST_ITERATIONS, []
+    for loop in sorted(found.outermost, key=lambda one: (-one.bytes, one.begin_s)):
+        if 0 < len(loop.iterations) <= left:
+            left -= len(loop.iterations)
+            shown.append(loop)
+    shown.sort(key=lambda one: one.begin_s)
+    folder = common_folder(step.file for loop in shown for step in loop.body)
+    texts = [shortened(loop_text(loop, found.loops, folder), _NAME) for loop in shown]
+    about = [{"count": one.count, "timing": one.timing, "interval_s": one.interval_s.median} for one in shown]
+    times = [(one.begin_s, one.end_s) for one in shown]
+    yield from _laid_out("loops", track, list(zip(texts, times, about, strict=True)), "loop")
+    for number, (loop, text) in enumerate(zip(shown, texts, strict=True), 1):
+        yield from _laid_out(text, track + number * _LANES, _iterations(loop), "iteration")
+
+
+_Entry = tuple[str, tuple[float, float], dict[str, Any]]
+"""Name, begin and end, and arguments of a slice."""
+
+
+def _laid_out(title: str, track: int, entries: Iterable[_Entry], category: str) -> Iterator[Event]:
+    """Give slices, in the order of their begins, each on the first track that is free."""
+    tracks = _Tracks()
+    for name, (start, end), arguments in entries:
+        lane, fresh = tracks.free(_nanoseconds(start), _nanoseconds(end))
+        if fresh:
+            yield from _named("thread", LAYERS, track + lane, _of_lane(title, lane), track + lane)
+        yield _slice(name, start, end, LAYERS, track + lane, arguments, category)
+
+
+def _iterations(loop: Loop) -> list[_Entry]:
+    """Return the iterations of a loop as they begin."""
+    found: list[_Entry] = []
+    for number, one in enumerate(loop.iterations, 1):
+        arguments: dict[str, Any] = {"loop": loop.id, "number": number, "of": loop.count}
+        arguments |= {f"{layer} bytes": part.bytes_read + part.bytes_written for layer, part in one.layers.items()}
+        arguments |= {"stands out": blame_text(one)} if one.outlier else {}
+        found.append((f"iteration {number}", (one.begin_s, one.end_s), arguments))
+    return sorted(found, key=lambda one: one[1])
 
 
 def _number_of(definitions: Definitions, process: int) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from iostrata import open_trace, write_perfetto
+from iostrata import find_loops, open_trace, write_perfetto
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
 from iostrata.export.timeline.perfetto import LAYERS
 
@@ -44,6 +44,21 @@ def test_every_operation_is_a_slice_with_its_bytes(events, written, trace):
     assert written.operations == total == len(slices) > 100
     volume = sum(layer.statistics("total").bytes for layer in trace.layers.values())
     assert sum(event["args"]["bytes"] for event in slices) == volume
+
+
+def test_loops_and_their_iterations_are_slices(tmp_path):
+    trace = open_trace(FIXTURES / "ckpt4")
+    path = write_perfetto(trace, tmp_path / "x.perfetto.json").path
+    slices = of_kind(json.loads(path.read_text())["traceEvents"], "X")
+    known = {loop.id: loop for loop in find_loops(trace).outermost}
+    counts = [event["args"]["count"] for event in slices if event["cat"] == "loop"]
+    assert counts == [one.count for one in known.values()]
+    iterations = [event for event in slices if event["cat"] == "iteration"]
+    assert len(iterations) == sum(counts)
+    for event in iterations:
+        one = known[event["args"]["loop"]].iterations[event["args"]["number"] - 1]
+        assert event["ts"] == pytest.approx(one.begin_s * 1e6, abs=1e-2)
+        assert event["dur"] == pytest.approx((one.end_s - one.begin_s) * 1e6, abs=1e-2)
 
 
 @pytest.mark.skipif(shutil.which("otf2-print") is None, reason="needs otf2-print of the OTF2 library")
