@@ -267,7 +267,7 @@ def _varying(steps: Steps, folded: Folded) -> set[tuple[int, str]]:
     found = set()
     for one in np.unique(code[total != UNKNOWN_BYTES]).tolist():
         amount = np.add.reduceat(np.where((code == one) & (total >= 0), total, 0), start[:-1] - start[0])
-        if (amount == amount[folded.usual]).mean() < 0.5:
+        if (amount == amount[folded.usual]).mean() <= 0.5:
             what = StepCode.of(one)
             found.add((what.layer, STEP_KINDS[what.kind]))
     return found

@@ -46,6 +46,8 @@ _FILES: Final = 4
 """Files to which an iteration may do the same so that each file is an iteration: two or three in turn, not a set."""
 _ALL: Final = 0.9
 """Share of the steps that one must have to be all there is, and of iterations in which a pause must be the longer."""
+_NEARLY: Final = 0.75
+"""Share of the steps that what repeats to the byte must have, beside an open, a header and a close."""
 _COMPARED: Final = 64
 """Iterations whose pauses are compared."""
 _CLEAR: Final = 2.0
@@ -569,6 +571,8 @@ def _divided(one: Folded, line: Line, fresh: Mask) -> Folded:
 
 def _plain_run(line: Line) -> list[Folded]:
     """Return one step that is all there is as a loop, but for those before and after it: only its number says so."""
+    if rounds := _rounds(line.tokens[0]):
+        return rounds
     for token in (line.tokens[0], line.kind):
         count = np.bincount(token)
         where = np.flatnonzero(token == np.argmax(count))
@@ -578,6 +582,34 @@ def _plain_run(line: Line) -> list[Folded]:
         if len(where) >= _FEWEST and whole:
             return [Folded(np.append(where, where[-1] + 1), 0, np.zeros(len(where), np.bool_), 0.0)]
     return []
+
+
+def _rounds(token: Ints) -> list[Folded]:
+    """Return the same steps in the same order again and again as a loop, where that is nearly all there is.
+
+    There are fewer ways to do so than to cut at any anchor, so that fewer iterations are evidence.
+    """
+    size = len(token)
+    best: tuple[float, Folded] | None = None
+    for length in range(2, min(size // _FEWEST, _COMPARED) + 1):
+        off = np.flatnonzero(np.append(token[length:] != token[:-length], True))
+        begin = np.append(0, off[:-1] + 1)
+        longest = int(np.argmax(off - begin))
+        count = (int(off[longest] - begin[longest]) + length) // length
+        low = int(begin[longest])
+        if count < _FEWEST or count * length < _NEARLY * size:
+            continue
+        own = token[low : low + count * length]
+        bits = _order_bits(own) - _order_bits(own[:length]) - np.log2(size)
+        if bits >= EVIDENCE and (best is None or bits > best[0]):
+            start = low + length * np.arange(count + 1)
+            best = bits, Folded(start, 0, np.zeros(count, np.bool_), bits)
+    return [] if best is None else [best[1]]
+
+
+def _order_bits(token: Ints) -> float:
+    """Return the bits of the order of tokens whose numbers are known."""
+    return float((gammaln(len(token) + 1) - gammaln(np.bincount(token) + 1).sum()) / np.log(2))
 
 
 def _episodes(line: Line) -> list[Folded]:

@@ -52,6 +52,14 @@ def test_one_step_again_and_again_is_a_loop_also_in_a_file_that_is_opened_and_cl
     assert loop.start.tolist() == list(range(1, count + 2))
 
 
+@given(st.integers(8, 12))
+def test_few_rounds_of_the_same_steps_are_a_loop_of_rounds_and_not_of_steps(count):
+    rows = [(OPEN, 0), (WRITE, 2_000_000), (WRITE, 8), (CLOSE, 0)]
+    (loop,) = fold(steps_of([rows[0], *rows[1:3] * count, rows[3]]))
+    assert loop.start.tolist() == list(range(1, 2 * count + 2, 2))
+    assert loop.bits > 0
+
+
 @given(st.integers(3, 8), st.integers(10, 20))
 def test_loops_within_loops(outer, inner):
     rows = ([(OPEN, 0)] + [(WRITE, 100), (READ, 3)] * inner + [(FLUSH, 0), (CLOSE, 0)]) * outer
