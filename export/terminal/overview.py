@@ -139,5 +139,5 @@ def _metadata(overview: Overview, transfers: bool) -> list[str]:
 
 def _tail(overview: Overview) -> list[str]:
     aside = overview.trace.set_aside.operations
-    more = "More: periods, compare, layers, handles, report"
+    more = "More: loops, periods, compare, layers, handles, report"
     return [f"{more}; set aside: {counted(aside, 'operation')}" if aside else more]
