@@ -67,9 +67,17 @@ class BodyStep(Record):
 
 @dataclass(frozen=True)
 class LayerPart(Record):
-    """What a layer does in an iteration."""
+    """What a layer does in an iteration.
 
-    OPTIONAL: ClassVar = frozenset({"slowest_rank"})
+    Attributes
+    ----------
+    slowest_rank : int or None
+        Whose operations took longest, summed up.
+    latest_rank, latest_s : int and float, or None
+        Who began last, and how long in s after the usual rank; None where all began at once, and of all iterations.
+    """
+
+    OPTIONAL: ClassVar = frozenset({"slowest_rank", "latest_rank", "latest_s"})
 
     bytes_read: int | float
     bytes_written: int | float
@@ -79,6 +87,8 @@ class LayerPart(Record):
     hidden_operations: int = 0
     metadata_operations: int = 0
     slowest_rank: int | None = None
+    latest_rank: int | None = None
+    latest_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -267,7 +277,7 @@ class Told:
         spread = 1.4826 * float(np.median(np.abs(length - median)))
         least = _MATTERS * float(np.ptp(begin)) / max(1, count - 1)
         long = (length > _LONGER * median) & (length > median + max(_DEVIATIONS * spread, least)) & (count > 2)
-        slowest = _slowest(sums, first, count)
+        blamed = _blamed(sums, first, count)
         groups = first * sums.layers + np.arange(count * sums.layers)
         busy = dict(zip(groups.tolist(), (sums.busy.lengths(groups) / second).tolist(), strict=True))
         iterations = tuple(
@@ -275,7 +285,7 @@ class Told:
                 float(begin[one]),
                 float(end[one]),
                 bool(long[one]),
-                _layer_parts(sums, np.arange(edges[one], edges[one + 1]), busy, slowest),
+                _layer_parts(sums, np.arange(edges[one], edges[one + 1]), busy, blamed),
                 other[one],
             )
             for one in range(count)
@@ -291,7 +301,11 @@ def _inside(group: Ints, groups: Ints) -> Mask:
 
 
 def _layer_parts(
-    sums: IterationSums, rows: Rows, busy: Mapping[int, float], slowest: Mapping[int, int], first: int | None = None
+    sums: IterationSums,
+    rows: Rows,
+    busy: Mapping[int, float],
+    blamed: Mapping[int, "_Blamed"],
+    first: int | None = None,
 ) -> dict[str, LayerPart]:
     """Return what layers do in some rows of sums: of one iteration, or of several as if they were number `first`."""
     _, layer, mode = (key[rows] for key in sums.amounts.keys)
@@ -301,6 +315,7 @@ def _layer_parts(
         moving = mine[(modes == IoMode.READ) | (modes == IoMode.WRITE)]
         number = int(sums.amounts.keys[0][mine[0]]) if first is None else first
         group = number * sums.layers + place
+        ranks = blamed.get(group)
         found[sums.scope.order[place]] = LayerPart(
             bytes_read=sums.bytes(mine[modes == IoMode.READ]),
             bytes_written=sums.bytes(mine[modes == IoMode.WRITE]),
@@ -309,17 +324,34 @@ def _layer_parts(
             flushes=int(sums.amounts["operations"][mine[modes == IoMode.FLUSH]].sum()),
             hidden_operations=int(sums.amounts["hidden"][mine[modes != METADATA]].sum()),
             metadata_operations=int(sums.amounts["operations"][mine[modes == METADATA]].sum()),
-            slowest_rank=slowest.get(group),
+            slowest_rank=None if ranks is None else ranks.slowest,
+            latest_rank=None if ranks is None or not ranks.late_s else ranks.latest,
+            latest_s=None if ranks is None or not ranks.late_s else ranks.late_s,
         )
     return found
 
 
-def _slowest(sums: IterationSums, first: int, count: int) -> dict[int, int]:
-    """Return the rank whose operations took longest, by iteration and layer."""
+@dataclass(frozen=True)
+class _Blamed:
+    """Ranks of an iteration in a layer: whose operations took longest, and which began last, how long after most."""
+
+    slowest: int
+    latest: int
+    late_s: float
+
+
+def _blamed(sums: IterationSums, first: int, count: int) -> dict[int, _Blamed]:
+    """Return the ranks to blame, by iteration and layer."""
     iteration, layer, process = sums.ranks.keys
     mine = (iteration >= first) & (iteration < first + count)
-    group, ticks = (iteration * sums.layers + layer)[mine], sums.ranks["ticks"][mine]
-    order = np.lexsort((ticks, group))
-    last = np.flatnonzero(np.diff(group[order], append=-1))
-    ranks = np.append(sums.scope.definitions.groups.rank, -1)[process[mine][order][last]]
-    return dict(zip(group[order][last].tolist(), ranks.tolist(), strict=True))
+    group, process = (iteration * sums.layers + layer)[mine], process[mine]
+    ticks, begin = sums.ranks["ticks"][mine], sums.ranks["begin"][mine]
+    slowest, latest = np.lexsort((ticks, group)), np.lexsort((begin, group))
+    last = np.flatnonzero(np.diff(group[slowest], append=-1))
+    low = np.append(0, last[:-1] + 1)
+    # Of two ranks the usual one is the earlier.
+    late = begin[latest[last]] - begin[latest[(low + last) // 2]]
+    ranks = np.append(sums.scope.definitions.groups.rank, -1)
+    columns = (ranks[process[slowest[last]]], ranks[process[latest[last]]], late / sums.scope.window.ticks_per_second)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return dict(zip(group[slowest][last].tolist(), (_Blamed(*row) for row in rows), strict=True))

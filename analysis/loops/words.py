@@ -77,7 +77,13 @@ def outlier_text(loop: Loop) -> str:
 
 
 def blame_text(one: Iteration) -> str:
-    """Return the lowest layer that was busy most of an iteration, and its slowest rank, in brackets."""
+    """Return who made an iteration long, in brackets: the rank that began late, or a layer and its slowest rank.
+
+    The layer is the lowest that was busy most of the time.
+    """
+    for part in one.layers.values():
+        if part.latest_s is not None and part.latest_s > 0.5 * _length(one):
+            return f"(rank {part.latest_rank} begins {seconds_text(part.latest_s)} after most others)"
     for layer, part in reversed(one.layers.items()):
         if part.busy_s > 0.5 * _length(one):
             rank = "" if part.slowest_rank is None else f", most on rank {part.slowest_rank}"

@@ -135,7 +135,7 @@ class IterationSums(Sums):
     amounts : KeyedSums
         By iteration, layer and mode.
     ranks : KeyedSums
-        The ticks of operations by iteration, layer and process.
+        The ticks of operations by iteration, layer and process, and when the first one began.
     busy : RangeUnion
         When operations were under way, by ``iteration * layers + layer``.
     """
@@ -143,7 +143,7 @@ class IterationSums(Sums):
     scope: Scope
     assignment: Assignment
     amounts: KeyedSums = keyed(3, "operations", "hidden", "whole", "part", "begin", "end")
-    ranks: KeyedSums = keyed(3, "ticks")
+    ranks: KeyedSums = keyed(3, "ticks", "begin")
     busy: RangeUnion = nested(lambda sums: RangeUnion(sums.scope.exact))
 
     def __post_init__(self) -> None:
@@ -166,7 +166,8 @@ class IterationSums(Sums):
         self.amounts = self.amounts.plus((iteration, layer, mode), values)
         inside = iteration >= 0
         process = process[inside] - 1
-        self.ranks = self.ranks.plus((iteration[inside], layer[inside], process), {"ticks": ticks[inside]})
+        of_rank = {"ticks": ticks[inside], "begin": values["begin"][inside]}
+        self.ranks = self.ranks.plus((iteration[inside], layer[inside], process), of_rank)
         union, unions = grouped(np.where(inside, iteration * self.layers + layer, OUTSIDE))
         number, begin, end = stretches(group, union, len(unions), what.begin, what.end)
         self.busy.add(unions[number], begin, end)

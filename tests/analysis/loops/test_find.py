@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from iostrata import SelectionError, find_loops, open_trace
+from iostrata.analysis.loops.words import blame_text
 
 TRUTH = {
     "ckpt4": {"ckpt_*.dat": 20, "run.log": 80},
@@ -114,6 +115,26 @@ def test_the_slowest_iteration_stands_out_with_its_rank(make_trace):
     assert (loop.count, loop.ranks) == (12, (0, 1, 2))
     assert [number for number, one in enumerate(loop.iterations) if one.outlier] == [4]
     assert loop.iterations[4].layers["POSIX"].slowest_rank == 1
+
+
+def test_the_rank_that_the_others_wait_for_is_to_blame_and_not_those_that_wait(make_trace):
+    def rank(process, late):
+        made, time = [], 10
+        for iteration in range(12):
+            begin = time + (800 if late and iteration == 7 else 0)
+            time += 900 if iteration == 7 else 20
+            made.append({"begin": begin, "end": time, "moved": 100, "requested": 100, "process": process})
+            made.append({"begin": time, "end": time + 5, "moved": 7, "requested": 7, "process": process})
+            time += 45
+        return made
+
+    trace = make_trace([("MPI-IO", "/data/out", -1)], [*rank(0, False), *rank(1, True), *rank(2, False)], length=3000)
+    (loop,) = find_loops(trace).outermost
+    assert [number for number, one in enumerate(loop.iterations) if one.outlier] == [7]
+    part = loop.iterations[7].layers["MPI-IO"]
+    assert part.slowest_rank != 1
+    assert (part.latest_rank, part.latest_s) == (1, pytest.approx(8.0))
+    assert blame_text(loop.iterations[7]) == "(rank 1 begins 8 s after most others)"
 
 
 def test_the_order_of_ranks_does_not_matter(make_trace):
