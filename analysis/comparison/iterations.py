@@ -22,6 +22,7 @@ from ..loops.timing import Intervals
 from ..loops.words import loop_text
 from ..phases.bursts import FEWEST_BURSTS, Bursts
 from ..phases.stretches import MOST_JITTER, PulseTrain, trains_of
+from ..registry import DEFAULT_METHOD
 from ..results.evidence import LoopEvidence
 from ..results.result import Period, PeriodMetrics, PeriodResult, Regime
 from ..spectral.metrics import characterise, characterise_phases
@@ -241,13 +242,16 @@ class TraceLoops:
         return LayerLoop(loop.id, loop.count, len(passes), moved, loop.interval_s, loop.timing, loop.bits, text)
 
 
-def loops_of(trace: Trace) -> TraceLoops | None:
-    """Return the loops of a trace, which are looked for once; None of one without operations."""
-    if trace.definitions.recording.reason("operations"):
+def loops_of(trace: Trace, method: str = DEFAULT_METHOD) -> TraceLoops | None:
+    """Return the loops of a trace, which are looked for once, by what layers do in them.
+
+    None without operations one by one, and where another method than the default one is asked for.
+    """
+    if method != DEFAULT_METHOD or trace.definitions.recording.reason("operations"):
         return None
-    if "loops" not in trace.found:
-        trace.found["loops"] = TraceLoops(find_loops(trace))
-    found: TraceLoops = trace.found["loops"]
+    if "loops of layers" not in trace.found:
+        trace.found["loops of layers"] = TraceLoops(find_loops(trace))
+    found: TraceLoops = trace.found["loops of layers"]
     return found
 
 

@@ -140,21 +140,23 @@ def layer_periods(
     def detect(signal: StepSignal) -> PeriodResult:
         return detect_period(signal, method, fs, filter=filter, **options)
 
-    if (traffic, quantity) != ("all", "bandwidth"):
-        loops = None
     for layer in layers:
         for direction in _ways(quantity, directions):
             signal = layer.signal(quantity, direction or "total", traffic)
             if signal.volume > 0:
                 found = LayerPeriod(layer.name, direction, traffic, signal, detect(signal), quantity)
-                yield found if loops is None else _in_loop(found, loops, detect)
+                yield in_loop(found, loops, detect)
 
 
-def _in_loop(found: LayerPeriod, loops: TraceLoops, detect: Callable[[StepSignal], PeriodResult]) -> LayerPeriod:
-    """Return a period as that of the loop that the layer's bytes are moved in, where they are."""
+def in_loop(found: LayerPeriod, loops: TraceLoops | None, detect: Callable[[StepSignal], PeriodResult]) -> LayerPeriod:
+    """Return a period as that of the loop that the layer's bytes are moved in, where they are.
+
+    `detect` gives the verdict on other signals.
+    """
     direction = found.direction or "total"
-    main = loops.main(found.layer, direction)
-    if main is None:
+    whole = (found.traffic, found.quantity, found.by) == ("all", "bandwidth", None)
+    main = loops.main(found.layer, direction) if loops is not None and whole else None
+    if loops is None or main is None:
         return found
 
     def leader() -> tuple[str, PeriodResult]:

@@ -179,7 +179,7 @@ def compare_layers(
     sides = () if single else tuple(filter(is_wanted, side_by_side(trace, directions)))
     compared: Mapping[int, PeriodComparison] = {}
     if periods:
-        loops = loops_of(trace) if by_loops and method == DEFAULT_METHOD else None
+        loops = loops_of(trace, method) if by_loops else None
         compared = compare_flows(
             trace, flows or sides, lambda signal: detect_period(signal, method, fs), _seen(known), loops
         )

@@ -103,8 +103,7 @@ def overview_of(
     Raises SelectionError as `detect_period`.
     """
     chosen = tuple(trace.layers.values() if layers is None else layers)
-    loops = loops_of(trace) if method == DEFAULT_METHOD else None
-    periods = layer_periods(chosen, directions, "all", method, fs, loops=loops)
+    periods = layer_periods(chosen, directions, "all", method, fs, loops=loops_of(trace, method))
     known = {(one.layer, one.direction): one for one in periods}
     statistics = [layer.statistics(direction) for layer in chosen for direction in directions]
     rows = tuple(

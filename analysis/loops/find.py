@@ -58,7 +58,7 @@ class Member:
 
 
 def find_loops(trace: Trace) -> Loops:
-    """Read a program back from its trace, as loops of what it called itself.
+    """Read a program back from its trace, as loops of what it called itself; once for a trace.
 
     Raises
     ------
@@ -71,6 +71,13 @@ def find_loops(trace: Trace) -> Loops:
     [20, 55]
     """
     trace.definitions.recording.require(trace.path, "loops", "operations")
+    if "loops" not in trace.found:
+        trace.found["loops"] = _found(trace)
+    found: Loops = trace.found["loops"]
+    return found
+
+
+def _found(trace: Trace) -> Loops:
     scope = trace.scope
     names, kinds = kinds_of_files(trace.definitions)
     sums = trace.stream.summed(partial(StepSums, scope, kinds))

@@ -1,13 +1,15 @@
 """Bandwidths in B/s as means over bins of 1/fs seconds, handles, damage, periods, comparison: netCDF-4 (HDF5)."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from ...analysis.comparison.layer_periods import chosen_layers
+from ...analysis.comparison.iterations import loops_of
+from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, in_loop
 from ...analysis.comparison.layers import compare_layers
 from ...analysis.comparison.story import story_of
 from ...analysis.fitting import MOST_COMPONENTS, FourierFit
@@ -129,7 +131,8 @@ def write_hdf5(
                 filter=search.filter or "none" if search else "none",
             )
             _write_axes(root, names, start, rate, bins)
-            results, fits = _write_bandwidth(root, signals, len(names), rate, search, components)
+            judge = partial(_judged, trace, names, traffic, search) if search else None
+            results, fits = _write_bandwidth(root, signals, len(names), rate, judge, components)
             if not trace.definitions.recording.reason("handles"):
                 write_handles(root.subgroup("handles"), trace, names)
             if trace.definitions.recording.knows("operations"):
@@ -150,19 +153,43 @@ def _check_components(components: object) -> None:
         raise SelectionError(f"{components!r} components: give a whole number from 1 to {MOST_COMPONENTS}")
 
 
+class Judged(NamedTuple):
+    """The verdict on a layer's period, and that on its signal alone."""
+
+    result: PeriodResult
+    of_signal: PeriodResult
+
+
+def _judged(
+    trace: Trace,
+    names: tuple[str, ...],
+    traffic: str,
+    search: PeriodSearch,
+    place: tuple[int, int],
+    signal: StepSignal,
+    components: int,
+) -> tuple[Judged, FourierFit]:
+    """Return what a signal's period is, and the signal as cosines."""
+    alone = LayerPeriod(names[place[0]], DIRECTIONS[place[1]], traffic, signal, search.of(signal))
+    loops = loops_of(trace, search.method) if search.filter is None else None
+    found = in_loop(alone, loops, search.of)
+    return Judged(found.result, found.of_signal), search.fit(signal, components)
+
+
 def _write_search(
     root: GroupWriter,
     trace: Trace,
     names: tuple[str, ...],
     search: PeriodSearch,
-    results: dict[tuple[int, int], PeriodResult],
+    found: dict[tuple[int, int], Judged],
     traffic: str,
 ) -> None:
     """Write what was found by looking for periods, and where that is all of the I/O its story."""
+    results = {place: one.result for place, one in found.items()}
     write_periods(root.subgroup("periods"), results, names)
     write_regimes(root.subgroup("regimes"), results)
     if traffic == "all" and search.filter is None:
-        named = {(names[row], DIRECTIONS[way]): one for (row, way), one in sorted(results.items())}
+        named = {(names[row], DIRECTIONS[way]): one.of_signal for (row, way), one in sorted(found.items())}
         write_story(root.subgroup("story"), story_of(trace, named, search.method, search.fs))
 
 
@@ -193,8 +220,13 @@ def _write_axes(root: GroupWriter, names: tuple[str, ...], start: float, fs: flo
 
 
 def _write_bandwidth(
-    root: GroupWriter, signals: PlacedSignals, layers: int, fs: float, search: PeriodSearch | None, components: int
-) -> tuple[dict[tuple[int, int], PeriodResult], dict[tuple[int, int], FourierFit]]:
+    root: GroupWriter,
+    signals: PlacedSignals,
+    layers: int,
+    fs: float,
+    judge: "Callable[[tuple[int, int], StepSignal, int], tuple[Judged, FourierFit]] | None",
+    components: int,
+) -> tuple[dict[tuple[int, int], "Judged"], dict[tuple[int, int], FourierFit]]:
     """Write one signal after the other; return the periods and the cosines by layer and direction."""
     dimensions = ("layer", "direction", "time")
     bandwidth = root.empty("bandwidth", dimensions, np.float64, fill=True, **VARIABLES["bandwidth"])
@@ -204,9 +236,8 @@ def _write_bandwidth(
         samples = signal.sample(fs, abstraction_error=True)
         root.part(bandwidth, place, samples.values)
         errors[place] = samples.abstraction_error
-        if search and signal.volume > 0:
-            results[place] = search.of(signal)
-            fits[place] = search.fit(signal, components)
+        if judge and signal.volume > 0:
+            results[place], fits[place] = judge(place, signal, components)
     root.numbers("abstraction_error", dimensions[:2], errors, **VARIABLES["abstraction_error"])
     return results, fits
 

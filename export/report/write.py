@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
+from ...analysis.comparison.iterations import loops_of
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from ...analysis.comparison.layers import Comparison, compare_layers, pair_entries
 from ...analysis.comparison.story import Segment, results_of, story_of
@@ -384,7 +385,7 @@ def write_report(
     for done, layer in enumerate(chosen):
         if progress is not None:
             progress(done, len(chosen))
-        periods += layer_periods([layer], DIRECTIONS, traffic, method, fs)
+        periods += layer_periods([layer], DIRECTIONS, traffic, method, fs, loops=loops_of(trace, method))
     comparison = compare_layers(trace, layers=names, directions=DIRECTIONS, method=method, fs=fs, known=periods)
     story = story_of(trace, results_of(periods), method, fs)
     single = trace.stream.in_memory is not None and trace.definitions.recording.knows("operations")

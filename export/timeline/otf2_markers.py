@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 import numpy as np
 
+from ...analysis.comparison.iterations import loops_of
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from ...analysis.registry import DEFAULT_METHOD
 from ...layers.selection.directions import DIRECTIONS
@@ -100,7 +101,7 @@ def write_annotated(
         raise TraceError(f"{source.path} has markers already; take the archive as it was recorded")
     sizes = _sizes(source.base, trace)
     chosen = chosen_layers(trace, layers)
-    periods = list(layer_periods(chosen, DIRECTIONS, traffic, method, fs))
+    periods = list(layer_periods(chosen, DIRECTIONS, traffic, method, fs, loops=loops_of(trace, method)))
     with atomic_archive(path) as anchor:
         copy = _copied(source, anchor.with_suffix(""), trace)
         if _sizes(copy.base, trace) != sizes:

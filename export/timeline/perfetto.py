@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, TextIO
 
 import numpy as np
 
+from ...analysis.comparison.iterations import loops_of
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from ...analysis.loops.find import find_loops
 from ...analysis.loops.loops import Loop, Loops
@@ -87,7 +88,7 @@ def write_perfetto(
     """
     chosen = chosen_layers(trace, layers)
     names = tuple(layer.name for layer in chosen)
-    periods = list(layer_periods(chosen, DIRECTIONS, traffic, method, fs))
+    periods = list(layer_periods(chosen, DIRECTIONS, traffic, method, fs, loops=loops_of(trace, method)))
     # What is known by intervals only is told by the counters.
     slices = _slices(trace, names if trace.definitions.recording.knows("operations") else (), most_slices)
     calls = _calls(trace, most_slices)

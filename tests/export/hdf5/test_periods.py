@@ -8,6 +8,8 @@ import iostrata
 import numpy as np
 import pytest
 from iostrata import SelectionError, Trace, open_trace, write_hdf5
+from iostrata.analysis.comparison.iterations import loops_of
+from iostrata.analysis.comparison.layer_periods import layer_periods
 from iostrata.analysis.fitting import fit_signal
 from iostrata.layers.selection.directions import DIRECTIONS
 
@@ -35,11 +37,13 @@ def test_regimes_and_cosines_are_those_of_the_signals(trace: Trace, tmp_path: Pa
                 assert not mine.any()
                 assert not own.any()
                 continue
-            expected = iostrata.detect_period(signal).regimes
+            (found,) = layer_periods([trace.layers[layer]], [way], loops=loops_of(trace))
+            expected = found.result.regimes
             assert regimes["period"][mine].tolist() == [one.period for one in expected]
             assert regimes["start"][mine].tolist() == [one.start for one in expected]
             assert regimes["phases"][mine].tolist() == [one.phases for one in expected]
-            assert regimes["valid_share"][mine].tolist() == [one.valid_share for one in expected]
+            shares = np.array([one.valid_share for one in expected], float)
+            np.testing.assert_array_equal(regimes["valid_share"][mine], shares)
             fit = fit_signal(signal, 3).fit
             np.testing.assert_array_equal(cosines["frequency"][own], fit.components.frequency)
             np.testing.assert_array_equal(cosines["line_amplitude"][own], fit.lines.amplitude)
@@ -86,7 +90,7 @@ def test_a_filter_that_makes_no_sense_leaves_no_file(trace: Trace, tmp_path: Pat
 
 
 @pytest.mark.parametrize("fs", ["auto", 50.0])
-def test_periods_are_those_of_detect_period(trace: Trace, tmp_path: Path, fs: Any) -> None:
+def test_periods_are_those_of_the_command(trace: Trace, tmp_path: Path, fs: Any) -> None:
     path = write_hdf5(trace, tmp_path / "out.nc", fs=fs).path
     with h5py.File(path) as file:
         group = {name: item[()] for name, item in file["periods"].items()}
@@ -100,7 +104,8 @@ def test_periods_are_those_of_detect_period(trace: Trace, tmp_path: Path, fs: An
                 assert all(np.isnan(group[name][place]) for name in plain)
                 assert group["reason"][place] == b"The signal moved no bytes."
                 continue
-            expected = iostrata.detect_period(signal, fs=fs).to_dict()
+            (found,) = layer_periods([trace.layers[layer]], [way], fs=fs, loops=loops_of(trace))
+            expected = found.result.to_dict()
             assert bool(group["periodic"][place]) == expected["periodic"]
             assert group["reason"][place].decode() == expected["reason"]
             assert group["method"][place].decode() == expected["method"]

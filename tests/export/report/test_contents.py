@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from iostrata import Trace, compare_layers, detect_period, find_loops, step_signal, write_report
+from iostrata.analysis.comparison.iterations import loops_of
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
 from iostrata.analysis.findings import rules
 from iostrata.export.encoding import Names, shortened, without_long_text
@@ -53,7 +54,7 @@ def test_the_numbers_are_those_of_the_json_documents(reports, trace_of, name):
         # The page tells its sums, and for whom the others wait longest.
         told["chain"] |= {"steps": [], "held_up": told["chain"]["held_up"][:1]}
     assert contents["layers"] == told
-    document = through_json(periods_document(trace, list(layer_periods(layers))))
+    document = through_json(periods_document(trace, list(layer_periods(layers, loops=loops_of(trace)))))
     assert contents["periods"]["layers"] == document["layers"]
     comparison = through_json(compare_layers(trace).to_dict())
     for name in ("findings", "hidden"):

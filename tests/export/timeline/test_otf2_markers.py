@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from iostrata import OutputError, TraceError, open_trace, write_annotated
+from iostrata.analysis.comparison.iterations import loops_of
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -47,7 +48,7 @@ def test_the_markers_are_the_phases_and_periods(written, trace):
     text = printed("otf2-marker", written.path)
     start = trace.definitions.clock.start
     total = 0
-    for period in layer_periods(chosen_layers(trace)):
+    for period in layer_periods(chosen_layers(trace), loops=loops_of(trace)):
         name, result = f"{period.layer} {period.direction}", period.result
         blocks = text.split("MARKER_DEF")
         for phases in (block for block in blocks if f'Category: "{name} phase"' in block):
@@ -165,9 +166,9 @@ def test_what_is_cut_meanwhile_is_not_copied(archive, tmp_path, monkeypatch):
     read = open_trace(archive)
     (events, *_) = sorted((archive / "traces").glob("*.evt"))
 
-    def cut(*arguments):
+    def cut(*arguments, **more):
         os.truncate(events, events.stat().st_size // 2)
-        return layer_periods(*arguments)
+        return layer_periods(*arguments, **more)
 
     monkeypatch.setattr("iostrata.export.timeline.otf2_markers.layer_periods", cut)
     with pytest.raises(TraceError, match="has changed since it was opened"):
