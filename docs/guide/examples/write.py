@@ -4,6 +4,7 @@ from io import StringIO
 from pathlib import Path
 
 import iostrata
+from iostrata.analysis.comparison.iterations import loops_of
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
 from iostrata.analysis.comparison.overview import overview_of
 from iostrata.export.runs.schedule_text import print_schedule
@@ -32,7 +33,7 @@ def examples() -> dict[str, str]:
         "layers": lambda console: print_layers(trace, layers, ("read", "write"), console),
         "handles": lambda console: print_handles(trace, console),
         "periods": lambda console: print_periods(
-            trace, layer_periods(chosen_layers(trace, ("netCDF",)), ("write",)), console
+            trace, layer_periods(chosen_layers(trace, ("netCDF",)), ("write",), loops=loops_of(trace)), console
         ),
         "compare": lambda console: print_comparison(
             iostrata.compare_layers(trace, layers=("netCDF", "POSIX"), directions=("write",)), console
