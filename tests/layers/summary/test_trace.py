@@ -168,8 +168,8 @@ def with_clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], None]:
     real = source_module.open_archive
 
     def change(length: int, later: int) -> None:
-        def opened(path: Any) -> Any:
-            found = real(path)
+        def opened(*arguments: Any) -> Any:
+            found = real(*arguments)
             clock = replace(found.definitions.clock, length=length, start=found.definitions.clock.start + later)
             return replace(found, definitions=replace(found.definitions, clock=clock))
 
