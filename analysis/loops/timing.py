@@ -5,7 +5,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from scipy.special import chdtrc
-from scipy.stats import kendalltau, mannwhitneyu
 
 from ...model.arrays import Floats, Rows
 from ...model.document import Record
@@ -89,6 +88,8 @@ def _changes(between: Floats) -> str:
 
 def _pace(usual: Floats, place: Rows) -> str:
     """Return the iteration from which on intervals are others, but for a tenth of them on either side."""
+    from scipy.stats import mannwhitneyu
+
     ranks = np.cumsum(np.argsort(np.argsort(usual)) - (len(usual) - 1) / 2)
     cut = _SIDE + int(np.argmax(np.abs(ranks[_SIDE - 1 : len(usual) - _SIDE])))
     before, behind = usual[:cut], usual[cut:]
@@ -108,6 +109,8 @@ def _pace(usual: Floats, place: Rows) -> str:
 
 def _drift(usual: Floats) -> str:
     """Return whether intervals grow or shrink all the time."""
+    from scipy.stats import kendalltau
+
     quarter = max(1, len(usual) // 4)
     first, last = np.median(usual[:quarter]), np.median(usual[-quarter:])
     if kendalltau(np.arange(len(usual)), usual).pvalue >= _CERTAIN or max(first, last) <= _CHANGE * min(first, last):

@@ -166,8 +166,10 @@ def _jobs(paths: tuple[Path, ...], request: Request, layer: str | None, directio
 
 def _periods(request: Request, direction: str | None) -> Any:
     """Return the document of ``iostrata periods`` for a trace."""
+    from ...analysis.comparison.iterations import loops_of
     from ...analysis.comparison.layer_periods import chosen_layers, layer_periods
     from ...export.json.documents import periods_document
 
     trace = request.open()
-    return periods_document(trace, layer_periods(chosen_layers(trace), (direction or "total",)))
+    periods = layer_periods(chosen_layers(trace), (direction or "total",), loops=loops_of(trace))
+    return periods_document(trace, periods)

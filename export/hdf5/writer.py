@@ -8,7 +8,6 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from ...analysis.comparison.iterations import loops_of
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, in_loop
 from ...analysis.comparison.layers import compare_layers
 from ...analysis.comparison.story import story_of
@@ -171,6 +170,9 @@ def _judged(
 ) -> tuple[Judged, FourierFit]:
     """Return what a signal's period is, and the signal as cosines."""
     alone = LayerPeriod(names[place[0]], DIRECTIONS[place[1]], traffic, signal, search.of(signal))
+    # The search for phases costs the time to load numba.
+    from ...analysis.comparison.iterations import loops_of
+
     loops = loops_of(trace, search.method) if search.filter is None else None
     found = in_loop(alone, loops, search.of)
     return Judged(found.result, found.of_signal), search.fit(signal, components)

@@ -204,7 +204,10 @@ def test_both_directions_together_are_those_of_periods(run, document):
     for row in last:
         assert row["direction"] == "total"
         assert row["phases"] == len(offline[row["layer"]]["phases"])
-        assert row["period_s"] == pytest.approx(offline[row["layer"]]["period_s"], rel=1e-9)
+        # Offline the loops of the program decide; bandwidth alone says the same to either.
+        found = offline[row["layer"]]
+        assert row["period_s"] == pytest.approx((found.get("by_signal") or found)["period_s"], rel=1e-9)
+        assert row["period_s"] == pytest.approx(found["period_s"], rel=0.01)
 
 
 def test_only_one_direction(run, tmp_path):

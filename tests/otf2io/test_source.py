@@ -231,7 +231,7 @@ def test_several_chunks_of_a_file_with_another_number(
     assert path.stat().st_size > 3 << 18
     for engine in ("direct", "library"):
         found = collect(open_archive(folder), engine)
-        assert not found.damage.damaged
+        assert [one.events_expected for one in found.damage.locations] == [13]
         assert len(found.operations) == 30000
     content = bytearray(path.read_bytes())
     content[(1 << 18) + 2] ^= 1

@@ -114,9 +114,9 @@ def test_regimes_that_overlap_are_cut_to_one_after_the_other(tmp_path, monkeypat
     trace = open_trace(FIXTURES / "ncckpt4")
     original = perfetto.layer_periods
 
-    def overlapping(*arguments: Any) -> list[LayerPeriod]:
+    def overlapping(*arguments: Any, **options: Any) -> list[LayerPeriod]:
         regimes = (Regime(0.5, 4.0, 0.4, 0.9), Regime(3.5, 8.0, 0.2, 0.8))
-        return [replace(one, result=replace(one.result, regimes=regimes)) for one in original(*arguments)]
+        return [replace(one, result=replace(one.result, regimes=regimes)) for one in original(*arguments, **options)]
 
     monkeypatch.setattr(perfetto, "layer_periods", overlapping)
     path = tmp_path / "x.perfetto.json"
