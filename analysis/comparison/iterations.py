@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
@@ -20,12 +20,13 @@ from ..loops.find import find_loops, slots_of
 from ..loops.loops import Loop, Loops
 from ..loops.timing import Intervals
 from ..loops.words import loop_text
-from ..phases.bursts import FEWEST_BURSTS, Bursts
-from ..phases.stretches import MOST_JITTER, PulseTrain, trains_of
 from ..registry import DEFAULT_METHOD
 from ..results.evidence import LoopEvidence
 from ..results.result import Period, PeriodMetrics, PeriodResult, Regime
 from ..spectral.metrics import characterise, characterise_phases
+
+if TYPE_CHECKING:
+    from ..phases.stretches import PulseTrain
 
 _TAKES_PART: Final = 0.5
 """Share of the iterations in which a layer must move bytes for the loop to be one of its own."""
@@ -327,12 +328,16 @@ def _alike(one: float, other: float) -> bool:
     return max(one, other) <= _SAME * min(one, other)
 
 
-def _trains(loop: Loop) -> list[PulseTrain]:
+def _trains(loop: Loop) -> "list[PulseTrain]":
     """Return the stretches in which a loop has a period; none where its intervals are irregular.
 
     That it repeats is certain by its steps, so intervals that vary by no more than those of any period are regular. A
     loop of a single step, which has no evidence but its times, must show by these.
     """
+    # Loading numba takes half a second.
+    from ..phases.bursts import FEWEST_BURSTS, Bursts
+    from ..phases.stretches import MOST_JITTER, PulseTrain, trains_of
+
     begin = np.array([one.begin_s for one in loop.iterations])
     if len(begin) < FEWEST_BURSTS or np.diff(begin).min() <= 0:
         return []
@@ -345,7 +350,7 @@ def _trains(loop: Loop) -> list[PulseTrain]:
 
 
 def _by_trains(
-    found: Sequence[Passes], trains: Sequence[PulseTrain], result: PeriodResult, signal: StepSignal
+    found: Sequence[Passes], trains: "Sequence[PulseTrain]", result: PeriodResult, signal: StepSignal
 ) -> PeriodResult:
     main, loop = max(trains, key=lambda one: len(one.bursts)), found[0].loop
     periods = [Period(main.period, main.interval(), _confidence(main), float(found[0].bytes.sum()))]
@@ -379,7 +384,7 @@ def _by_trains(
     )
 
 
-def _metrics(passes: Passes, train: PulseTrain, until: float, signal: StepSignal) -> PeriodMetrics:
+def _metrics(passes: Passes, train: "PulseTrain", until: float, signal: StepSignal) -> PeriodMetrics:
     """Return how well a period describes what a layer moves in its iterations."""
     begin = np.array([one.begin_s for one in passes.loop.iterations])[passes.iteration]
     there = (begin >= train.start) & (begin <= train.bursts.start[-1])
@@ -388,7 +393,7 @@ def _metrics(passes: Passes, train: PulseTrain, until: float, signal: StepSignal
     return characterise_phases(passes.begin[there], passes.end[there], passes.bytes[there], until, train.spans)
 
 
-def _confidence(train: PulseTrain) -> float:
+def _confidence(train: "PulseTrain") -> float:
     """Return the probability that the mean interval is within a tenth of the truth, by Student's distribution."""
     from scipy.special import stdtr
 
@@ -396,7 +401,7 @@ def _confidence(train: PulseTrain) -> float:
     return 1.0 if train.jitter <= 0 else float(1 - 2 * stdtr(freedom, -_WITHIN * math.sqrt(freedom) / train.jitter))
 
 
-def _reason(loop: Loop, trains: Sequence[PulseTrain]) -> str:
+def _reason(loop: Loop, trains: "Sequence[PulseTrain]") -> str:
     text = f"{loop.count} iterations of a loop"
     if len(trains) > 1:
         parts = (f"{seconds_text(one.period, 4)} apart from {one.start:.4g} s on" for one in trains)
