@@ -1,6 +1,7 @@
 """Loops in words."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ...model.quantities import bytes_text, counted, seconds_text
 from .loops import BodyStep, Iteration, Loop
@@ -69,27 +70,42 @@ def outlier_text(loop: Loop) -> str:
     long = [(number, one) for number, one in enumerate(loop.iterations, 1) if one.outlier]
     if not long:
         return ""
-    number, worst = max(long, key=lambda pair: _length(pair[1]))
-    usual = sorted(map(_length, loop.iterations))[len(loop.iterations) // 2]
-    times = f"{_length(worst) / usual:,.1f} times as long as usual" if usual > 0 else seconds_text(_length(worst))
+    number, worst = max(long, key=lambda pair: length_of(pair[1]))
+    usual = sorted(map(length_of, loop.iterations))[len(loop.iterations) // 2]
+    times = f"{length_of(worst) / usual:,.1f} times as long as usual" if usual > 0 else seconds_text(length_of(worst))
     more = f"; {counted(len(long) - 1, 'other stands', 'others stand')} out, too" if len(long) > 1 else ""
     return f"iteration {number} takes {times} {blame_text(worst)}{more}"
 
 
-def blame_text(one: Iteration) -> str:
-    """Return who made an iteration long, in brackets: the rank that began late, or a layer and its slowest rank.
+class Blame(NamedTuple):
+    """What made an iteration long: a layer, one of its ranks, for how long in s, and all of it in words."""
 
-    The layer is the lowest that was busy most of the time.
-    """
-    for part in one.layers.values():
-        if part.latest_s is not None and part.latest_s > 0.5 * _length(one):
-            return f"(rank {part.latest_rank} begins {seconds_text(part.latest_s)} after most others)"
+    layer: str
+    rank: int | None
+    seconds: float
+    text: str
+
+
+def blame_of(one: Iteration) -> Blame | None:
+    """Return what made an iteration long: a rank that began late, or else the lowest layer that was mostly busy."""
+    for layer, part in one.layers.items():
+        if part.latest_s is not None and part.latest_s > 0.5 * length_of(one):
+            text = f"rank {part.latest_rank} begins {seconds_text(part.latest_s)} after most others"
+            return Blame(layer, part.latest_rank, part.latest_s, text)
     for layer, part in reversed(one.layers.items()):
-        if part.busy_s > 0.5 * _length(one):
+        if part.busy_s > 0.5 * length_of(one):
             rank = "" if part.slowest_rank is None else f", most on rank {part.slowest_rank}"
-            return f"({layer} busy for {seconds_text(part.busy_s)}{rank})"
-    return "(no layer is busy for most of it)"
+            text = f"{layer} busy for {seconds_text(part.busy_s)}{rank}"
+            return Blame(layer, part.slowest_rank, part.busy_s, text)
+    return None
 
 
-def _length(one: Iteration) -> float:
+def blame_text(one: Iteration) -> str:
+    """Return what made an iteration long, in brackets."""
+    found = blame_of(one)
+    return "(no layer is busy for most of it)" if found is None else f"({found.text})"
+
+
+def length_of(one: Iteration) -> float:
+    """Return how long an iteration takes over all ranks, in s."""
     return one.end_s - one.begin_s

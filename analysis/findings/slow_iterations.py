@@ -1,0 +1,71 @@
+"""Findings about single iterations of a loop that take much longer than the others."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..loops.find import find_loops
+from ..loops.loops import Iteration
+from ..loops.words import Blame, blame_of, length_of, outlier_text
+from .facts import Facts, Match
+from .rule import finding
+
+
+@finding("info", by_time=True, units={"iteration": "count", "slower": "times", "loop": "count", "iterations": "count"})
+def slow_iteration(
+    facts: Facts,
+    *,
+    fewest_iterations: float = 4,
+    share_of_run: float = 0.01,
+    severe_share_of_run: float = 0.05,
+) -> Iterator[Match]:
+    """An iteration of a loop takes much longer than the others, as a layer is busy or a rank comes late.
+
+    Parameters
+    ----------
+    fewest_iterations : count
+        In fewer, it is not known what is usual.
+    share_of_run : share
+        Less makes no run faster.
+    severe_share_of_run : share
+        More of the run is worth a warning.
+
+    Notes
+    -----
+    :Why: The same steps can be done as fast as in the other iterations.
+    :How it is measured: Iterations that stand out by their length, as ``iostrata loops`` marks them, if a layer is busy
+        for most of it, or a rank begins late by as much. Cost is by how much longer than usual they take, no more than
+        the layer is busy or the rank late.
+    :When it is wrong: The first iteration may do more than the others: create files, allocate space, fill caches.
+    :What helps: Of a first iteration, create and preallocate files before the loop, or keep them open. Of others, see
+        what the rank did before; a load of other jobs on the file system comes and goes, so compare with another run.
+    """
+    for loop in find_loops(facts.trace).outermost:
+        usual = float(np.median([length_of(one) for one in loop.iterations])) if loop.iterations else 0.0
+        long = {number: one for number, one in enumerate(loop.iterations, 1) if one.outlier}
+        blamed = {number: who for number, one in long.items() if (who := blame_of(one)) is not None}
+        worst = max(long, key=lambda number: length_of(long[number]), default=0)
+        if len(loop.iterations) < fewest_iterations or worst not in blamed or not usual:
+            continue
+        cost = sum(min(length_of(long[number]) - usual, who.seconds) for number, who in blamed.items())
+        if cost < share_of_run * facts.run_s:
+            continue
+        yield Match(
+            blamed[worst].layer,
+            f"of {loop.count:,} iterations, {outlier_text(loop)}",
+            {
+                "loop": loop.id,
+                "iteration": worst,
+                "slower": length_of(long[worst]) / usual,
+                "iterations": list(blamed),
+            },
+            cost_s=cost,
+            severe=cost >= severe_share_of_run * facts.run_s,
+            where=_where(long[worst], blamed[worst]),
+        )
+
+
+def _where(one: Iteration, who: Blame) -> dict[str, Any]:
+    ranks = {} if who.rank is None else {"ranks": [who.rank], "rank_count": 1}
+    return {**ranks, "time_range_s": [one.begin_s, one.end_s]}
