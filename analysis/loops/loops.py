@@ -25,6 +25,9 @@ _DEVIATIONS: Final = 5.0
 _MATTERS: Final = 0.01
 """Share of the mean interval that it must take more: a line of a log that takes µs between ms delays nothing."""
 
+_SUBSTANTIAL: Final = 0.001
+"""Share of bytes, or of the run, from which on a loop is among the first to be shown."""
+
 
 @dataclass(frozen=True)
 class BodyStep(Record):
@@ -218,6 +221,17 @@ class Loops:
     def outermost(self) -> tuple[Loop, ...]:
         """Those that are in no other."""
         return tuple(one for one in self.loops if one.parent is None)
+
+    @property
+    def substantial(self) -> tuple[Loop, ...]:
+        """Outermost loops that move or last a thousandth of what the one that moves most, and the run, do at least."""
+        start, end = self.trace.window
+        most = max((one.bytes for one in self.outermost), default=0)
+        return tuple(
+            one
+            for one in self.outermost
+            if one.bytes > _SUBSTANTIAL * most or one.end_s - one.begin_s > _SUBSTANTIAL * (end - start)
+        )
 
     @property
     def outside(self) -> dict[str, LayerPart]:

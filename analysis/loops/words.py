@@ -1,10 +1,17 @@
 """Loops in words."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
 
+import numpy as np
+
+from ...layers.loops.kinds import common_folder
 from ...model.quantities import bytes_text, counted, seconds_text
-from .loops import BodyStep, Iteration, Loop
+from .loops import BodyStep, Iteration, Loop, Loops
+
+_MATTERS: Final = 0.01
+"""Share of the interval from which on the longest iteration is worth a word where none stands out."""
 
 
 def loop_text(loop: Loop, loops: Sequence[Loop], folder: str = "") -> str:
@@ -12,11 +19,17 @@ def loop_text(loop: Loop, loops: Sequence[Loop], folder: str = "") -> str:
     return f"{loop.count:,} × ({body_text(loop, loops, folder)})"
 
 
+def titled(found: Loops, loops: Sequence[Loop]) -> list[tuple[Loop, str]]:
+    """Return some loops, each with its words: names of files without the folder that those of all are in."""
+    folder = common_folder(step.file for one in loops for step in one.body)
+    return [(one, loop_text(one, found.loops, folder)) for one in loops]
+
+
 def body_text(loop: Loop, loops: Sequence[Loop], folder: str = "") -> str:
     """Return the steps of an iteration; a file is named where it differs from that of the step before."""
     known = {one.id: one for one in loops}
     parts, file = [], None
-    for step in loop.body:
+    for step in _together(loop.body):
         text = _step_text(step)
         if step.loop is not None:
             inner = known[step.loop]
@@ -26,6 +39,17 @@ def body_text(loop: Loop, loops: Sequence[Loop], folder: str = "") -> str:
             text += f" {file.removeprefix(folder)}"
         parts.append(text)
     return ", ".join(parts)
+
+
+def _together(steps: Iterable[BodyStep]) -> list[BodyStep]:
+    """Return steps, with those that follow one another and are told the same as one."""
+    found: list[BodyStep] = []
+    for step in steps:
+        if found and replace(found[-1], count=step.count) == step:
+            found[-1] = replace(step, count=found[-1].count + step.count)
+        else:
+            found.append(step)
+    return found
 
 
 def _step_text(step: BodyStep) -> str:
@@ -66,13 +90,21 @@ def ranks_text(ranks: Sequence[int], of: int) -> str:
 
 
 def outlier_text(loop: Loop) -> str:
-    """Return which iterations took much longer than the others, with the layer and rank to blame; empty for none."""
-    long = [(number, one) for number, one in enumerate(loop.iterations, 1) if one.outlier]
-    if not long:
+    """Return which iterations took much longer than the others, with the layer and rank to blame.
+
+    Where none did it is the longest one, if somebody is to blame for it and it takes a part of the run worth a word.
+    """
+    if len(loop.iterations) < 2:
         return ""
-    number, worst = max(long, key=lambda pair: length_of(pair[1]))
-    usual = sorted(map(length_of, loop.iterations))[len(loop.iterations) // 2]
-    times = f"{length_of(worst) / usual:,.1f} times as long as usual" if usual > 0 else seconds_text(length_of(worst))
+    long = [pair for pair in enumerate(loop.iterations, 1) if pair[1].outlier]
+    number, worst = max(long or enumerate(loop.iterations, 1), key=lambda pair: length_of(pair[1]))
+    length = seconds_text(length_of(worst))
+    if not long:
+        told = blame_of(worst) and length_of(worst) > _MATTERS * loop.interval_s.median
+        return f"iteration {number} is the longest: {length} {blame_text(worst)}" if told else ""
+    usual = float(np.median([length_of(one) for one in loop.iterations]))
+    factor = length_of(worst) / usual if usual > 0 else 0.0
+    times = f"{factor:,.{1 if factor < 100 else 0}f} times as long as usual" if factor else length
     more = f"; {counted(len(long) - 1, 'other stands', 'others stand')} out, too" if len(long) > 1 else ""
     return f"iteration {number} takes {times} {blame_text(worst)}{more}"
 

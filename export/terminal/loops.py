@@ -5,7 +5,7 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from ...analysis.loops.loops import Loop, Loops
+from ...analysis.loops.loops import LayerPart, Loop, Loops
 from ...analysis.loops.words import loop_text, outlier_text, ranks_text
 from ...layers.loops.kinds import common_folder
 from ...model.quantities import bytes_text, percent_text, range_text, seconds_text
@@ -19,9 +19,9 @@ _SHOWN: Final = 8
 def print_loops(found: Loops, console: Console, iterations: bool = False) -> None:
     """Print the loops as a tree, and what stands out in their iterations."""
     print_heading(found.trace, console)
-    order = sorted(found.outermost, key=_weight, reverse=True)
+    order = sorted(found.substantial, key=_weight, reverse=True)
     shown = order[:_SHOWN] if bounded(console) and not iterations else order
-    if not order:
+    if not found.outermost:
         print_paragraph("Nothing that the program calls repeats beyond chance.", console, indent=0)
     folder = common_folder(step.file for loop in shown for step in loop.body)
     for loop in sorted(shown, key=lambda one: one.begin_s):
@@ -29,8 +29,8 @@ def print_loops(found: Loops, console: Console, iterations: bool = False) -> Non
         print_paragraph(_numbers(loop), console, "dim", indent=4)
         if iterations:
             _print_iterations(loop, console)
-    if len(shown) < len(order):
-        print_paragraph(f"and {len(order) - len(shown)} that move less; --json has all", console, "dim", indent=0)
+    if left_out := len(found.outermost) - len(shown):
+        print_paragraph(f"and {left_out:,} that move less; --json has all", console, "dim", indent=0)
     if folder:
         print_paragraph(f"Files are in {printable(folder)}.", console, "dim", indent=0)
     print_damage(found.trace.damage, console)
@@ -66,21 +66,31 @@ def _numbers(loop: Loop) -> str:
 
 
 def _print_iterations(loop: Loop, console: Console) -> None:
-    """Print a row for each iteration."""
-    titles = ["iteration", "begin", "length"]
-    for layer in loop.layers:
-        titles += [f"{printable(layer)} bytes", "busy", "slowest"]
+    """Print a row for each iteration, or why there is none."""
+    if not loop.iterations:
+        print_paragraph("So many iterations are not told one by one.", console, "dim", indent=4)
+        return
+    several = len(loop.ranks) > 1
+    top = next((name for name, part in loop.sums.items() if part.bytes_read + part.bytes_written), "")
     rows = []
     for number, one in enumerate(loop.iterations, 1):
-        mark = "*" if one.outlier else ""
+        mark, parts = "*" if one.outlier else "", [one.layers.get(layer) for layer in loop.layers]
         row = [f"{mark}{number}", seconds_text(one.begin_s), seconds_text(one.end_s - one.begin_s)]
-        for layer in loop.layers:
-            part = one.layers.get(layer)
-            if part is None:
-                row += ["–", "–", "–"]
-                continue
-            slowest = "–" if part.slowest_rank is None else f"rank {part.slowest_rank}"
-            row += [bytes_text(part.bytes_read + part.bytes_written), seconds_text(part.busy_s), slowest]
-        rows.append(row)
+        if top:
+            moved = one.layers.get(top)
+            row.append("–" if moved is None else bytes_text(moved.bytes_read + moved.bytes_written))
+        rows.append(row + [_busy_text(part, several) for part in parts])
+    titles = ["", "begin", "length", *(["moved"] if top else []), *map(printable, loop.layers)]
     console.print(table_of_numbers(titles, rows))
+    what = f"moved in {printable(top)}; " if top else ""
+    rank = " and its slowest rank" if several else ""
+    print_paragraph(f"{what}by layer: the time it was busy{rank}", console, "dim", indent=0)
     console.print()
+
+
+def _busy_text(part: LayerPart | None, several: bool) -> str:
+    """Return how long a layer was busy, and of several ranks the slowest one."""
+    if part is None:
+        return "–"
+    rank = f" {part.slowest_rank:2d}" if several and part.slowest_rank is not None else ""
+    return f"{seconds_text(part.busy_s)}{rank}"

@@ -1,7 +1,8 @@
 """For Vampir: a copy of the archive, marked with phases and periods; of other traces an archive of all I/O."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final, Literal
 
@@ -9,12 +10,15 @@ import numpy as np
 
 from ...analysis.comparison.iterations import loops_of
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
+from ...analysis.loops.find import find_loops
+from ...analysis.loops.words import blame_text, titled
 from ...analysis.registry import DEFAULT_METHOD
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.selection.window import trace_window
 from ...layers.trace import Trace
 from ...model.errors import TraceError
 from ...model.quantities import bytes_text, counted
+from ...model.text import printable
 from ...otf2io.archive import ENGINES
 from ...otf2io.definitions.read import read_definitions
 from ...otf2io.files.anchor import SUFFIX, Anchor, read_anchor
@@ -22,6 +26,7 @@ from ...otf2io.files.regular import open_regular
 from ...otf2io.writing.archive import write_archive
 from ...otf2io.writing.markers import Marker, write_markers
 from ..atomic import archive_size, atomic_archive
+from ..encoding import shortened
 from ..exporters import Exporter, OptionError
 from ..written import Written
 from .marks import held_periods
@@ -64,6 +69,8 @@ def write_otf2(trace: Trace, path: str | os.PathLike[str]) -> Written:
 GROUP: Final = "iostrata"
 _SUFFIXES: Final = (".evt", ".def", ".snap")
 _PIECE: Final = 2**20
+_TITLE: Final = 150
+"""Characters of a loop's words."""
 
 
 def write_annotated(
@@ -75,11 +82,11 @@ def write_annotated(
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
 ) -> Written:
-    """Copy the archive of a trace and mark in it when each layer has its phases and which period holds.
+    """Copy the archive of a trace and mark in it when each layer has its phases, which period holds, and iterations.
 
     For each layer and direction there are two categories of markers in the group ``iostrata``: ``MPI-IO write phase``,
     a marker from the begin to the end of each phase with its bytes; and ``MPI-IO write period``, one over each stretch
-    of the run in which a period holds.
+    of the run in which a period holds. And there is one for each loop, ``loop 2``, with a marker over each iteration.
 
     Parameters
     ----------
@@ -107,7 +114,8 @@ def write_annotated(
         if _sizes(copy.base, trace) != sizes:
             raise TraceError(f"{source.path} has changed since it was opened; open it again")
         clock = trace.definitions.clock
-        markers = write_markers(copy, GROUP, _markers(trace, periods), clock.start, clock.length)
+        told = chain(_markers(trace, periods), _iterations(trace, [layer.name for layer in chosen]))
+        markers = write_markers(copy, GROUP, told, clock.start, clock.length)
         size = archive_size(anchor)
     return Written(Path(path), size, tuple(layer.name for layer in chosen), markers=markers)
 
@@ -163,21 +171,32 @@ def _pieces(path: Path) -> Iterator[bytes]:
         raise TraceError(f"cannot read {path} to copy it: {reason}; copy the archive again") from None
 
 
-def _markers(trace: Trace, periods: Iterable[LayerPeriod]) -> Iterator[Marker]:
+def _marker(trace: Trace, category: str, start: float, end: float, text: str) -> Marker:
     resolution = trace.definitions.clock.ticks_per_second
+    first = round(start * resolution)
+    return Marker(category, first, round(end * resolution) - first, text)
 
-    def marker(category: str, start: float, end: float, text: str) -> Marker:
-        first = round(start * resolution)
-        return Marker(category, first, round(end * resolution) - first, text)
 
+def _iterations(trace: Trace, layers: Sequence[str]) -> Iterator[Marker]:
+    """Give the iterations of loops that some layers take part in."""
+    found = find_loops(trace)
+    for loop, text in titled(found, [one for one in found.substantial if set(layers) & set(one.layers)]):
+        title = shortened(printable(text), _TITLE)
+        for number, one in enumerate(loop.iterations, 1):
+            note = f", stands out {blame_text(one)}" if one.outlier else ""
+            told = f"iteration {number} of {title}{note}"
+            yield _marker(trace, f"loop {loop.id}", one.begin_s, one.end_s, told)
+
+
+def _markers(trace: Trace, periods: Iterable[LayerPeriod]) -> Iterator[Marker]:
     for period in periods:
         name, result = f"{period.layer} {period.direction}", period.result
         for number, phase in enumerate(result.phases, 1):
             text = f"phase {number} of {len(result.phases)}: {bytes_text(phase.volume)}"
-            yield marker(f"{name} phase", phase.start, phase.end, text)
+            yield _marker(trace, f"{name} phase", phase.start, phase.end, text)
         sure = f", confidence {result.confidence:.2f}, {counted(len(result.phases), 'phase')}"
         for start, end, text, regime in held_periods(period):
-            yield marker(f"{name} period", start, end, text if regime is not None else text + sure)
+            yield _marker(trace, f"{name} period", start, end, text if regime is not None else text + sure)
 
 
 def _export(

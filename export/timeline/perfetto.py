@@ -21,10 +21,9 @@ from ...analysis.comparison.iterations import loops_of
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from ...analysis.loops.find import find_loops
 from ...analysis.loops.loops import Loop, Loops
-from ...analysis.loops.words import blame_text, loop_text
+from ...analysis.loops.words import blame_text, titled
 from ...analysis.registry import DEFAULT_METHOD
 from ...layers.attribution.calls.walk import StackBars
-from ...layers.loops.kinds import common_folder
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ...model.definitions import Definitions
@@ -238,8 +237,7 @@ def _loops(found: Loops, track: int) -> Iterator[Event]:
             left -= len(loop.iterations)
             shown.append(loop)
     shown.sort(key=lambda one: one.begin_s)
-    folder = common_folder(step.file for loop in shown for step in loop.body)
-    texts = [shortened(loop_text(loop, found.loops, folder), _NAME) for loop in shown]
+    texts = [shortened(text, _NAME) for _, text in titled(found, shown)]
     about = [{"count": one.count, "timing": one.timing, "interval_s": one.interval_s.median} for one in shown]
     times = [(one.begin_s, one.end_s) for one in shown]
     yield from _laid_out("loops", track, list(zip(texts, times, about, strict=True)), "loop")

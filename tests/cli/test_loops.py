@@ -1,6 +1,10 @@
 """``iostrata loops``: what the program does, on one screen, and the slowest iteration."""
 
+import re
+
 import pytest
+
+NETCDF_LAYERS = ["netCDF", "HDF5", "MPI-IO", "POSIX"]
 
 
 def test_the_tree(run, fixtures):
@@ -13,7 +17,12 @@ def test_the_tree(run, fixtures):
 
 def test_the_iterations(run, fixtures):
     text = run("loops", fixtures / "ncckpt4", "--iterations").stdout
-    assert "netCDF bytes" in text
+    heads = [line.split() for line in text.splitlines() if line.split()[:2] == ["begin", "length"]]
+    assert heads == [["begin", "length", "moved", "ISOC"], ["begin", "length", "moved", *NETCDF_LAYERS]]
+    (first,) = (line for line in text.splitlines() if re.match(r" *1  .* 4\.19 MB ", line))
+    # Of each layer how long it was busy, with the slowest rank; four of them fit a terminal.
+    assert re.fullmatch(r" *1 +\S+ \S+ +\S+ \S+ +4\.19 MB( +[\d.]+ ms +\d){4}", first)
+    assert len(first) <= 80
     assert len([line for line in text.splitlines() if line.startswith(tuple("0123456789 *"))]) >= 100
 
 
@@ -26,3 +35,9 @@ def test_the_document(document, fixtures, archive):
 
 def test_nothing_repeats(run, fixtures):
     assert "repeats" in run("loops", fixtures / "aperiodic4").stdout
+
+
+def test_the_longest_iteration_has_a_layer_and_a_rank(run, fixtures):
+    text = " ".join(run("loops", fixtures / "ckpt4").stdout.split())
+    to_blame = r"\((POSIX|MPI-IO) busy for [\d.]+ ms, most on rank \d\)"
+    assert re.search(rf"iteration \d+ is the longest: [\d.]+ ms {to_blame}", text)

@@ -7,16 +7,13 @@ import numpy as np
 
 from ....analysis.comparison.layer_periods import LayerPeriod
 from ....analysis.loops.loops import Iteration, Loop, Loops
-from ....analysis.loops.words import blame_text, loop_text
-from ....layers.loops.kinds import common_folder
+from ....analysis.loops.words import blame_text, length_of, titled
 from ....model.arrays import Ints
 from ....model.quantities import count_text, seconds_text
 from ...encoding import packed, shortened
 from ...page.document import Axis, Beside, Chart, Heading, Legend, PageBlock, Paragraph, Series
 from .limits import Limits
 
-_LEAST: Final = 0.001
-"""Share of the bytes, or else of the time of a run, from which on a loop is drawn."""
 _COLUMNS: Final = 64
 """Of a curve of an iteration."""
 _STAND_OUT: Final = 6
@@ -36,21 +33,9 @@ _EXPLAINED: Final = (
 )
 
 
-def shown_loops(found: Loops | None, limits: Limits) -> list[Loop]:
-    """Return the loops whose iterations are drawn, those that move most, in the order of their begins.
-
-    What neither lasts nor moves anything worth a look is left out.
-    """
-    if found is None:
-        return []
-    start, end = found.trace.window
-    most = max((one.bytes for one in found.outermost), default=0)
-    told = [
-        one
-        for one in found.outermost
-        if one.bytes > _LEAST * most or (one.bytes and one.end_s - one.begin_s > _LEAST * (end - start))
-        if any(map(_length, one.iterations))
-    ]
+def shown_loops(found: Loops, limits: Limits) -> list[Loop]:
+    """Return the loops whose iterations are drawn, those that move most, in the order of their begins."""
+    told = [one for one in found.substantial if any(map(length_of, one.iterations))]
     told.sort(key=lambda one: (-one.bytes, one.begin_s))
     return sorted(told[: limits.loops], key=lambda one: one.begin_s)
 
@@ -94,15 +79,10 @@ def loop_charts(found: Loops | None, shown: Sequence[LayerPeriod], limits: Limit
 
 
 def _titled(found: Loops | None, limits: Limits) -> list[tuple[Loop, str]]:
-    loops = shown_loops(found, limits)
     if found is None:
         return []
-    folder = common_folder(step.file for one in loops for step in one.body)
-    return [(one, shortened(loop_text(one, found.loops, folder), limits.characters // 2)) for one in loops]
-
-
-def _length(one: Iteration) -> float:
-    return one.end_s - one.begin_s
+    most = limits.characters // 2
+    return [(one, shortened(text, most)) for one, text in titled(found, shown_loops(found, limits))]
 
 
 def _moves(loop: Loop, period: LayerPeriod) -> bool:
@@ -113,7 +93,7 @@ def _moves(loop: Loop, period: LayerPeriod) -> bool:
 
 def _chart(loop: Loop, period: LayerPeriod, most: int) -> Chart:
     iterations = loop.iterations
-    length = np.array(list(map(_length, iterations)))
+    length = np.array(list(map(length_of, iterations)))
     usual = int(np.argsort(length, kind="stable")[len(length) // 2])
     long = [place for place in np.argsort(-length, kind="stable").tolist() if iterations[place].outlier][:_STAND_OUT]
     others = [place for place in _spread(len(iterations), most).tolist() if place != usual and place not in long]
@@ -141,7 +121,7 @@ def _spread(count: int, most: int) -> Ints:
 
 def _line(one: Iteration, period: LayerPeriod, end: float, tone: str, name: str = "") -> Series:
     """Return the mean rates of an iteration in columns of equal width, as far as they are drawn."""
-    step = _length(one) / _COLUMNS
+    step = length_of(one) / _COLUMNS
     if not step > 0:
         return Series("line", tone, y=np.zeros(0), every=(0.0, 0.0), name=name)
     volume = period.signal.volume_until(one.begin_s + step * np.arange(_COLUMNS + 1))

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from iostrata import OutputError, TraceError, open_trace, write_annotated
+from iostrata import OutputError, TraceError, find_loops, open_trace, write_annotated
 from iostrata.analysis.comparison.iterations import loops_of
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
 
@@ -65,7 +65,14 @@ def test_the_markers_are_the_phases_and_periods(written, trace):
             stretches = [(round(one.start * 1e9), round(one.end * 1e9)) for one in result.regimes]
             assert [(time, time + length) for time, length in found] == stretches
             total += max(1, len(result.regimes))
-    assert written.markers == total > 100
+    for loop in find_loops(trace).outermost:
+        (block,) = (block for block in blocks if f'Category: "loop {loop.id}"' in block)
+        found = [(int(a) - start, int(b)) for a, b in re.findall(r"Time: (\d+), Duration (\d+)", block)]
+        bounds = [(round(one.begin_s * 1e9), round(one.end_s * 1e9)) for one in loop.iterations]
+        assert [(time, time + length) for time, length in found] == bounds
+        assert f"iteration 3 of {loop.count} × (write" in block
+        total += loop.count
+    assert written.markers == total > 200
 
 
 def test_iostrata_reads_the_copy(written, trace):
