@@ -102,7 +102,9 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         target = Path(os.path.realpath(path))
         permissions = _permissions(target, path)
         temporary = target.parent / f".iostrata-{secrets.token_hex(8)}.part"
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666))
+        # No more than the file that it replaces allows, from the first moment on.
+        mode = 0o666 if permissions is None else permissions & 0o666 | 0o600
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, mode))
     except ValueError as error:  # a NUL in the path, which no system call takes
         raise OutputError(f"cannot write {os.fspath(path)!r}: {error}; choose another name") from error
     except OSError as error:

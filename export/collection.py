@@ -138,7 +138,7 @@ class CollectionWriter:
     def _write_batch(self, runs: list[Run]) -> None:
         pending = self.path / PENDING
         with _translated(self.path):
-            numbers = [int(one.name) for one in pending.iterdir() if one.name.isdigit()]
+            numbers = [int(one.name) for one in pending.iterdir() if one.name.isdecimal()]
             target = pending / f"{max(numbers, default=0) + 1:08d}"
             unfinished = pending / f".{target.name}"
             unfinished.mkdir()
@@ -155,7 +155,7 @@ class CollectionWriter:
         """Put all batches into the tables."""
         pending = self.path / PENDING
         with _translated(self.path):
-            batches = sorted(one for one in pending.iterdir() if one.name.isdigit())
+            batches = sorted(one for one in pending.iterdir() if one.name.isdecimal())
             if batches or not (self.path / f"job{SUFFIX}").is_file():
                 collection = Collection(self.path)
                 outdated = collection.outdated()

@@ -12,7 +12,7 @@ def parquet_parts(path: Path) -> list[Path]:
     parts = [path]
     if path.is_dir():
         parts = [part for part in path.iterdir() if part.suffix == ".parquet" and part.is_file()]
-        parts.sort(key=lambda part: [int(one) if one.isdigit() else one for one in re.split(r"(\d+)", part.name)])
+        parts.sort(key=lambda part: [int(one) if one.isdecimal() else one for one in re.split(r"(\d+)", part.name)])
     return parts if parts and _starts_with_parquet(parts[0]) else []
 
 

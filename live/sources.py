@@ -346,7 +346,7 @@ def _unix_socket(path: Path) -> socket.socket:
 
 def _tcp_socket(name: str, place: str) -> socket.socket:
     host, _, port = place.rpartition(":")
-    if not port.isdigit() or int(port) > 65535:
+    if not port.isdecimal() or int(port) > 65535:
         raise SelectionError(f"{name}: give tcp:HOST:PORT, such as tcp:127.0.0.1:5555")
     try:
         return socket.create_server((host or "127.0.0.1", int(port)))

@@ -168,7 +168,9 @@ def _pieces(path: Path) -> Iterator[bytes]:
                 yield piece
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise TraceError(f"cannot read {path} to copy it: {reason}; copy the archive again") from None
+        raise TraceError(
+            f"cannot read {path} to copy it: {reason}; convert with --rewrite, which writes what is sound"
+        ) from None
 
 
 def _marker(trace: Trace, category: str, start: float, end: float, text: str) -> Marker:

@@ -67,7 +67,7 @@ class Joined:
         process = self._processes(names, part, own[_resolved(part, "hostname", "hhash", "HH")])
         for row in _defined(part, "PR").tolist():
             what, value = (part.names[part.columns[name][row]] for name in ("arg_name", "arg_value"))
-            if what == "rank" and value.isdigit() and len(value) < 10:
+            if what == "rank" and value.isdecimal() and len(value) < 10:
                 self.ranks[int(process[row])] = int(value)
         layer = looked_up(part.columns["cat"], part.names, _LAYER_CODES, _NO_LAYER)
         calls = letter == COMPLETE

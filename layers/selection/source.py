@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 from ...model.errors import SelectionError, TraceError
 from ...model.stream.source import Source
@@ -52,27 +52,12 @@ def open_source(path: str | os.PathLike[str], engine: str = "auto", calls: str =
 
     if not _may_be_other(path):
         return open_archive(path, engine, calls)
-    from ...inputs.recognition import HEAD, find_recorder, open_recorded, recorders
-    from ...inputs.table.files import lacking_columns
-    from ...inputs.table.names import lack_text
+    from ...inputs.recognition import find_recorder, open_recorded
 
     recorder = find_recorder(path)
     if recorder is None:
         if Path(path).is_file():
-            if not Path(path).stat().st_size:
-                raise TraceError(
-                    f"{path} is empty: its recording did not end properly or the disk was full; record again"
-                )
-            with Path(path).open("rb") as file:
-                missing = lacking_columns(file.read(HEAD), Path(path))
-            if missing:
-                raise TraceError(f"{path}: {lack_text(missing)}")
-            known = ", ".join(one.name for one in recorders())
-            raise TraceError(
-                f"{path} is not an OTF2 anchor, nor what another recorder writes that is known here ({known}); give "
-                "the path of an archive's *.otf2 file, of a log, or of a table of operations (layer, rank, start, end, "
-                "bytes)"
-            )
+            _refuse_file(Path(path))
         _refuse_folder_of_others(Path(path))
         return open_archive(path, engine, calls)
     if engine != "auto":
@@ -80,6 +65,31 @@ def open_source(path: str | os.PathLike[str], engine: str = "auto", calls: str =
             f"{path}: the engine {engine!r} is for OTF2, this is of {recorder.name}; leave out --engine"
         )
     return open_recorded(path, recorder)
+
+
+def _refuse_file(path: Path) -> NoReturn:
+    """Raise TraceError that says why a file is no trace."""
+    from ...inputs.inflating import GZIP
+    from ...inputs.recognition import HEAD, recorders
+    from ...inputs.table.files import lacking_columns
+    from ...inputs.table.names import lack_text
+
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+    if not head:
+        raise TraceError(f"{path} is empty: its recording did not end properly or the disk was full; record again")
+    if missing := lacking_columns(head, path):
+        raise TraceError(f"{path}: {lack_text(missing)}")
+    known = ", ".join(one.name for one in recorders())
+    if head.startswith(GZIP):
+        raise TraceError(
+            f"{path}: what is compressed in it is damaged, or of no recorder that is known here ({known}); copy it "
+            "again, or give what it was made of"
+        )
+    raise TraceError(
+        f"{path} is not an OTF2 anchor, nor what another recorder writes that is known here ({known}); give the path "
+        "of an archive's *.otf2 file, of a log, or of a table of operations (layer, rank, start, end, bytes)"
+    )
 
 
 def _refuse_folder_of_others(folder: Path) -> None:

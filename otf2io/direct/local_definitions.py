@@ -92,7 +92,7 @@ def _prepare_clock(ids: LocalIds) -> None:
     for row in range(ids.clock_size[0] - 1):
         ticks = np.float64(ids.clock_times[row + 1] - ids.clock_times[row])
         change = np.float64(ids.clock_offsets[row + 1] - ids.clock_offsets[row])
-        ids.clock_slopes[row] = change / ticks if ticks != 0.0 else 0.0
+        ids.clock_slopes[row] = change / ticks
 
 
 @inlined
@@ -192,7 +192,7 @@ def _put_clock_offset(data: npt.NDArray[np.uint8], at: int, end: int, ids: Local
         return BROKEN
     time = load_word(data, at)
     # Tracers measure offsets one after the other; the search for an interval relies on it.
-    if row > 0 and time < ids.clock_times[row - 1]:
+    if row > 0 and time <= ids.clock_times[row - 1]:
         return BROKEN
     ids.clock_times[row] = time
     ids.clock_offsets[row] = np.int64(offset)

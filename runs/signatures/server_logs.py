@@ -12,11 +12,13 @@ import numpy as np
 
 from ...model.arrays import Floats
 from ...model.errors import SelectionError, TraceError
+from ...otf2io.files.regular import open_regular
 from ..collection.csv_rows import csv_rows
 from .sample import MOST_VALUES, Sample, resampled
 
 _HDF5: Final = (".h5", ".hdf5", ".h5lmt", ".nc")
-_TOKIO: Final = {"read": ("readrates", "readbytes"), "write": ("writerates", "writebytes")}
+_TOKIO: Final = {way: (f"datatargets/{way}rates", f"datatargets/{way}bytes") for way in ("read", "write")}
+_TOKIO_TIMES: Final = "datatargets/timestamps"
 _LMT: Final = {"read": "OSTReadGroup/OSTBulkReadDataSet", "write": "OSTWriteGroup/OSTBulkWriteDataSet"}
 _LMT_TIMES: Final = "FSStepsGroup/FSStepsDataSet"
 _MOST_NUMBERS: Final = 2**27
@@ -153,18 +155,18 @@ def _read_hdf5(path: Path, direction: str) -> tuple[Floats, Floats]:
 
     ways = ("read", "write") if direction == "total" else (direction,)
     try:
-        with path.open("rb"), h5py.File(path, "r") as file:
-            if _LMT_TIMES in file:
-                times = _numbers(path, file[_LMT_TIMES])
-                parts = [_numbers(path, file[_LMT[way]]).sum(axis=0) for way in ways]
-            elif "datatargets/timestamps" in file:
-                group = file["datatargets"]
-                times = _numbers(path, group["timestamps"])
-                names = [next((name for name in _TOKIO[way] if name in group), _TOKIO[way][0]) for way in ways]
-                parts = [_numbers(path, group[name]).sum(axis=1) for name in names]
+        with open_regular(path), h5py.File(path, "r") as file:
+            if (times := _numbers(path, file, _LMT_TIMES)) is not None:
+                found, axis = [_numbers(path, file, _LMT[way]) for way in ways], 0
+            elif (times := _numbers(path, file, _TOKIO_TIMES)) is not None:
+                first = ((_numbers(path, file, name) for name in _TOKIO[way]) for way in ways)
+                found, axis = [next((one for one in each if one is not None), None) for each in first], 1
             else:
                 raise TraceError(f"{path}: an HDF5 file of neither LMT nor TOKIO: it has no throughput of targets")
-    except (KeyError, RuntimeError, ValueError, TypeError, AttributeError) as error:
+        parts = [one.sum(axis=axis) for one in found if one is not None]
+        if len(parts) < len(ways):
+            raise TraceError(f"{path}: it has no throughput of targets for {' and '.join(ways)}")
+    except (RuntimeError, ValueError, TypeError) as error:
         if isinstance(error, TraceError):
             raise
         raise TraceError(f"{path}: its data sets cannot be read: {' '.join(str(error).split())[:200]}") from None
@@ -178,9 +180,24 @@ def _read_hdf5(path: Path, direction: str) -> tuple[Floats, Floats]:
     return times, total
 
 
-def _numbers(path: Path, data: Any) -> Floats:
-    if data.size > _MOST_NUMBERS:
-        raise TraceError(f"{path}: {data.name} has {data.size:,} numbers, more than fit; cut the log to fewer days")
+def _numbers(path: Path, file: Any, name: str) -> Floats | None:
+    """Return the numbers of a data set, None where there is none, without leaving the file that was given."""
+    import h5py
+
+    data = file
+    for part in name.split("/"):
+        link = data.get(part, getlink=True) if isinstance(data, h5py.Group) else None
+        if link is None:
+            return None
+        if not isinstance(link, h5py.HardLink):
+            raise TraceError(f"{path}: {name} is a link to elsewhere, which is not followed; give the file that has it")
+        data = data[part]
+    if not isinstance(data, h5py.Dataset):
+        raise TraceError(f"{path}: {name} is no data set")
+    if data.is_virtual or data.external:
+        raise TraceError(f"{path}: the numbers of {name} are in other files, which are not read; copy them into one")
+    if data.size is None or data.size > _MOST_NUMBERS:
+        raise TraceError(f"{path}: {name} has {data.size or 0:,} numbers, none or more than fit; cut it to fewer days")
     return np.asarray(data[...], np.float64)
 
 

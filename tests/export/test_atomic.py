@@ -55,6 +55,14 @@ def test_replaced_file_hands_on_its_permissions(tmp_path: Path) -> None:
     assert target.stat().st_mode & 0o777 == 0o604
 
 
+def test_nobody_else_can_read_what_replaces_a_private_file_meanwhile(tmp_path: Path) -> None:
+    target = tmp_path / "out.h5"
+    target.write_text("old")
+    target.chmod(0o600)
+    with atomic_file(target) as temporary:
+        assert temporary.stat().st_mode & 0o777 == 0o600
+
+
 @pytest.mark.parametrize("error", [ValueError("bug"), KeyboardInterrupt(), OutputError("said already")])
 def test_error_of_the_block_passes_and_leaves_the_old_file(tmp_path: Path, error: BaseException) -> None:
     target = tmp_path / "out.h5"

@@ -1,5 +1,6 @@
 """Which recorder wrote a file is found by its content, whatever its name; others can add theirs."""
 
+import gzip
 import subprocess
 import sys
 import warnings
@@ -10,6 +11,7 @@ import iostrata
 import pytest
 from iostrata.cli import main
 from iostrata.inputs import recognition
+from iostrata.inputs.parquet import PARQUET, parquet_parts
 from iostrata.inputs.recognition import GROUP, Recorder, find_recorder, recorders
 from iostrata.layers.selection.source import open_source
 from iostrata.model.plugins import PluginWarning
@@ -60,6 +62,22 @@ def test_what_nobody_wrote_is_refused_in_a_line(tmp_path, text, suffix):
     with pytest.raises(iostrata.TraceError) as refused:
         iostrata.open_trace(path)
     assert "\n" not in str(refused.value)
+
+
+def test_a_damaged_compressed_file_is_called_so(tmp_path):
+    packed = bytearray(gzip.compress(b'[\n{"id":1,"name":"read","cat":"POSIX","ph":"X"}\n' * 99))
+    packed[12] ^= 0xFF
+    path = tmp_path / "a.pfw.gz"
+    path.write_bytes(packed)
+    with pytest.raises(iostrata.TraceError, match="compressed in it is damaged"):
+        iostrata.open_trace(path)
+
+
+def test_parts_of_a_table_may_have_any_digits_in_their_names(tmp_path):
+    names = ["part-10.parquet", "part-2.parquet", "part-².parquet", "part-٣.parquet"]
+    for name in names:
+        (tmp_path / name).write_bytes(PARQUET)
+    assert [one.name for one in parquet_parts(tmp_path)] == [names[1], names[3], names[0], names[2]]
 
 
 def test_an_archive_stays_one(fixtures):

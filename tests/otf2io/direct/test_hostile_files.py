@@ -57,10 +57,14 @@ def test_an_id_map_follows_the_definitions(entries: int, sound: bool, written_ar
         assert "definition file is damaged" in found.damage.locations[0].reason
 
 
-def test_clock_offsets_in_disorder_are_damage(written_archive: Any, new_location: Any) -> None:
+@pytest.mark.parametrize("second", [50, 100])
+@pytest.mark.parametrize("engine", ["direct", "library"])
+def test_clock_offsets_in_disorder_are_damage(
+    second: int, engine: str, written_archive: Any, new_location: Any
+) -> None:
     location = new_location([("IoDestroyHandle", 10, (1,), ())])
-    location.clock = [(100, 0), (50, 7), (200, 0)]
-    found = read_events(open_archive(written_archive([location])), "direct")
+    location.clock = [(100, 0), (second, 7), (200, 0)]
+    found = read_events(open_archive(written_archive([location])), engine)
     assert "definition file is damaged" in found.damage.locations[0].reason
 
 

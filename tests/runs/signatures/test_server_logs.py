@@ -1,5 +1,7 @@
 """Samples cut out of servers' logs: CSV, LMT, TOKIO."""
 
+import os
+
 import h5py
 import numpy as np
 import pytest
@@ -107,6 +109,54 @@ def test_files_that_are_no_hdf5_of_a_known_kind_are_refused(tmp_path):
         file["datatargets/readrates"] = np.ones((9, 2))
     with pytest.raises(TraceError, match="9 values at 10 times"):
         read_log(tmp_path / "c.h5", "read")
+
+
+def _elsewhere(folder, file, way):
+    """Let the rates of reads of `file` be what another file in `folder` has."""
+    with h5py.File(folder / "other.h5", "w") as other:
+        other["datatargets/readrates"] = np.ones((30, 4))
+    (folder / "raw").write_bytes(bytes(8 * 120))
+    name = "datatargets/readrates"
+    if way == "external link":
+        file[name] = h5py.ExternalLink("other.h5", f"/{name}")
+    elif way == "link of a group":
+        del file["datatargets"]
+        file["datatargets"] = h5py.ExternalLink("other.h5", "/datatargets")
+    elif way == "soft link":
+        file["outside"] = h5py.ExternalLink("other.h5", f"/{name}")
+        file[name] = h5py.SoftLink("/outside")
+    elif way == "raw storage":
+        file.create_dataset(name, (30, 4), "f8", external=[(folder / "raw", 0, h5py.h5f.UNLIMITED)])
+    else:
+        layout = h5py.VirtualLayout((30, 4), "f8")
+        layout[:] = h5py.VirtualSource("missing.h5", name, (30, 4))
+        file.create_virtual_dataset(name, layout)
+
+
+@pytest.mark.parametrize("way", ["external link", "link of a group", "soft link", "raw storage", "virtual data set"])
+def test_nothing_outside_of_the_file_is_read(tmp_path, way):
+    with h5py.File(tmp_path / "log.h5", "w") as file:
+        file["datatargets/timestamps"] = START + 5 * np.arange(30)
+        _elsewhere(tmp_path, file, way)
+    with pytest.raises(TraceError, match=r"is a link|in other files") as caught:
+        read_log(tmp_path / "log.h5", "read")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_pipe_in_the_place_of_hdf5_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "log.h5")
+    with pytest.raises(OSError, match="not a regular file"):
+        read_log(tmp_path / "log.h5")
+
+
+def test_data_sets_without_what_was_asked_for_are_refused(tmp_path):
+    with h5py.File(tmp_path / "log.h5", "w") as file:
+        file["datatargets/timestamps"] = START + 5 * np.arange(30)
+        file["datatargets/writerates"] = np.ones((30, 4))
+    assert read_log(tmp_path / "log.h5", "write").values == pytest.approx([4.0] * 30)
+    for direction in ("read", "total"):
+        with pytest.raises(TraceError, match="no throughput of targets for"):
+            read_log(tmp_path / "log.h5", direction)
 
 
 def test_jobs_have_to_end_after_their_start(tmp_path):
