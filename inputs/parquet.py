@@ -1,8 +1,11 @@
 """Parquet files, one or the parts of a folder: which they are, and their columns as one array each."""
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Final
+
+from .rows import BYTES_PER_ROW
 
 PARQUET: Final = b"PAR1"
 
@@ -32,6 +35,17 @@ def parquet_names(path: Path) -> list[str] | None:
         return None
     except pyarrow.ArrowException:
         return None
+
+
+def parquet_memory(part: Path, names: Collection[str]) -> int:
+    """Return the bytes that the columns `names` of a file take until they are operations, by what it says of them."""
+    import pyarrow.parquet
+
+    described = pyarrow.parquet.read_metadata(part)
+    groups = map(described.row_group, range(described.num_row_groups))
+    columns = (group.column(place) for group in groups for place in range(group.num_columns))
+    unpacked = sum(one.total_uncompressed_size for one in columns if one.path_in_schema in names)
+    return int(described.num_rows * BYTES_PER_ROW + unpacked)
 
 
 def one_array(column: Any) -> Any:

@@ -8,11 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.arrays import Ints, Ticks
+from ..model.budget import require_memory
 from ..model.codes import IoFlag, IoMode, IoRecord
 from ..model.errors import TraceError, import_library
 from ..model.quantities import counted
 from .functions import EVENTS, NONE, TRANSFERS, plain_names
-from .parquet import one_array, parquet_names, parquet_parts, places_of
+from .parquet import one_array, parquet_memory, parquet_names, parquet_parts, places_of
 from .recognition import Recorder
 from .rows import Transfers, pairs_of
 from .run import HandleTable, RecordedRun, events_of
@@ -95,6 +96,7 @@ def _columns(path: Path) -> dict[str, Any]:
     parquet, pyarrow = import_library("pyarrow.parquet", path), import_library("pyarrow")
     names = [*_NUMBERS, *_NAMES]
     try:
+        require_memory(path, sum(parquet_memory(part, names) for part in parquet_parts(path)), "the table")
         parts = [parquet.read_table(part, columns=names, partitioning=None) for part in parquet_parts(path)]
         table = pyarrow.concat_tables(parts)
     except (pyarrow.ArrowException, OSError) as error:

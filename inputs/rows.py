@@ -2,13 +2,16 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from ..model.arrays import Columns, Ints, Links, Mask, Rows, Ticks, column_at, column_types
+from ..model.budget import require_memory
 from ..model.codes import MOST_BYTES, UNDEFINED_TIME, UNDEFINED_UINT64, Status
+from ..model.errors import TraceError
 from ..model.operations import Operations
 from ..model.quantities import counted
 from ..model.stream.damage import LocationDamage
@@ -17,12 +20,23 @@ NANOSECONDS: Final = 10**9
 """Ticks per second of recorders that have no clock of their own."""
 LONGEST: Final = 2**61
 """Ticks beyond which a time is not believed."""
-MOST_PROCESSES: Final = 1 << 24
+_MOST_PROCESSES: Final = 1 << 24
 """More processes than any machine runs: a file that claims more is damaged."""
+BYTES_PER_ROW: Final = 450
+"""What a row of five numbers takes until it is an operation, as measured."""
+_BYTES_PER_PROCESS: Final = 256
+"""What definitions take for each, as measured."""
 UNRECORDED: Final = np.full(1, -1, np.int64)
 """Bytes of rows of which nobody knows any."""
 _LEAST: Final = np.iinfo(np.int64).min
 _NOWHERE: Final = np.zeros(1, np.bool_)
+
+
+def check_processes(path: Path, claimed: int, recorder: str, least: int = 1) -> None:
+    """Do nothing where a file may have as many processes as it claims; TraceError elsewhere."""
+    if not least <= claimed <= _MOST_PROCESSES:
+        raise TraceError(f"{path}: {recorder} claims {claimed} processes; the file is damaged, copy it again")
+    require_memory(path, claimed * _BYTES_PER_PROCESS, f"{claimed:,} processes, as it claims,")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -16,7 +16,7 @@ from ..model.errors import TraceError, import_library
 from ..model.quantities import counted
 from ..model.recording import Recording
 from .recognition import Recorder
-from .rows import MOST_PROCESSES, UNRECORDED, Transfers, lost, ticks_of
+from .rows import UNRECORDED, Transfers, check_processes, lost, ticks_of
 from .run import HandleTable, RecordedRun
 from .source import RowSource
 
@@ -174,8 +174,7 @@ def open_tmio(path: Path) -> RowSource:
         _read_json(path, found)
     if not found.ranks and not found.moving:
         raise TraceError(f"{path}: no record of TMIO can be read ({found.fault or 'all are broken'})")
-    if not 0 <= found.ranks <= MOST_PROCESSES:
-        raise TraceError(f"{path}: TMIO claims {found.ranks} ranks; the file is damaged")
+    check_processes(path, found.ranks, "TMIO", least=0)
     rows, faults = _transfers(found)
     nobody = np.zeros(1, np.int32)
     # All transfers stand at a process of their own, which is no rank; the ranks are there to be counted.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from ..model.budget import memory_given
 from ..model.errors import SelectionError
 from ..model.stream.columns import CollectedOperations
 from ..model.stream.mapping import Progress, cluster_of, map_partitions
@@ -149,7 +150,8 @@ def open_trace(
     """
     if memory is None and fs != "auto":
         raise SelectionError("fs bounds the bins that are kept with memory=: without it, give fs to what samples")
-    source = open_timed_source(path, engine, calls)
+    with memory_given(memory):
+        source = open_timed_source(path, engine, calls)
     # What can be refused is refused before the events are read.
     selection = select_files(source.definitions, files, rules)
     if memory is None:

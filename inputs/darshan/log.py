@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from ...model.budget import allowed_memory
 from ...model.errors import TraceError, UnsupportedTraceError
+from ...model.quantities import bytes_text
 from ..inflating import InflatingError, zlib_stream
 
 MAGIC: Final = struct.pack("<q", 6567223)
 _SWAPPED: Final = MAGIC[::-1]
-_MOST: Final = 1 << 32
-"""Bytes that a region of a log may have once it is inflated."""
 _LARGEST: Final = 1 << 34
 _STEP: Final = 1 << 22
 _FIRST: Final = 1 << 11
@@ -210,8 +210,9 @@ def _inflated(file: BinaryIO, offset: int, length: int, compression: int) -> tup
         for part in _inflating(memoryview(data), _DECOMPRESSORS[compression]):
             found.append(part)
             total += len(part)
-            if total > _MOST:
-                return b"".join(found), f"it inflates to more than {_MOST} bytes"
+            # Its parts and all of them in one are there at the same time.
+            if 2 * total > allowed_memory():
+                return b"".join(found[:-1]), f"it inflates to more than {bytes_text(total)}; give more with --memory"
     except EOFError as error:
         fault = str(error)
     except (InflatingError, OSError):

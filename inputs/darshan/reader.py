@@ -8,11 +8,10 @@ from typing import Final
 import numpy as np
 
 from ...model.arrays import Links
-from ...model.errors import TraceError
 from ...model.recording import Counters, Recording
 from ...model.stream.damage import LocationDamage
 from ..recognition import Recorder
-from ..rows import MOST_PROCESSES, UNRECORDED, Transfers, lost, pairs_of, ticks_of
+from ..rows import UNRECORDED, Transfers, check_processes, lost, pairs_of, ticks_of
 from ..run import HandleTable, RecordedRun
 from ..source import RowSource
 from .counters import MODULES, Ids, read_counters, transfers
@@ -39,9 +38,7 @@ def open_darshan(path: Path) -> RowSource:
     Raises TraceError if header or job cannot be read, UnsupportedTraceError if the version is not known.
     """
     log = read_log(path)
-    processes = log.job.processes
-    if not 0 < processes <= MOST_PROCESSES:
-        raise TraceError(f"{path}: the Darshan log claims {processes} processes; it is damaged, copy it again")
+    check_processes(path, log.job.processes, "Darshan")
     counters, counted, faults = read_counters(log)
     traced = read_segments(log)
     faults = [*log.faults, *faults, *traced.faults]

@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+from ...model.budget import require_memory
 from ...model.errors import TraceError
-from ..parquet import one_array
+from ...model.quantities import bytes_text
+from ..parquet import one_array, parquet_memory
 from .columns import TableColumns, text_of
 from .names import TIMES, table_roles
 
@@ -20,13 +22,20 @@ def read_parquet(path: Path, parts: list[Path]) -> TableColumns:
     try:
         tables: list[Any] = []
         units: dict[str, int] = {}
+        needed = 0
         for part in parts:
             schema = pyarrow.parquet.read_schema(part)
             found, scale = table_roles(path, schema.names)
             units = units or scale
             if scale != units:
                 raise TraceError(f"{path}: {part.name} has times in other units than the parts before it")
-            tables.append(pyarrow.parquet.read_table(part, columns=list(found.values()), partitioning=None))
+            needed += parquet_memory(part, found.values())
+            require_memory(path, needed, "the table")
+            # Texts that come again stay what they are in the file: a few, and which of them.
+            texts = [name for name in found.values() if _is_text(schema.field(name).type)]
+            tables.append(
+                pyarrow.parquet.read_table(part, columns=list(found.values()), partitioning=None, read_dictionary=texts)
+            )
         table = pyarrow.concat_tables(tables, promote_options="permissive").combine_chunks()
     except (pyarrow.ArrowException, OSError) as error:
         raise TraceError(f"{path}: the Parquet table cannot be read: {str(error).splitlines()[0]}") from None
@@ -41,16 +50,28 @@ def read_parquet(path: Path, parts: list[Path]) -> TableColumns:
     return TableColumns(columns, units, table.num_rows, metadata=metadata, since_1970=on_the_clock)
 
 
+def _is_text(kind: Any) -> bool:
+    import pyarrow
+
+    types = pyarrow.types
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind))
+
+
 def _plain_column(path: Path, name: str, column: Any) -> Any:
     """Return a column of Parquet as numbers or text: times that have a unit of their own in ns, decimals as text.
 
     Raises TraceError if its values are neither.
     """
     import pyarrow
+    import pyarrow.compute
 
     types = pyarrow.types
     try:
         if types.is_dictionary(column.type):
+            if _is_text(column.type.value_type):
+                sizes = pyarrow.compute.binary_length(column.dictionary).fill_null(0)
+                size = pyarrow.compute.sum(sizes.take(column.indices), min_count=0).as_py()
+                require_memory(path, 2 * size, f"the column {name}, {bytes_text(size)} of text,")
             column = column.dictionary_decode()
         kind = column.type
         if types.is_timestamp(kind) or types.is_duration(kind):

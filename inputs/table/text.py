@@ -4,18 +4,22 @@ import csv
 import json
 import re
 from collections.abc import Iterable, Iterator
-from io import BytesIO
+from io import SEEK_END, BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from ...model.budget import require_memory
 from ...model.errors import TraceError
+from ...model.quantities import bytes_text
 from ..inflating import GZIP, inflating
 from ..parquet import one_array
+from ..rows import BYTES_PER_ROW
 from .columns import TableColumns, text_of
 from .names import table_roles
 
 _LONGEST_LINE: Final = 1 << 20
-_MOST_INFLATED: Final = 1 << 32
+_OF_JSON: Final = 16
+"""Bytes of memory for each byte of JSON, as measured."""
 _STEP: Final = 1 << 20
 _LONGEST_ROW: Final = 1 << 24
 _BLANKS: Final = b"\xef\xbb\xbf \t\r\n"
@@ -58,7 +62,10 @@ def read_text(path: Path) -> TableColumns:
         file = BytesIO(_inflated(path, faults)) if packed else plain
         head = file.read(_LONGEST_LINE)
         start = head.lstrip(_BLANKS)
+        size = file.seek(0, SEEK_END)
         file.seek(len(head) - len(start))
+        if start.startswith((b"{", b"[")):
+            require_memory(path, size * _OF_JSON, f"a table of {bytes_text(size)} of JSON")
         try:
             if start.startswith(b"{"):
                 return _of_objects(path, _lines(file), faults)
@@ -82,11 +89,7 @@ def _inflated(path: Path, faults: list[str]) -> memoryview:
         fill, room = inflating(file, faults), memoryview(bytearray(_STEP))
         while got := fill(room):
             text += room[:got]
-            if len(text) > _MOST_INFLATED:
-                raise TraceError(
-                    f"{path}: the table inflates to more than {_MOST_INFLATED >> 30} GiB; cut it into several, or "
-                    "write it as Parquet"
-                )
+            require_memory(path, 2 * len(text), f"the table, {bytes_text(len(text))} of text and more,")
     # The last number of a line that is cut may be another one.
     return memoryview(text)[: text.rfind(b"\n") + 1] if faults else memoryview(text)
 
@@ -107,7 +110,10 @@ def _csv(path: Path, file: BinaryIO, start: bytes, faults: list[str]) -> TableCo
     if not start[len(_first_line(start)) :].strip():
         return TableColumns(dict.fromkeys(found, pyarrow.array([], pyarrow.string())), scale, 0, faults=tuple(faults))
     begin = file.tell()
-    marks = sum(part.count(b'"') for part in iter(lambda: file.read(_STEP), b""))
+    marks = rows = 0
+    for part in iter(lambda: file.read(_STEP), b""):
+        marks, rows = marks + part.count(b'"'), rows + part.count(b"\n")
+    require_memory(path, rows * BYTES_PER_ROW, f"a table of {rows:,} lines")
     file.seek(begin)
     unreadable = 0
 

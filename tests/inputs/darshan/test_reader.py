@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from iostrata.cli import main
 from iostrata.inputs.darshan.log import read_log
 from iostrata.layers.selection.source import NoTimesError, open_source
+from iostrata.model.budget import memory_given
 
 _SPEC = importlib.util.spec_from_file_location(
     "recorder_files", Path(__file__).parents[2] / "archives" / "recorders.py"
@@ -209,6 +210,18 @@ def test_other_compressions(tmp_path, compression):
     struct.pack_into("<2Q", data, 40 + 16 * 9, 360 + len(job) + len(name), len(module))
     log.write_bytes(bytes(data[:360]) + job + name + module)
     assert open_source(log).operations.moved.tolist() == [9]
+
+
+def test_what_a_log_claims_or_inflates_to_is_checked_before_it_takes_memory(darshan_log):
+    claimed = darshan_log(processes=1 << 24)
+    with pytest.raises(iostrata.TraceError, match=r"16,777,216 processes, as it claims, would take 4\.29 GB"):
+        iostrata.open_trace(claimed, memory=3 * 10**8)
+    inflating = darshan_log(modules={"DXT_POSIX": (1, [dxt(5, 0, [(0, 9, 0.0, 1.0)]), bytes(10**8)])}, names={5: "/f"})
+    assert inflating.stat().st_size < 1 << 20
+    with memory_given(10**7):
+        found = open_source(inflating)
+    assert found.operations.moved.tolist() == [9]
+    assert "inflates to more than" in found.damage[0].reason
 
 
 def test_a_log_cut_in_its_job_says_so_where_nothing_else_is_lost(darshan_log, capsys):

@@ -4,6 +4,7 @@ import datetime
 import gzip
 import json
 import math
+import tracemalloc
 
 import iostrata
 import numpy as np
@@ -566,12 +567,32 @@ def test_of_a_cut_compressed_table_whole_lines_are_taken(tmp_path, kind):
     assert "the file is cut" in trace.damage.locations[0].reason
 
 
-def test_a_table_that_inflates_without_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("iostrata.inputs.table.text._MOST_INFLATED", 1 << 21)
+def _bomb(path, kind):
+    rows, columns = 10**5, {"layer": "POSIX", "mode": "read", "start": 1, "end": 2, "bytes": 3, "rank": 0}
+    if kind == "zeros":
+        path.write_bytes(gzip.compress(TABLE.encode() + bytes(1 << 23)))
+    elif kind == "lines":
+        path.write_bytes(gzip.compress(f"{','.join(columns)}\n".encode() + b"POSIX,read,1,2,3,0\n" * rows))
+    elif kind == "json":
+        path.write_bytes(gzip.compress(json.dumps(columns).encode() + b"\n{}" * 2 * rows))
+    else:
+        if kind == "text":
+            columns["file"], rows = "x" * 10**6, 1000
+        table = pyarrow.table({name: [value] * rows for name, value in columns.items()})
+        pyarrow.parquet.write_table(table, path)
+
+
+@pytest.mark.parametrize("kind", ["zeros", "lines", "json", "rows", "text"])
+def test_a_small_table_that_takes_much_memory_is_refused_before_it_does(tmp_path, kind):
     path = tmp_path / "any"
-    path.write_bytes(gzip.compress(TABLE.encode() + bytes(1 << 23)))
-    with pytest.raises(iostrata.TraceError, match="inflates to more than"):
-        iostrata.open_trace(path)
+    _bomb(path, kind)
+    assert path.stat().st_size < 1 << 20
+    tracemalloc.start()
+    with pytest.raises(iostrata.TraceError, match=r"would take .* of memory, and 5 MB were given"):
+        iostrata.open_trace(path, memory=5 * 10**6)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert taken < 4 * 5 * 10**6
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,50 @@
+"""How much memory a reader may take: what a file claims or unpacks to is checked before it is allocated."""
+
+import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final
+
+from .errors import TraceError
+from .quantities import bytes_text
+
+_GIVEN: Final[ContextVar[int | None]] = ContextVar("memory that was given", default=None)
+
+
+@contextmanager
+def memory_given(memory: int | None) -> Iterator[None]:
+    """Let readers take at most `memory` bytes within the block; None leaves it at `allowed_memory`."""
+    token = _GIVEN.set(memory)
+    try:
+        yield
+    finally:
+        _GIVEN.reset(token)
+
+
+def allowed_memory() -> int:
+    """Return the bytes that a reader may take: those given, else half of what the process can have."""
+    given = _GIVEN.get()
+    if given is not None:
+        return given
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return (machine if limit == resource.RLIM_INFINITY else min(machine, limit)) // 2
+
+
+def require_memory(path: object, needed: int, what: str) -> None:
+    """Do nothing where `needed` bytes are allowed.
+
+    Raises
+    ------
+    TraceError
+        If they are more; it says `what` needs them.
+    """
+    allowed = allowed_memory()
+    if needed > allowed:
+        why = "were given with --memory" if _GIVEN.get() is not None else "are half of what this process can have"
+        raise TraceError(
+            f"{path}: {what} would take {bytes_text(needed)} of memory, and {bytes_text(allowed)} {why}; if the file "
+            "is sound, give more with --memory"
+        )
