@@ -20,6 +20,7 @@ from .selection.window import completed_bytes, sums_by
 from .statistics.distribution import ValueCounts
 from .statistics.grouping import Key, grouping, part_title
 from .summary.accumulator import OperationSums, categories_of
+from .summary.counted import counted_layer
 from .summary.statistics import ChosenSums, LayerStatistics, layer_statistics, statistics_table
 from .summary.tables import OPERATIONS
 
@@ -317,7 +318,10 @@ class Layer:
         """
         categories = self.categories(direction, traffic)
         own = sorted({*categories} & {*self.categories(direction, "own")})
-        return layer_statistics(self.name, direction, ChosenSums(self.sums, categories, own))
+        whole = traffic == "all" or categories == self.categories(direction, "all")
+        ways = DIRECTIONS if direction == "total" else (direction,)
+        counted = counted_layer(self.scope, self.name, ways) if whole else None
+        return layer_statistics(self.name, direction, ChosenSums(self.sums, categories, own), counted)
 
     def _rows(self, what: str) -> LayerRows:
         """Return which rows are the layer's; raise SelectionError where operations are not kept."""

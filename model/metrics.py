@@ -90,6 +90,8 @@ class Metric:
         What a recorder has to know for it, keys of `iostrata.model.recording.CAPABILITIES`.
     of : callable or None
         Returns the value, given what the record is made of.
+    counted : callable or None
+        Returns the value, given counters, where what it needs is not known; None where it is not counted either.
     part_of : str
         Name of the metric that it is a part of and is shown as a share of; empty for most.
     narrow : str
@@ -115,6 +117,7 @@ class Metric:
     adds: Adds = "sum"
     needs: tuple[str, ...] = ()
     of: Callable[[Any], Any] | None = None
+    counted: Callable[[Any], Any] | None = None
     part_of: str = ""
     narrow: str = ""
     gives_way: int = 0

@@ -4,88 +4,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-import numpy as np
-
-from .arrays import Ints, Links
-from .document import Document, Record
+from .counters import Counters, CounterTotal
+from .document import Document
 from .errors import SelectionError
 
-Rows = Literal["operations", "intervals", "none"]
-
-
-@dataclass(frozen=True, eq=False)
-class Counters:
-    """Sums that a recorder kept of files and ranks, without times: columns of shape (n,), a row a file and rank.
-
-    Attributes
-    ----------
-    module : int32
-        Place in `modules`.
-    file : int32
-        Row in ``Definitions.files``, −1 where unknown.
-    rank : int32
-        −1 for a row that the recorder summed over the ranks that share the file.
-    reads, writes, bytes_read, bytes_written : int64
-        Transfers and the bytes they moved; −1 where the recorder does not count them.
-    modules, layers : tuple of str
-        Names of the recorder's modules, and of the layer that each watches.
-    """
-
-    module: Links
-    file: Links
-    rank: Links
-    reads: Ints
-    writes: Ints
-    bytes_read: Ints
-    bytes_written: Ints
-    modules: tuple[str, ...] = ()
-    layers: tuple[str, ...] = ()
-
-    def totals(self) -> "tuple[CounterTotal, ...]":
-        """Return the sums of each module and direction that moved or transferred anything."""
-        found = []
-        for place, (module, layer) in enumerate(zip(self.modules, self.layers, strict=True)):
-            mine = self.module == place
-            for direction in ("read", "write"):
-                counts, moved = self.of(direction)
-                active = mine & ((counts > 0) | (moved > 0))
-                if not active.any():
-                    continue
-                ranks = np.unique(self.rank[active])
-                found.append(
-                    CounterTotal(
-                        module,
-                        layer,
-                        direction,
-                        _sum(counts[active]),
-                        _sum(moved[active]),
-                        len(np.unique(self.file[active])),
-                        None if (ranks < 0).any() else len(ranks),
-                    )
-                )
-        return tuple(found)
-
-    def of(self, direction: str) -> tuple[Ints, Ints]:
-        """Return transfers and bytes of a direction, int64 (n,) each."""
-        return (self.reads, self.bytes_read) if direction == "read" else (self.writes, self.bytes_written)
-
-
-@dataclass(frozen=True)
-class CounterTotal(Record):
-    """Sums of a module and direction; None where the recorder does not tell."""
-
-    module: str
-    layer: str
-    direction: str
-    operations: int | None
-    bytes: int | None
-    files: int
-    ranks: int | None
-
-
-def _sum(values: Ints) -> int | None:
-    known = values[values >= 0]
-    return int(known.sum()) if len(known) else None
+Rows = Literal["operations", "intervals", "extents", "none"]
 
 
 @dataclass(frozen=True)
@@ -98,9 +21,9 @@ class Recording:
         Its name, and name and version of the file format as `info` shows them.
     facts : mapping of str
         What else documents tell of the format.
-    rows : {"operations", "intervals", "none"}
-        Whether a row of operations is one, or what was moved within an interval of time, by who knows how many; or
-        there are no times at all, only `counters`.
+    rows : {"operations", "intervals", "extents", "none"}
+        Whether a row of operations is one, or what was moved within an interval of time, by who knows how many, or
+        between the first and the last transfer on a file; or there are no times at all, only `counters`.
     handles : {"recorded", "inferred", "absent"}
         Whether handles and their parents were recorded, made of the names of files, or there are none.
     ranks, nodes, threads, metadata, offsets, collective : bool
@@ -159,7 +82,7 @@ class Recording:
     @property
     def missing(self) -> tuple[str, ...]:
         """What is not recorded, in words; empty where everything is."""
-        found = [one.words for one in CAPABILITIES.values() if one.words and not one.known(self)]
+        found = [one.words for one in CAPABILITIES.values() if one.words and not one.known(self, counted=True)]
         unit = f"the unit of amounts (taken as {self.amounts})"
         return (found[0],) if self.rows == "none" else (unit, *found) if self.amounts else tuple(found)
 
@@ -206,39 +129,55 @@ class Capability:
         It as an entry of the list of what is not recorded; empty where another one says so.
     reason : str
         Why it is not known, after the name of the recorder.
+    counts : tuple of str
+        Counters that tell as much of it as there is to tell where single operations are not known.
     """
 
     field: str
     values: tuple[object, ...]
     words: str
     reason: str
+    counts: tuple[str, ...] = ()
 
-    def known(self, recording: Recording) -> bool:
-        """Tell whether a recording has it."""
+    def known(self, recording: Recording, counted: bool = False) -> bool:
+        """Tell whether a recording has it; where `counted`, also as sums only."""
+        counters = recording.counters
+        if counted and recording.rows != "operations" and counters is not None and counters.counts.keys() & self.counts:
+            return True
         return getattr(recording, self.field) in self.values
 
 
-def _flag(field: str, words: str, reason: str) -> Capability:
-    return Capability(field, (True,), words, reason)
+def _flag(field: str, words: str, reason: str, *counts: str) -> Capability:
+    return Capability(field, (True,), words, reason, counts)
 
 
 CAPABILITIES: Final[Mapping[str, Capability]] = {
-    "times": Capability("rows", ("operations", "intervals"), "times", "recorded no times"),
+    "times": Capability("rows", ("operations", "intervals", "extents"), "times", "recorded no times"),
+    "curve": Capability(
+        "rows",
+        ("operations", "intervals"),
+        "what moved when between the first and the last transfer on a file",
+        "tells only when the first and the last transfer on a file were",
+    ),
     "operations": Capability(
         "rows",
         ("operations",),
         "single operations",
-        "recorded bytes by intervals of time here, no single operations",
+        "recorded no single operations here",
     ),
     "handles": Capability("handles", ("recorded", "inferred"), "handles", "does not tell files or handles"),
     "recorded handles": Capability("handles", ("recorded",), "", "does not tell handles"),
     "ranks": _flag("ranks", "which rank did what", "does not tell which rank did what"),
     "nodes": _flag("nodes", "nodes", "does not tell which node a rank ran on"),
     "threads": _flag("threads", "threads", "does not tell which thread did what"),
-    "metadata": _flag("metadata", "opens and closes", "does not tell when files were opened, closed and so on"),
+    "metadata": _flag(
+        "metadata", "opens and closes", "does not tell when files were opened, closed and so on", "opens"
+    ),
     "offsets": _flag("offsets", "offsets", "does not tell where in a file an operation was"),
-    "collective": _flag("collective", "which calls are collective", "does not tell which calls are collective"),
-    "flushes": _flag("flushes", "flushes", "does not record flushes"),
+    "collective": _flag(
+        "collective", "which calls are collective", "does not tell which calls are collective", "coll_opens", "opens"
+    ),
+    "flushes": _flag("flushes", "flushes", "does not record flushes", "fsyncs", "flushes", "syncs"),
 }
 """All that metrics, findings and commands may need of a recorder, in the order in which it is said to be missing.
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 from ...layers.trace import Trace
 
 _UNKNOWN: Final = (
-    "upper_operations", "lower_operations", "lower_bytes", "attributed_bytes", "inferred_bytes", "hidden_bytes",
-    "amplification", "attributed_amplification", "fan_out", "movers_beneath_call", "writers_lower", "contained_s",
+    "lower_bytes", "attributed_bytes", "inferred_bytes", "hidden_bytes", "amplification", "attributed_amplification",
+    "fan_out", "movers_beneath_call", "writers_lower", "contained_s",
 )  # fmt: skip
 """Keys of a pair of layers that only operations and handles tell."""
 
@@ -27,6 +27,8 @@ class SideBySide:
         All that each of them moved, whoever caused it.
     upper_ranks, lower_ranks : int or None
         Ranks that moved it; None where these are not recorded.
+    upper_operations, lower_operations : int or None
+        Their transfers, where these were counted.
     """
 
     upper: str
@@ -37,6 +39,8 @@ class SideBySide:
     lower_layer_bytes: int | float
     upper_ranks: int | None
     lower_ranks: int | None
+    upper_operations: int | None = None
+    lower_operations: int | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -52,6 +56,8 @@ class SideBySide:
             "direction": self.direction,
             "upper_bytes": self.upper_bytes,
             "writers_upper": self.upper_ranks,
+            "upper_operations": self.upper_operations,
+            "lower_operations": self.lower_operations,
             **dict.fromkeys(_UNKNOWN),
             "lower_layer_bytes": self.lower_layer_bytes,
             "lower_layer_writers": self.lower_ranks,
@@ -65,12 +71,15 @@ def side_by_side(trace: Trace, directions: tuple[str, ...]) -> Iterator[SideBySi
     ISO C stands beside no other layer: no library writes through it, and what it hands down itself stays within the C
     library, where recorders of calls do not see it.
     """
-    ranks = not trace.definitions.recording.reason("ranks")
     layers = [layer for layer in trace.layers.values() if layer.name != "ISOC"]
     for (place, upper), (other, lower) in combinations(enumerate(layers), 2):
         for direction in directions:
             above, below = (layer.statistics(direction) for layer in (upper, lower))
             if above.bytes and below.bytes:
-                who = (above.ranks, below.ranks) if ranks else (None, None)
+                known = (
+                    None if name in one.unavailable else getattr(one, name)
+                    for name in ("ranks", "operations")
+                    for one in (above, below)
+                )
                 adjacent = other == place + 1
-                yield SideBySide(upper.name, lower.name, direction, adjacent, above.bytes, below.bytes, *who)
+                yield SideBySide(upper.name, lower.name, direction, adjacent, above.bytes, below.bytes, *known)

@@ -12,11 +12,13 @@ from ...model.errors import IostrataError
 from ...model.plugins import PluginWarning
 from ...model.quantities import percent_text, seconds_text
 from ...model.recording import Recording
+from .counted import CountedFacts
 from .facts import Facts, Match
 from .rule import SEVERITIES, Rule, rules
 
 LEAST_COST: Final = 0.001
 """What costs a smaller share of the run is no warning: it is within what runs differ by."""
+_BY_COUNTERS: Final = " (by sums of the whole run)"
 
 
 @dataclass(frozen=True)
@@ -116,8 +118,15 @@ def find(trace: Trace, chosen: Iterable[Rule] | None = None) -> tuple[Finding, .
     if not table:
         return ()
     limits = {field: rule.thresholds[name] for rule in table for field, name in rule.limits.items()}
-    facts = Facts(trace, SizeLimits(**limits))
-    found = [(rule, _finding(facts, rule, match)) for rule in table for match in _matches(facts, rule)]
+    by_counters = [rule.by_counters(recording) for rule in table]
+    of_operations = None if all(by_counters) else Facts(trace, SizeLimits(**limits))
+    of_counters = CountedFacts(trace) if any(by_counters) else None
+    found = [
+        (rule, _finding(facts, rule, match))
+        for rule, facts in zip(table, (of_counters if one else of_operations for one in by_counters), strict=True)
+        if facts is not None
+        for match in _matches(facts, rule)
+    ]
     # What has its cause beside it would report the same time once more.
     reported = [(rule, one) for rule, one in found if not _is_beside(one, rule.explained_by, found)]
     follows = (_is_beside(one, dict.fromkeys(rule.follows, 1.0), reported) for rule, one in reported)
@@ -132,10 +141,10 @@ def evidence_units(findings: Iterable[Finding]) -> dict[str, str]:
     return {name: unit for rule, name in names if (unit := rule.unit(name)) is not None}
 
 
-def _matches(facts: Facts, rule: Rule) -> Iterator[Match]:
+def _matches(facts: Facts | CountedFacts, rule: Rule) -> Iterator[Match]:
     """Give the matches of a rule; one that fails warns, and costs the others nothing."""
     try:
-        yield from rule.look(facts, **rule.thresholds)
+        yield from rule.looked_for(facts, isinstance(facts, CountedFacts))
     except (IostrataError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001
@@ -150,7 +159,7 @@ def _is_beside(one: Finding, causes: Mapping[str, float], found: Iterable[tuple[
     return any(other.id in causes and (other.cost_s or 0.0) >= causes[other.id] * cost for other in beside)
 
 
-def _finding(facts: Facts, rule: Rule, match: Match) -> Finding:
+def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match) -> Finding:
     """Return a match with what it costs, no more than an information where it is about next to nothing."""
     severity, cost = rule.severity, facts.cost(match)
     if match.severe is not None:
@@ -160,8 +169,17 @@ def _finding(facts: Facts, rule: Rule, match: Match) -> Finding:
     share = cost / facts.run_s if cost is not None and facts.run_s > 0 else None
     where = match.where
     if where is None:
-        where = {} if match.cells is None else facts.where(match.cells)
-    caution = " (may come from the trace's damage)" if facts.trace.damage.damaged else ""
+        where = {} if match.cells is None or isinstance(facts, CountedFacts) else facts.where(match.cells)
+    caution = _BY_COUNTERS if isinstance(facts, CountedFacts) else ""
+    caution += " (may come from the trace's damage)" if facts.trace.damage.damaged else ""
     return Finding(
-        rule.id, severity, match.layer, match.text, cost, share, {**match.evidence, **where}, rule.advice, caution
+        rule.id,
+        severity,
+        match.layer,
+        match.text,
+        cost,
+        share,
+        {**match.evidence, **where},
+        rule.advice,
+        caution,
     )

@@ -6,11 +6,32 @@ import numpy as np
 
 from ...model.codes import IoMode
 from ...model.quantities import bytes_text, counted, seconds_text
+from .counted import CountedFacts, pattern_text
 from .facts import Facts, Match
 from .rule import finding
 
 
-@finding("warning", needs=("flushes",), by_time=True)
+def _flushes_counted(
+    counters: CountedFacts, *, least_share: float, least_s: float, severe_share_of_run: float
+) -> Iterator[Match]:
+    """Find about as many flushes as writes; the time of both is counted together, so that theirs is not known."""
+    for group in counters.groups():
+        flushes = group.sum("fsyncs", "fdsyncs", "syncs")
+        share = min(1.0, flushes / group.operations)
+        if group.direction != "write" or share < least_share or counters.longest(group.rows, "write")[0] < least_s:
+            continue
+        each = bytes_text(group.bytes / group.operations)
+        yield counters.match(
+            group,
+            f"{counted(flushes, 'flush', 'flushes')} beside {counted(group.operations, 'write')} of {each} on average: "
+            f"{group.layer} waits for the storage after each{pattern_text(group, flushes=False)}",
+            {"flushes": flushes, "operations": group.operations, "share": share},
+            share=share,
+            least_share_of_run=severe_share_of_run,
+        )
+
+
+@finding("warning", needs=("flushes",), by_time=True, counted=_flushes_counted)
 def flush_dominates(
     facts: Facts, *, least_share: float = 0.5, least_s: float = 0.01, severe_share_of_run: float = 0.01
 ) -> Iterator[Match]:

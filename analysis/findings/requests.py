@@ -7,11 +7,35 @@ from ...layers.flow.relations import SizeLimits
 from ...layers.selection.directions import DIRECTIONS
 from ...model.arrays import Mask
 from ...model.quantities import bytes_text, percent_text
+from .counted import CountedFacts, pattern_text
 from .facts import KIB, Facts, Match, ends_of
 from .rule import finding
 
 
-@finding("warning", limits={"small": "size"}, units={"median_request": "byte", "limit": "byte"})
+def _small_requests_counted(
+    counted: CountedFacts, *, size: float, operations: float, least_share: float, severe_share_of_run: float
+) -> Iterator[Match]:
+    """Find them by classes of sizes. What ranks ask for together is put together, however small its parts are."""
+    for group in counted.groups():
+        count, below = group.operations, group.small(size)
+        if count < operations or below < least_share * count or 2 * group.collective_share >= 1:
+            continue
+        yield counted.match(
+            group,
+            f"{percent_text(below / count)} of {count:,} {group.layer} {group.direction}s ask for less than "
+            f"{int(size) // KIB} KiB{pattern_text(group)}",
+            {"operations": count, "small_operations": below, "share": below / count, "limit": size},
+            share=group.share_of_time(below, size),
+            least_share_of_run=severe_share_of_run,
+        )
+
+
+@finding(
+    "warning",
+    limits={"small": "size"},
+    units={"median_request": "byte", "limit": "byte"},
+    counted=_small_requests_counted,
+)
 def small_requests(
     facts: Facts,
     *,
@@ -81,10 +105,33 @@ def _matter(facts: Facts, some: Mask, others: Mask, share: float, share_of_run: 
     return much and facts.longest_s(some) >= share_of_run * facts.run_s
 
 
+def _split_requests_counted(
+    counted: CountedFacts, *, request: float, pieces: float, operations: float
+) -> Iterator[Match]:
+    """Find MPI-IO calls on files that reach POSIX in more and smaller pieces."""
+    for direction in DIRECTIONS:
+        found = counted.pair("MPI-IO", "POSIX", direction)
+        if found is None:
+            continue
+        upper, lower = found
+        above, below = upper.operations, lower.operations
+        if above < operations or below < pieces * above or lower.bytes >= request * below:
+            continue
+        yield counted.match(
+            upper,
+            f"POSIX does {below:,} {direction}s of {bytes_text(lower.bytes / below)} on average{pattern_text(lower)} "
+            f"for {above:,} MPI-IO {direction}s of {bytes_text(upper.bytes / above)}",
+            {"upper": "MPI-IO", "lower": "POSIX", "upper_operations": above, "pieces": below},
+            rows=lower.rows,
+            share=1 - above / below,
+        )
+
+
 @finding(
     "info",
     limits={"split": "request", "pieces": "pieces"},
     units={"pieces": "count", "median_request": "byte", "largest_piece": "byte"},
+    counted=_split_requests_counted,
 )
 def split_requests(
     facts: Facts,

@@ -49,6 +49,11 @@ class Rule:
         information.
     by_time : bool
         Whether times decide, so that one run has the finding and the next does not.
+    counted : callable or None
+        The same in counters, where what it needs of operations is not known: ``(counted_facts, **thresholds)``, of
+        which it takes those that it has parameters for, to an iterator of `Match`.
+    counters_only : bool
+        Whether `look` itself looks at counters.
     limits : mapping of str to str
         Thresholds that are applied operation by operation: field of `iostrata.layers.flow.relations.SizeLimits` to name
         of the threshold.
@@ -65,6 +70,8 @@ class Rule:
     explained_by: Mapping[str, float] = field(default_factory=dict)
     follows: tuple[str, ...] = ()
     by_time: bool = False
+    counted: Callable[..., Iterator[Match]] | None = None
+    counters_only: bool = False
     limits: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -74,7 +81,25 @@ class Rule:
 
     def reason_missing(self, recording: Recording) -> str:
         """Return why it cannot be looked for in what a recorder knows; empty where it can."""
+        return "" if self.by_counters(recording) else self._reason_no_operations(recording)
+
+    def by_counters(self, recording: Recording) -> bool:
+        """Tell whether it is looked for in counters: where operations do not tell, and they do."""
+        able = self.counters_only or (self.counted is not None and bool(self._reason_no_operations(recording)))
+        return able and recording.counters is not None
+
+    def _reason_no_operations(self, recording: Recording) -> str:
+        if self.counters_only:
+            return f"{recording.recorder} kept no counters"
         return recording.reason("operations", *self.needs)
+
+    def looked_for(self, facts: Any, by_counters: bool) -> Iterator[Match]:
+        """Give its matches in `facts`."""
+        if by_counters and self.counted is not None:
+            known = signature(self.counted).parameters
+            taken = {name: value for name, value in self.thresholds.items() if name in known}
+            return self.counted(facts, **taken)
+        return self.look(facts, **self.thresholds)
 
     def unit(self, name: str) -> str | None:
         """Return the unit of a number in its evidence.

@@ -91,13 +91,17 @@ def _file_entries(definitions: Definitions) -> list[Document]:
 def counters_entry(
     recording: Recording, layers: Iterable[str] = (), directions: Iterable[str] = DIRECTIONS
 ) -> Document:
-    """Return the entry ``counters``: what the recorder summed up without times, of `layers` (all where empty).
+    """Return the entries ``counters`` and ``counter_sums``: what the recorder summed up, of `layers` (all where empty).
 
     There is none where the recorder keeps no counters.
     """
     if recording.counters is None:
         return {}
-    return {"counters": [one.to_dict() for one in recording.counted(tuple(layers), tuple(directions))]}
+    wanted = tuple(layers)
+    return {
+        "counters": [one.to_dict() for one in recording.counted(wanted, tuple(directions))],
+        "counter_sums": [one for one in recording.counters.module_sums() if not wanted or one["layer"] in wanted],
+    }
 
 
 def counted_document(source: Source, layers: Iterable[str], directions: Iterable[str]) -> Document:

@@ -244,7 +244,7 @@ def _look_here(entries: list[Document], layers: Document, comparison: Document |
     if news:
         return _sentence(str(news[0]["text"]))
     if any(entry["busy_s"] is None for entry in entries):
-        return f"{layers['trace']['recorder']} recorded bytes by intervals of time: single operations are not known."
+        return f"{layers['trace']['recorder']} recorded no single operations."
     busiest = max(entries, key=lambda entry: entry["busy_s"])
     start, end = layers["trace"]["window_s"]
     doing = "writing" if busiest["direction"] == "write" else "reading"

@@ -13,6 +13,7 @@ from ...analysis.comparison.periods import PeriodComparison
 from ...analysis.comparison.side_by_side import SideBySide
 from ...layers.flow.balance import CAUSES, WITHOUT_PARENT, HiddenTraffic, TimeSplit
 from ...layers.flow.flow import Flow
+from ...model.metrics import UNKNOWN
 from ...model.quantities import bytes_text, count_text, counted, interval_text, seconds_text, share_text
 from ...model.text import printable
 from .console import (
@@ -85,11 +86,11 @@ def _print_sides(comparison: Comparison, console: Console, brief: bool) -> None:
     """Print layers of which nobody knows what serves what."""
     recording = comparison.trace.definitions.recording
     if comparison.sides:
-        table = _table("layers", "above", "below", "ratio", "ranks", "period")
+        table = _table("layers", "above", "below", "ratio", "operations", "ranks", "period")
         for place, side in enumerate(comparison.sides):
-            ranks = "–" if side.upper_ranks is None else f"{side.upper_ranks} | {side.lower_ranks}"
             moved = bytes_text(side.upper_bytes), bytes_text(side.lower_layer_bytes), _ratio(side.ratio)
-            table.add_row(_named(side), side.direction, *moved, ranks, _verdict(comparison.periods.get(place)))
+            beside = _beside(side.upper_operations, side.lower_operations), _beside(side.upper_ranks, side.lower_ranks)
+            table.add_row(_named(side), side.direction, *moved, *beside, _verdict(comparison.periods.get(place)))
         console.print(table)
         if not brief:
             _print_periods(comparison, console)
@@ -97,10 +98,16 @@ def _print_sides(comparison: Comparison, console: Console, brief: bool) -> None:
         console.print("No two layers moved bytes in the same direction.")
     console.print()
     text = (
-        f"{recording.recorder} recorded bytes by intervals of time: layers stand side by side, with all that each "
-        f"moved. What of it served which layer is not known, and there are no findings; {recording.remedy or ''}"
+        f"{recording.recorder} recorded no single operations: layers stand side by side, with all that each moved. "
+        f"What of it served which layer is not known; {recording.remedy or ''}"
     )
     print_paragraph(text.rstrip("; "), console, "dim", indent=0)
+
+
+def _beside(upper: int | None, lower: int | None) -> str:
+    """Return numbers of two layers as a cell; nothing where neither is known."""
+    known = (UNKNOWN if one is None else count_text(one) for one in (upper, lower))
+    return UNKNOWN if upper is None and lower is None else " | ".join(known)
 
 
 def _verdict(found: PeriodComparison | None) -> str:

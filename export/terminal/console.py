@@ -14,6 +14,7 @@ from rich.text import Text
 from ...analysis.findings.find import Finding
 from ...layers.trace import Trace
 from ...model.codes import MOST_EVENTS
+from ...model.metrics import UNKNOWN
 from ...model.quantities import bytes_text, count_text, counted, frequency_text, percent_text, seconds_text
 from ...model.recording import Recording
 from ...model.stream.damage import DamageReport
@@ -158,7 +159,7 @@ def print_heading(trace: Trace, console: Console) -> None:
     if trace.definitions.recording.knows("nodes"):
         facts.append(counted(trace.definitions.node_count, "node"))
     recording = trace.definitions.recording
-    counts_intervals = recording.rows == "intervals" and not recording.kept_in
+    counts_intervals = recording.rows in ("intervals", "extents") and not recording.kept_in
     facts.append(counted(trace.tally.io_events, "interval" if counts_intervals else "I/O event"))
     if trace.resolution is not None:
         facts.append(f"signals binned ({seconds_text(trace.resolution)})")
@@ -190,24 +191,44 @@ def print_counters(
 ) -> None:
     """Print what the recorder summed up without times, of `layers` (all where there are none) but those `left_out`."""
     totals = [one for one in recording.counted(layers, directions) if one.layer not in left_out]
-    if not totals:
+    sums = [] if recording.counters is None else recording.counters.module_sums()
+    sums = [one for one in sums if not layers or one["layer"] in layers]
+    if not totals and not sums:
         return
     console.print()
-    names = map(name_column, ("counters", "layer", ""))
-    table = plain_table(*names, "operations", "bytes", "files", "ranks")
-    for one in totals:
-        table.add_row(
-            Text(printable(one.module), style="bold"),
-            Text(printable(one.layer)),
-            one.direction,
-            "–" if one.operations is None else count_text(one.operations),
-            "–" if one.bytes is None else bytes_text(one.bytes),
-            count_text(one.files),
-            "–" if one.ranks is None else count_text(one.ranks),
-        )
-    console.print(table)
-    text = f"Counters are {recording.recorder}'s own sums of the whole run and all files, without times."
+    if totals:
+        names = map(name_column, ("counters", "layer", ""))
+        table = plain_table(*names, "operations", "bytes", "files", "ranks", "summed")
+        for one in totals:
+            table.add_row(
+                Text(printable(one.module), style="bold"),
+                Text(printable(one.layer)),
+                one.direction,
+                UNKNOWN if one.operations is None else count_text(one.operations),
+                UNKNOWN if one.bytes is None else bytes_text(one.bytes),
+                count_text(one.files),
+                UNKNOWN if one.ranks is None else count_text(one.ranks),
+                UNKNOWN if one.summed_s is None else seconds_text(one.summed_s),
+            )
+        console.print(table)
+    for module in sums:
+        told = [_counter_text(name, value) for name, value in module.items() if name not in _TOLD and value]
+        if told:
+            print_paragraph(printable(f"{module['module']}: {', '.join(filter(None, told))}"), console, indent=2)
+    text = f"Counters are {recording.recorder}'s own sums of the whole run and all files."
     print_paragraph(printable(text), console, "dim", indent=0)
+
+
+_TOLD: Final = ("module", "layer", "records", "reads", "writes")
+
+
+def _counter_text(name: str, value: int | float) -> str:
+    """Return a sum of counters as text; of points in time nothing, which signals show."""
+    if name.endswith("_timestamp"):
+        return ""
+    size = re.fullmatch(r"size_(read|write)_(\w+)_(\w+)", name)
+    words = f"{size[1]}s of {size[2]}–{size[3]}" if size else name.replace("_", " ")
+    return f"{words} {seconds_text(value) if isinstance(value, float) else count_text(value)}"
 
 
 def print_rest(hidden: int, noun: str, console: Console, style: str = "") -> None:

@@ -40,7 +40,10 @@ def _facts(summary: TraceSummary) -> list[tuple[str, str]]:
     # Files of other recorders have no definitions to promise anything, and neither ticks nor communicators.
     native = recording.recorder == OTF2.recorder or bool(recording.kept_in)
     clock_text = f", clock of {frequency_text(clock.ticks_per_second)}" if native else ""
-    events = counted(summary.events, "interval" if recording.rows == "intervals" else "I/O event") + " in the file"
+    events = (
+        counted(summary.events, "interval" if recording.rows in ("intervals", "extents") else "I/O event")
+        + " in the file"
+    )
     if native:
         events = f"{count_text(summary.events)} promised by the definitions, of all kinds"
     facts = [

@@ -56,7 +56,7 @@ def print_layers(
     if trace.tally.unmatched:
         console.print(Text(f"{counted(trace.tally.unmatched, 'event')} of operations that never began: not counted"))
     recording = trace.definitions.recording
-    traced = () if recording.reason("operations") else trace.order
+    traced = trace.order if recording.counters is not None else ()
     wanted = {layer.name for layer in layers} if len(layers) < len(trace.layers) else ()
     print_counters(recording, console, wanted, directions, traced)
     print_set_aside(trace, console)
@@ -181,7 +181,7 @@ def _wide_columns(metric: Metric, statistics: list[LayerStatistics]) -> Iterator
     """Yield the column of a metric, and of bytes that are known exactly another one with all their digits."""
     yield metric.title, [metric.text(entry) for entry in statistics]
     # Within intervals the recorder rounds.
-    if metric.path == ("bytes",) and "operations" not in statistics[0].unavailable:
+    if metric.path == ("bytes",) and "busy_s" not in statistics[0].unavailable:
         known = [metric.value(entry) for entry in statistics]
         yield "exactly", [UNKNOWN if one is None else f"{one:,.0f} B" for one in known]
 

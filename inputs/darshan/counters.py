@@ -1,55 +1,20 @@
-"""Counters of Darshan's modules: sums of files and ranks, without times.
+"""Counters of Darshan's modules: sums of files and ranks, first and last times; and the stripes of files on Lustre."""
 
-Where a record holds which counter is from the headers darshan-*-log-format.h; versions that are not in the table are
-left out, and said to be.
-"""
-
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints
-from ...model.recording import Counters
+from ...model.arrays import Floats, Ints
+from ...model.counters import Counters
+from .layouts import LAYOUTS, Layout
 from .log import Log
 
-
-@dataclass(frozen=True)
-class _Layout:
-    """A record: its bytes, where its counters (int64) start, and which of them are added up for what."""
-
-    layer: str
-    size: int
-    start: int
-    reads: tuple[int, ...]
-    writes: tuple[int, ...]
-    bytes_read: tuple[int, ...]
-    bytes_written: tuple[int, ...]
-
-
-_LAYOUTS: Final = {
-    ("POSIX", 3): _Layout("POSIX", 664, 16, (1,), (2,), (9,), (10,)),
-    ("POSIX", 4): _Layout("POSIX", 704, 16, (3,), (4,), (14,), (15,)),
-    # Independent, collective, split and non-blocking ones.
-    ("MPI-IO", 2): _Layout("MPI-IO", 544, 16, (2, 4, 6, 8), (3, 5, 7, 9), (14,), (15,)),
-    ("MPI-IO", 3): _Layout("MPI-IO", 560, 16, (2, 4, 6, 8), (3, 5, 7, 9), (14,), (15,)),
-    ("H5D", 1): _Layout("HDF5", 904, 16, (1,), (2,), (4,), (5,)),
-    ("H5D", 2): _Layout("HDF5", 912, 24, (1,), (2,), (4,), (5,)),
-    ("PNETCDF_FILE", 3): _Layout("PnetCDF", 152, 16, (), (), (6,), (7,)),
-    ("PNETCDF_VAR", 1): _Layout("PnetCDF", 1120, 24, (1, 3, 5), (2, 4, 6), (7,), (8,)),
-    ("STDIO", 1): _Layout("ISOC", 240, 16, (1,), (2,), (6,), (5,)),
-    ("STDIO", 2): _Layout("ISOC", 248, 16, (2,), (3,), (7,), (6,)),
-    ("DFS", 1): _Layout("DFS", 584, 16, (4, 5, 8), (6, 7, 9), (14,), (15,)),
-    ("DAOS", 1): _Layout("DAOS", 696, 16, (1, 10, 18), (2, 11, 19), (24,), (25,)),
-}
-_WITHOUT_TRANSFERS: Final = {("PNETCDF_FILE", 1), ("PNETCDF_FILE", 2)}
-"""Versions that count no transfers."""
-MODULES: Final = tuple(dict.fromkeys(name for name, _ in _LAYOUTS))
-_COLUMNS: Final = 7
+MODULES: Final = tuple(dict.fromkeys(name for name, _ in LAYOUTS))
 Ids = npt.NDArray[np.uint64]
 """Of files, as the log has them."""
-_LAYER_OF: Final = {name: layout.layer for (name, _), layout in _LAYOUTS.items()}
+_FILE_OF_OBJECT: Final = 2
+"""The word of a record of a dataset or variable that has the id of its file, where there are three before counters."""
 
 
 def transfers(counters: Counters) -> dict[str, int]:
@@ -63,11 +28,11 @@ def read_counters(log: Log) -> tuple[Counters, Ids, list[str]]:
 
     Of their files, which are numbered in the order of the ids, the ids come with them.
     """
-    parts, names, faults = [np.empty((0, _COLUMNS), np.int64)], list[str](), list[str]()
+    parts, faults = list[tuple[str, Layout, Ints]](), list[str]()
     for name, module in log.modules.items():
-        if name not in MODULES or (name, module.version) in _WITHOUT_TRANSFERS:
+        if name not in MODULES:
             continue
-        layout = _LAYOUTS.get((name, module.version))
+        layout = LAYOUTS.get((name, module.version))
         if layout is None:
             faults.append(f"counters of {name} in version {module.version} are not known here")
             continue
@@ -78,21 +43,78 @@ def read_counters(log: Log) -> tuple[Counters, Ids, list[str]]:
         if module.partial:
             faults.append(f"{name} ran full while it was recorded: files are missing among its counters")
         if count:
-            parts.append(_columns(len(names), layout, data[: count * layout.size]))
-            names.append(name)
-    module, record, rank, *sums = np.concatenate(parts).T
-    ids, file = np.unique(record.astype(np.uint64), return_inverse=True)
-    rank = np.clip(rank, -1, 2**31 - 1)
-    links = (one.reshape(-1).astype(np.int32) for one in (module, file, rank))
-    columns: list[Any] = [*links, *sums, tuple(names), tuple(_LAYER_OF[name] for name in names)]
-    return Counters(*columns), ids, faults
+            words = np.frombuffer(data, "<i8", count * layout.size // 8).reshape(count, -1)
+            parts.append((name, layout, words))
+    return *_joined(parts), faults
 
 
-def _columns(place: int, layout: _Layout, data: bytes) -> Ints:
-    """Return the counters of a module, int64 (n, _COLUMNS): its place, file, rank and sums, −1 if not counted."""
-    table = np.frombuffer(data, "<i8").reshape(-1, layout.size // 8)
-    sums = (
-        np.maximum(table[:, np.add(places, layout.start // 8)], 0).sum(axis=1) if places else np.full(len(table), -1)
-        for places in (layout.reads, layout.writes, layout.bytes_read, layout.bytes_written)
+def _joined(parts: list[tuple[str, Layout, Ints]]) -> tuple[Counters, Ids]:
+    """Return the records of all modules as columns, and the ids of their files."""
+    lengths = [len(words) for _, _, words in parts]
+    edges = np.cumsum([0, *lengths])
+    rows = int(edges[-1])
+    module = np.repeat(np.arange(len(parts), dtype=np.int32), np.array(lengths, np.int64))
+    record, rank = np.zeros(rows, np.uint64), np.zeros(rows, np.int64)
+    counts: dict[str, Ints] = {}
+    seconds: dict[str, Floats] = {}
+    moved = {name: np.full(rows, -1, np.int64) for name in ("reads", "writes", "bytes_read", "bytes_written")}
+    for (_, layout, words), low, high in zip(parts, edges[:-1], edges[1:], strict=True):
+        mine = slice(low, high)
+        record[mine] = words[:, _FILE_OF_OBJECT if layout.start > _FILE_OF_OBJECT else 0].astype(np.uint64)
+        rank[mine] = words[:, 1]
+        for place, name in enumerate(layout.counters, layout.start):
+            column = moved[name] if name.startswith("bytes_") else counts.get(name)
+            if column is None:
+                column = counts[name] = np.full(rows, -1, np.int64)
+            column[mine] = words[:, place]
+        times = words.view("<f8")
+        for place, name in enumerate(layout.times, layout.start + len(layout.counters)):
+            known = np.nan_to_num(times[:, place], nan=-1.0, posinf=-1.0, neginf=-1.0)
+            seconds.setdefault(name, np.full(rows, -1.0))[mine] = known
+        for name, summed in zip(("reads", "writes"), layout.transfers, strict=True):
+            if summed:
+                moved[name][mine] = sum(np.maximum(counts[one][mine], 0) for one in summed)
+    ids, file = np.unique(record, return_inverse=True)
+    found = Counters(
+        module,
+        file.reshape(-1).astype(np.int32),
+        np.clip(rank, -1, 2**31 - 1).astype(np.int32),
+        **moved,
+        modules=tuple(name for name, _, _ in parts),
+        layers=tuple(layout.layer for _, layout, _ in parts),
+        counts=counts,
+        seconds=seconds,
     )
-    return np.column_stack([np.full(len(table), place), table[:, 0], table[:, 1], *sums])
+    return found, ids
+
+
+_LUSTRE_WORDS: Final = 7
+"""Of a record in version 1: id, rank, targets and metadata servers there are, first target, stripe size and count."""
+
+
+def stripes_are_known(log: Log) -> bool:
+    """Tell whether the log has the stripes of files in a version that is known here."""
+    return "LUSTRE" in log.modules and log.modules["LUSTRE"].version == 1
+
+
+def read_stripes(log: Log) -> tuple[dict[int, dict[str, str]], list[str]]:
+    """Return how files lie on the storage targets of Lustre, as properties of files by their ids."""
+    if not stripes_are_known(log):
+        return {}, []
+    data, fault = log.content("LUSTRE")
+    words = np.frombuffer(data, "<i8", len(data) // 8).tolist()
+    found: dict[int, dict[str, str]] = {}
+    place = 0
+    while place + _LUSTRE_WORDS <= len(words):
+        record, _, targets, _, _, size, count = words[place : place + _LUSTRE_WORDS]
+        place += _LUSTRE_WORDS
+        if not 0 <= count <= len(words) - place:
+            fault = fault or "the last record is cut"
+            break
+        found[record % 2**64] = {
+            "Stripe size": str(size),
+            "Storage targets": " ".join(map(str, words[place : place + count])),
+            "Storage targets in all": str(targets),
+        }
+        place += count
+    return found, [f"LUSTRE: {fault}"] if fault else []

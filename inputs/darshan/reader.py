@@ -8,19 +8,23 @@ from typing import Final
 import numpy as np
 
 from ...model.arrays import Links
-from ...model.recording import Counters, Recording
+from ...model.counters import Counters
+from ...model.errors import TraceError
+from ...model.quantities import joined
+from ...model.recording import Recording
 from ...model.stream.damage import LocationDamage
 from ..recognition import Recorder
 from ..rows import UNRECORDED, Transfers, check_processes, lost, pairs_of, ticks_of
 from ..run import HandleTable, RecordedRun
 from ..source import RowSource
-from .counters import MODULES, Ids, read_counters, transfers
+from .counters import MODULES, Ids, read_counters, read_stripes, stripes_are_known, transfers
 from .log import Log, is_darshan, read_log
-from .segments import TRACED, Traced, read_heatmap, read_segments
+from .segments import TRACED, Traced, read_heatmap, read_segments, with_extents
 
-_ORDER: Final = ("MPI-IO", "POSIX")
+_ORDER: Final = ("HDF5", "PnetCDF", "MPI-IO", "POSIX")
 """Which layer's file stands behind the other's of the same name; ISO C's is another stream."""
 _ALL_FILES: Final = "all files together, by intervals of time"
+_ALL_RANKS: Final = "all ranks together"
 _NO_NAME: Final = "record {:#x}, whose name the log does not tell"
 
 
@@ -32,8 +36,9 @@ def recognises(head: bytes, path: Path) -> bool:
 def open_darshan(path: Path) -> RowSource:
     """Read a Darshan log.
 
-    Where there are segments of DXT they are the operations; where there are none, the intervals of HEATMAP; where there
-    are neither, nothing but the counters, which are told in any case.
+    Where there are segments of DXT they are the operations; where there are none, the intervals of HEATMAP; of layers
+    that are in neither, what counters say was moved between a first and a last time. The counters themselves are told
+    in any case.
 
     Raises TraceError if header or job cannot be read, UnsupportedTraceError if the version is not known.
     """
@@ -42,9 +47,11 @@ def open_darshan(path: Path) -> RowSource:
     counters, counted, faults = read_counters(log)
     traced = read_segments(log)
     faults = [*log.faults, *faults, *traced.faults]
-    if not len(traced.segments) and "HEATMAP" in log.modules:
-        traced = read_heatmap(log)
-        faults += traced.faults
+    if not len(traced.segments):
+        if "HEATMAP" in log.modules:
+            traced = read_heatmap(log)
+            faults += traced.faults
+        traced = with_extents(traced, counters, counted)
     if "HEATMAP" in log.modules and log.modules["HEATMAP"].partial:
         faults.append("HEATMAP ran full while it was recorded")
     return _source(log, traced, counters, counted, [*_lost(log, traced, counters), *map(lost, faults)])
@@ -57,10 +64,15 @@ def _source(log: Log, traced: Traced, counters: Counters, counted: Ids, damage: 
     counters = replace(counters, file=np.searchsorted(ids, counted)[counters.file].astype(np.int32))
     names = [log.names.get(one) or _NO_NAME.format(one) for one in ids.tolist()]
     file = np.searchsorted(ids, records.record)
-    if traced.binned:
+    binned = traced.rows == "intervals"
+    if binned:
         names, file = [*names, _ALL_FILES], np.full(len(records), len(ids))
-    handle, handles = HandleTable.inferred(traced.layer, file, traced.layers, () if traced.binned else _ORDER)
+    handle, handles = HandleTable.inferred(traced.layer, file, traced.layers, () if binned else _ORDER)
+    ranks = np.arange(log.job.processes + int(_shares_ranks(traced)))
+    ranks[log.job.processes :] = -1
     location, location_process, location_names = _locations(traced, log.job.processes)
+    stripes, fault = read_stripes(log)
+    damage += map(lost, fault)
     begin, sound_begin = ticks_of(segments.start)
     end, sound_end = ticks_of(segments.end)
     rows = Transfers(
@@ -70,25 +82,33 @@ def _source(log: Log, traced: Traced, counters: Counters, counted: Ids, damage: 
         begin=begin,
         end=end,
         moved=segments.length,
-        requested=UNRECORDED if traced.binned else segments.length,
+        requested=segments.length if traced.rows == "operations" else UNRECORDED,
         offset=segments.offset,
     )
     run = RecordedRun(
         recording=_recording(log, traced, counters),
-        ranks=np.arange(log.job.processes),
-        process_names=tuple(f"rank {rank}" for rank in range(log.job.processes)),
-        nodes=tuple(traced.hosts.get(rank, "") for rank in range(log.job.processes)),
+        ranks=ranks,
+        process_names=tuple(_ALL_RANKS if rank < 0 else f"rank {rank}" for rank in ranks.tolist()),
+        nodes=tuple(traced.hosts.get(rank, "") for rank in ranks.tolist()),
         location_process=location_process,
         location_names=location_names,
         paradigms=traced.layers,
         files=tuple(names),
-        file_properties=tuple(_place(name, log.job.mounts) for name in names),
+        file_properties=tuple(
+            {**_place(name, log.job.mounts), **stripes.get(one, {})}
+            for name, one in zip(names, [*ids.tolist(), -1], strict=False)
+        ),
         handles=handles,
         length=log.job.length_ns,
         realtime_ns=log.job.start_ns,
     )
     faults = {"a time that is no number": ~(sound_begin & sound_end), "a negative length": segments.length < 0}
     return run.source(log.path, rows, faults, damage=damage, records=len(counters.file))
+
+
+def _shares_ranks(traced: Traced) -> bool:
+    """Tell whether there are sums over all ranks that share a file: they are a process of their own."""
+    return traced.rows != "operations" and bool((traced.records.rank == -1).any())
 
 
 def _locations(traced: Traced, processes: int) -> tuple[Links, Links, tuple[str, ...]]:
@@ -98,10 +118,12 @@ def _locations(traced: Traced, processes: int) -> tuple[Links, Links, tuple[str,
     """
     records = traced.records
     known = (records.rank >= 0) & (records.rank < processes)
-    rank = np.repeat(np.where(known, records.rank, -1).astype(np.int32), records.count)
+    shared = _shares_ranks(traced)
+    rank = np.where(known, records.rank, -1)
+    rank = np.repeat(np.where(shared & (records.rank < 0), processes, rank).astype(np.int32), records.count)
     if not traced.threads:
-        every = np.arange(processes, dtype=np.int32)
-        return rank, every, tuple(f"rank {one}" for one in range(processes))
+        every = np.arange(processes + shared, dtype=np.int32)
+        return rank, every, (*(f"rank {one}" for one in range(processes)), _ALL_RANKS)[: len(every)]
     # Processes without transfers have a location too.
     idle = np.setdiff1d(np.arange(processes), records.rank[known])
     _, number = np.unique(traced.segments.thread, return_inverse=True)
@@ -121,7 +143,7 @@ def _lost(log: Log, traced: Traced, counters: Counters) -> list[LocationDamage]:
     """Return what DXT has not kept of the transfers that the counters count."""
     found = []
     for module, of in TRACED.items():
-        if traced.binned or module not in log.modules:
+        if traced.rows != "operations" or module not in log.modules:
             continue
         there, there_should = traced.count_of(of), transfers(counters).get(of)
         full = log.modules[module].partial
@@ -145,16 +167,17 @@ def _watched(log: Log, counters: Counters) -> tuple[str, ...]:
 
 
 def _recording(log: Log, traced: Traced, counters: Counters) -> Recording:
-    some, binned = bool(len(traced.segments)), traced.binned
+    some, binned = bool(len(traced.segments)), traced.rows == "intervals"
     return RECORDER.recording(
         format=f"Darshan {log.job.library or 'log'}, log version {log.version}",
         facts={"darshan_version": log.job.library, "log_version": log.version, "command": log.job.command},
-        rows="none" if not some else "intervals" if binned else "operations",
+        rows=traced.rows if some else "none",
         handles="absent" if binned or not some else "inferred",
+        ranks=binned or not _shares_ranks(traced),
         nodes=bool(traced.hosts),
         threads=traced.threads,
-        offsets=not binned,
-        layers=("MPI-IO", "POSIX", "ISOC") if binned else _watched(log, counters),
+        offsets=traced.rows == "operations",
+        layers=_watched(log, counters) if traced.rows == "operations" else ("MPI-IO", "POSIX", "ISOC"),
         whole_seconds=log.job.whole_seconds,
         counters=counters if len(counters.file) else None,
         notes=tuple(_notes(log, traced)),
@@ -164,20 +187,27 @@ def _recording(log: Log, traced: Traced, counters: Counters) -> Recording:
 
 def _notes(log: Log, traced: Traced) -> list[str]:
     notes = []
-    if traced.binned:
-        widths = {f"{width:.3g}" for width in np.unique(traced.segments.end - traced.segments.start).tolist()}
+    if traced.rows == "intervals":
+        bins = traced.segments.take(np.repeat(np.isin(traced.records.record, 0), traced.records.count))
+        widths = {f"{width:.3g}" for width in np.unique(bins.end - bins.start).tolist()}
         notes.append(
             "HEATMAP has no single operations and no files: bytes by layer, rank and interval of "
             f"{' or '.join(sorted(widths))} s"
         )
-    elif len(traced.segments):
+    elif traced.rows == "operations" and len(traced.segments):
         notes.append(
             "Handles are inferred from the names of files, one for each file and layer, POSIX below MPI-IO on the same "
             "file; sizes of requests are those of DXT's segments"
         )
+    if (coarse := [layer for layer in traced.layers if layer in traced.coarse]) and len(traced.segments):
+        notes.append(
+            f"{joined(coarse, len(coarse))}: of each file only the first and last time of its reads and writes are "
+            "known; bytes are spread evenly between them, which is a bound and no curve"
+        )
     if log.job.whole_seconds:
         notes.append("start and length of the run are known to whole seconds only: the length is rounded up")
-    left_out = [name for name in log.modules if name not in (*MODULES, *TRACED, "HEATMAP", "H5F", "LUSTRE", "BG/Q")]
+    read = (*MODULES, *TRACED, "HEATMAP", "BG/Q", *(["LUSTRE"] if stripes_are_known(log) else []))
+    left_out = [name for name in log.modules if name not in read]
     if left_out:
         notes.append(f"not read: {', '.join(left_out)}")
     if not log.modules:

@@ -1,4 +1,4 @@
-"""Segments of DXT and bins of HEATMAP, as columns."""
+"""Segments of DXT, bins of HEATMAP and first and last times of counters, as columns."""
 
 import struct
 from dataclasses import dataclass, field, replace
@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 from ...model.arrays import Columns, Floats, Ints, Links
 from ...model.codes import IoMode
+from ...model.counters import Counters
+from ...model.recording import Rows
 from .log import Log
 
 _SEGMENT: Final = [("offset", "<i8"), ("length", "<i8"), ("start", "<f8"), ("end", "<f8")]
@@ -99,12 +101,13 @@ class Traced:
     records: Records
     segments: Segments
     faults: list[str]
-    binned: bool
+    rows: Rows
     threads: bool = False
+    coarse: tuple[str, ...] = ()
     hosts: dict[int, str] = field(default_factory=dict)
 
     @classmethod
-    def joined(cls, parts: list[tuple[str, Records, Segments]], faults: list[str], binned: bool) -> "Traced":
+    def joined(cls, parts: list[tuple[str, Records, Segments]], faults: list[str], rows: Rows) -> "Traced":
         """Join transfers of a layer each."""
         layers = tuple(dict.fromkeys(layer for layer, _, _ in parts))
         parts = sorted(parts, key=lambda part: layers.index(part[0]))
@@ -115,7 +118,7 @@ class Traced:
             Records.concatenate([Records.empty(), *(records for _, records, _ in parts)]),
             Segments.concatenate([Segments.empty(), *(segments for _, _, segments in parts)]),
             faults,
-            binned,
+            rows,
         )
 
     def count_of(self, layer: str) -> int:
@@ -143,7 +146,7 @@ def read_segments(log: Log) -> Traced:
         thread = rows["thread"] if threads[-1] else np.zeros(len(rows), np.uint64)
         segments = Segments(mode, rows["offset"], rows["length"], rows["start"], rows["end"], thread)
         parts.append((TRACED[module], Records(heads["record"], heads["rank"], counts.sum(axis=1)), segments))
-    return replace(Traced.joined(parts, faults, False), threads=bool(threads) and all(threads), hosts=hosts)
+    return replace(Traced.joined(parts, faults, "operations"), threads=bool(threads) and all(threads), hosts=hosts)
 
 
 def _module_segments(
@@ -173,11 +176,42 @@ def _module_segments(
     return np.array(heads, _HEAD), np.frombuffer(b"".join(content), kind), names, fault
 
 
+def with_extents(traced: Traced, counters: Counters, ids: npt.NDArray[np.uint64]) -> Traced:
+    """Add what the counters tell of layers that are not traced: what was moved between a first and a last time."""
+    parts: list[tuple[str, Records, Segments]] = []
+    for layer in dict.fromkeys(counters.layers):
+        mine = np.isin(counters.module, [place for place, name in enumerate(counters.layers) if name == layer])
+        for direction, mode in (("read", IoMode.READ), ("write", IoMode.WRITE)):
+            _, moved = counters.of(direction)
+            start, end = (counters.time(f"{direction}_{one}_timestamp") for one in ("start", "end"))
+            rows = np.flatnonzero(mine & (moved > 0) & (end > 0) & (start <= end))
+            if layer in traced.layers or not len(rows):
+                continue
+            one, unknown = np.ones(len(rows), np.int64), np.full(len(rows), -1, np.int64)
+            records = Records(ids[counters.file[rows]], counters.rank[rows].astype(np.int64), one)
+            modes, thread = np.full(len(rows), mode, np.uint8), np.zeros(len(rows), np.uint64)
+            parts.append((layer, records, Segments(modes, unknown, moved[rows], start[rows], end[rows], thread)))
+    if not parts:
+        return traced
+    extents = Traced.joined(parts, traced.faults, "extents")
+    if not traced.layers:
+        return replace(extents, coarse=extents.layers)
+    return Traced(
+        (*traced.layers, *extents.layers),
+        np.concatenate([traced.layer, extents.layer + np.int32(len(traced.layers))]),
+        Records.concatenate([traced.records, extents.records]),
+        Segments.concatenate([traced.segments, extents.segments]),
+        traced.faults,
+        traced.rows,
+        coarse=extents.layers,
+    )
+
+
 def read_heatmap(log: Log) -> Traced:
     """Read what HEATMAP says: bytes by layer, rank and interval of time, only intervals in which something moved."""
     version = log.modules["HEATMAP"].version
     if version != 1:
-        return Traced.joined([], [f"HEATMAP in version {version} is not known here: it is left out"], True)
+        return Traced.joined([], [f"HEATMAP in version {version} is not known here: it is left out"], "intervals")
     data, fault = log.content("HEATMAP")
     found: dict[str, list[tuple[Any, ...]]] = {}
     place, unknown = 0, 0
@@ -198,7 +232,7 @@ def read_heatmap(log: Log) -> Traced:
     faults = [f"HEATMAP: {fault}"] if fault else []
     if unknown:
         faults.append(f"HEATMAP: {unknown} records of no known layer are left out")
-    return Traced.joined([(layer, *_bins(records)) for layer, records in found.items()], faults, True)
+    return Traced.joined([(layer, *_bins(records)) for layer, records in found.items()], faults, "intervals")
 
 
 def _bins(records: list[tuple[Any, ...]]) -> tuple[Records, Segments]:

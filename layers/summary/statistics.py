@@ -15,6 +15,7 @@ from ..selection.window import FRACTION
 from ..statistics.distribution import RequestBytes
 from .accumulator import OperationSums
 from .busy_time import BusyTime
+from .counted import CountedLayer
 from .tables import CANCELLED, CUT, MODES, NEVER, OPERATIONS, UNDEFINED
 
 
@@ -110,6 +111,7 @@ class LayerStatistics(Record):
         "Data transfers of this layer and direction that overlap the window, whatever became of them.",
         needs=("operations",),
         of=lambda of: of.count(OPERATIONS),
+        counted=lambda of: of.operations,
         narrow="operations",
         gives_way=7,
     )
@@ -135,6 +137,7 @@ class LayerStatistics(Record):
         unit="s",
         needs=("operations",),
         of=lambda of: of.seconds(int(of.sums.sums.ticks[of.categories].sum())),
+        counted=lambda of: of.summed_s,
     )
     bandwidth: float | None = metric(
         "Bytes divided by the time in which at least one operation was under way (busy).",
@@ -155,12 +158,14 @@ class LayerStatistics(Record):
         adds="none",
         needs=("operations",),
         of=lambda of: of.sums.request_counts(of.categories).quantiles(),
+        counted=lambda of: of.request_bytes,
     )
     ranks: int = metric(
         "Distinct processes of the operations.",
         adds="distinct",
         needs=("ranks",),
         of=lambda of: int(of.sums.sums.processes[of.categories].any(axis=0).sum()),
+        counted=lambda of: of.ranks,
         narrow="ranks",
         gives_way=2,
     )
@@ -169,6 +174,7 @@ class LayerStatistics(Record):
         adds="distinct",
         needs=("handles",),
         of=lambda of: of.files,
+        counted=lambda of: of.files,
         narrow="files",
         gives_way=1,
     )
@@ -233,19 +239,19 @@ class LayerStatistics(Record):
     OPTIONAL: ClassVar = frozenset(("least_bytes",))
 
 
-def layer_statistics(name: str, direction: str, of: ChosenSums) -> LayerStatistics:
-    """Return the statistics of a layer; see `Layer.statistics`."""
+def layer_statistics(name: str, direction: str, of: ChosenSums, counted: CountedLayer | None = None) -> LayerStatistics:
+    """Return the statistics of a layer, by what was `counted` where operations are unknown; see `Layer.statistics`."""
     metrics = metrics_of(LayerStatistics)
     recording = of.sums.scope.definitions.recording
     lacking = {one.name for one in metrics if recording.reason(*one.needs)}
     if name in recording.called and not of.bytes and of.count(UNDEFINED) == of.count(OPERATIONS):
         lacking |= {"bytes", "own_bytes", "bandwidth"}
-    return LayerStatistics(
-        name,
-        direction,
-        **{one.name: one.of(of) for one in metrics if one.of is not None},
-        unavailable=frozenset(lacking),
-    )
+    values = {one.name: one.of(of) for one in metrics if one.of is not None}
+    if counted is not None and lacking:
+        told = {one.name: one.counted(counted) for one in metrics if one.counted is not None and one.name in lacking}
+        known = {name: value for name, value in told.items() if value is not None}
+        values, lacking = {**values, **known}, lacking - known.keys()
+    return LayerStatistics(name, direction, **values, unavailable=frozenset(lacking))
 
 
 def statistics_table(found: Iterable[LayerStatistics]) -> str:

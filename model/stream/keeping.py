@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import innermost
-from ..recording import Counters, Recording
+from ..counters import Counters
+from ..recording import Recording
 from .damage import DamageReport, LocationDamage
 
 _VERSION: Final = 1

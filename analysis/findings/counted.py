@@ -1,0 +1,272 @@
+"""What rules look at where single operations are not known: counters of files and ranks."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from ...layers.selection.directions import DIRECTIONS
+from ...layers.selection.window import sums_by
+from ...layers.trace import Trace
+from ...model.arrays import Floats, Ints, Mask
+from ...model.counters import Counters
+from .facts import FILES_SHOWN, KIB, RANKS_SHOWN, Match, distinct_names
+
+KINDS: Final = ("read", "write", "meta")
+"""What ranks spend their time in."""
+SMALL_CLASSES: Final = ("0_100", "100_1k", "1k_10k")
+"""Classes of sizes in which all requests are small."""
+
+
+class CountedFacts:
+    """The counters of a trace's files that count, for rules to look at.
+
+    Parameters
+    ----------
+    trace : Trace
+        One with counters.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        counters = trace.definitions.recording.counters
+        assert counters is not None
+        self.trace, self.counters, self.definitions = trace, counters, trace.definitions
+        self.processes = trace.ranks
+        self.run_s = trace.definitions.clock.duration
+        self.selected = np.append(trace.scope.selection.file_reason < 0, True)[counters.file]
+
+    def groups(self) -> "Iterator[CountedGroup]":
+        """Give what each module transferred in each direction."""
+        for place, (module, layer) in enumerate(zip(self.counters.modules, self.counters.layers, strict=True)):
+            for direction in DIRECTIONS:
+                mine = self.selected & (self.counters.module == place) & (self.counters.of(direction)[0] > 0)
+                if mine.any():
+                    yield CountedGroup(self, module, layer, direction, mine)
+
+    def modules(self) -> "Iterator[CountedGroup]":
+        """Give what each module did, whatever the direction."""
+        for place, (module, layer) in enumerate(zip(self.counters.modules, self.counters.layers, strict=True)):
+            mine = self.selected & (self.counters.module == place)
+            if mine.any():
+                yield CountedGroup(self, module, layer, "total", mine)
+
+    def pair(self, upper: str, lower: str, direction: str) -> "tuple[CountedGroup, CountedGroup] | None":
+        """Return what two layers transferred in a direction on the files that both used; None where there are none."""
+        found = {one.layer: one for one in self.groups() if one.direction == direction}
+        if upper not in found or lower not in found:
+            return None
+        file = self.counters.file
+        shared = np.isin(file, np.intersect1d(file[found[upper].rows], file[found[lower].rows]))
+        return (found[upper].only(shared), found[lower].only(shared)) if shared.any() else None
+
+    @cached_property
+    def seconds_of_slowest(self) -> dict[str, Floats]:
+        """Time in s by kind, float64 (n,), of a row's rank, or of the slowest one of those that share a file.
+
+        How much of its time the slowest rank spent in what is not recorded: it is parted as its share of the bytes
+        and an equal share of the metadata would have it.
+        """
+        counters = self.counters
+        whole = {kind: counters.time(f"{kind}_time") for kind in KINDS}
+        slowest, shared = counters.time("slowest_rank_time"), counters.rank < 0
+        moved = np.maximum(counters.bytes_read, 0) + np.maximum(counters.bytes_written, 0)
+        own = counters.count("slowest_rank_bytes")
+        equal = 1 / max(self.processes, 1)
+        share = np.where((moved > 0) & (own > 0), own / np.maximum(moved, 1), equal)
+        parts = {kind: whole[kind] * (equal if kind == "meta" else share) for kind in KINDS}
+        total = sum(parts.values(), np.zeros(len(slowest)))
+        scale = np.where(slowest > 0, slowest / np.where(total > 0, total, 1), 1.0)
+        return {kind: np.where(shared, parts[kind] * scale, whole[kind]) for kind in KINDS}
+
+    def longest(self, rows: Mask, *kinds: str) -> tuple[float, int]:
+        """Return the time in s that the slowest rank spends in some rows, and its number, −1 where it is not known."""
+        took = sum((self.seconds_of_slowest[kind] for kind in kinds), np.zeros(len(rows)))
+        rank, shared = self.counters.rank, self.counters.rank < 0
+        own = sums_by(rank[rows & ~shared], took[rows & ~shared], self.processes)
+        together = took * (rows & shared)
+        seconds = float(own.max(initial=0.0) + together.sum())
+        slowest = int(own.argmax()) if own.any() else -1
+        if together.any() and together.max() >= own.max(initial=0.0):
+            slowest = int(self.counters.counts["slowest_rank"][together.argmax()])
+        return min(seconds, self.run_s), slowest
+
+    def match(
+        self,
+        group: "CountedGroup",
+        text: str,
+        evidence: dict[str, Any],
+        *,
+        rows: Mask | None = None,
+        kinds: tuple[str, ...] = (),
+        share: float = 1.0,
+        least_share_of_run: float = 0.01,
+        cost_s: float | None = None,
+    ) -> Match:
+        """Return a match: who is slowest on which files, and `share` of the time of that rank as its cost.
+
+        It is a warning from `least_share_of_run` on. The time is that in the group's direction, or in `kinds`.
+        """
+        rows = group.rows if rows is None else rows
+        seconds, slowest = self.longest(rows, *(kinds or group.kinds))
+        cost = share * seconds if cost_s is None else cost_s
+        files = self.on_files(rows, group.kinds)
+        some = f" on {files['files'][0]}" if len(files["files"]) == 1 else f" on {files['file_count']:,} files"
+        return Match(
+            group.layer,
+            text + some + (f"; longest on rank {slowest}" if slowest >= 0 and self.processes > 1 else ""),
+            {
+                **({} if group.direction == "total" else {"direction": group.direction}),
+                **evidence,
+                **({"slowest_rank": slowest} if slowest >= 0 else {}),
+                "slowest_s": seconds,
+            },
+            where={**files, **self._who(rows), "time_range_s": self._range(rows, group.kinds)},
+            severe=cost >= least_share_of_run * self.run_s,
+            cost_s=cost,
+        )
+
+    def on_files(self, rows: Mask, kinds: tuple[str, ...]) -> dict[str, Any]:
+        """Return the names of the files that take longest, and how many there are."""
+        took = self.counters.time(*(f"{kind}_time" for kind in kinds))[rows]
+        files, place = np.unique(self.counters.file[rows], return_inverse=True)
+        order = np.argsort(-sums_by(place, took, len(files)), kind="stable")
+        names = (self.definitions.files.name[int(files[one])] for one in order[:FILES_SHOWN])
+        return {"files": distinct_names(names), "file_count": len(files)}
+
+    def _who(self, rows: Mask) -> dict[str, Any]:
+        """Return the ranks of some rows; of sums over all ranks that share a file only how many there are."""
+        ranks = np.unique(self.counters.rank[rows])
+        if (ranks < 0).any():
+            return {"rank_count": self.processes}
+        return {"ranks": ranks[:RANKS_SHOWN].tolist(), "rank_count": len(ranks)}
+
+    def _range(self, rows: Mask, kinds: tuple[str, ...]) -> list[float] | None:
+        names = ["open" if kind == "meta" else kind for kind in kinds]
+        first, last = (
+            np.concatenate([self.counters.time(f"{kind}_{end}_timestamp")[rows] for kind in names])
+            for end in ("start", "end")
+        )
+        return [float(first[first > 0].min()), float(last.max())] if (first > 0).any() else None
+
+    # What follows has the names of `Facts`, for `find` to treat both alike.
+
+    def cost(self, match: Match) -> float | None:
+        """Return what a match costs the run in s."""
+        return match.cost_s
+
+    def matters(self, match: Match) -> bool:
+        """Tell whether a match concerns enough: what it costs decides."""
+        return match.cost_s is not None
+
+
+@dataclass(frozen=True, eq=False)
+class CountedGroup:
+    """What a module did in a direction.
+
+    Attributes
+    ----------
+    facts : CountedFacts
+    module, layer, direction : str
+        A direction is ``total`` where both are meant.
+    rows : bool (n,)
+    """
+
+    facts: CountedFacts
+    module: str
+    layer: str
+    direction: str
+    rows: Mask
+
+    @property
+    def counters(self) -> Counters:
+        """All of them."""
+        return self.facts.counters
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What its time is spent in."""
+        return KINDS if self.direction == "total" else (self.direction,)
+
+    @cached_property
+    def operations(self) -> int:
+        """Its transfers."""
+        return int(self.each("operations").sum())
+
+    @cached_property
+    def bytes(self) -> int:
+        """What they moved."""
+        return int(self.each("bytes").sum())
+
+    def each(self, what: str) -> Ints:
+        """Return ``operations`` or ``bytes`` of each row, int64 (n,), 0 in those of others."""
+        ways = DIRECTIONS if self.direction == "total" else (self.direction,)
+        columns = [self.counters.of(way)[what == "bytes"] for way in ways]
+        return np.asarray(sum(np.maximum(column, 0) for column in columns) * self.rows)
+
+    def only(self, rows: Mask) -> "CountedGroup":
+        """Return the part of it in some rows."""
+        return CountedGroup(self.facts, self.module, self.layer, self.direction, self.rows & rows)
+
+    def sum(self, *names: str) -> int:
+        """Return the sum of some counters; ``{}s`` in a name stands for ``reads`` or ``writes``."""
+        told = [name.replace("{}", self.direction) for name in names]
+        return int(self.counters.count(*told)[self.rows].sum())
+
+    def has(self, name: str) -> bool:
+        """Tell whether a counter is recorded."""
+        return self.counters.has(name.replace("{}", self.direction), self.rows)
+
+    @cached_property
+    def collective_share(self) -> float:
+        """Share of the calls that are collective."""
+        names = [f"{how}_{self.direction}s" for how in ("coll", "split")]
+        return self.sum(*names) / self.operations if self.operations else 0.0
+
+    @cached_property
+    def commonest(self) -> dict[int, int]:
+        """The commonest sizes of requests with their counts, the most frequent first; of both directions."""
+        found: dict[int, int] = {}
+        for number in range(1, 5):
+            size, often = (self.counters.count(f"access{number}_{what}")[self.rows] for what in ("access", "count"))
+            for one in np.unique(size[often > 0]).tolist():
+                found[one] = found.get(one, 0) + int(often[size == one].sum())
+        return dict(sorted(found.items(), key=lambda entry: -entry[1]))
+
+    def small(self, limit: float) -> int:
+        """Return how many requests are certainly smaller than some bytes."""
+        by_class = self.sum(*(f"size_{{}}_{one}" for one in SMALL_CLASSES))
+        between = sum(often for size, often in self.commonest.items() if 10_000 < size < limit)
+        return by_class + min(between, self.sum("size_{}_10k_100k"))
+
+    def share_of_time(self, count: int, size: float = 64 * KIB) -> float:
+        """Return the share of the time that `count` small requests take: each as long as moving `size` bytes more."""
+        moved = min(self.bytes, count * 10_000) if count < self.operations else self.bytes
+        return (count * size + moved) / (self.operations * size + self.bytes) if self.operations else 0.0
+
+
+def pattern_text(group: CountedGroup, flushes: bool = True) -> str:
+    """Return in words what stands beside requests: their commonest size, seeks, flushes and strides."""
+    told = []
+    if group.commonest:
+        size, often = next(iter(group.commonest.items()))
+        told.append(f"{min(often, group.operations):,} of {size:,} B")
+    if 2 * group.sum("seeks") >= group.operations:
+        told.append("a seek before each" if group.sum("seeks") >= 0.9 * group.operations else "many seeks")
+    if flushes and group.direction == "write" and 2 * group.sum("fsyncs", "fdsyncs", "syncs") >= group.operations:
+        told.append("a flush after each")
+    # Of a few requests a rank the first ones are most.
+    often = group.operations >= 4 * max(group.facts.processes, int(group.rows.sum()))
+    if often and group.has("consec_{}s") and 2 * group.sum("consec_{}s") < group.operations:
+        stride = stride_of(group)
+        told.append(f"none follows the one before, the next is {stride:,} B further" if stride else "out of sequence")
+    return f" ({', '.join(told)})" if told else ""
+
+
+def stride_of(group: CountedGroup) -> int:
+    """Return the distance from the end of a request to the next one where half of them have the same, else 0."""
+    counts = group.counters.count("stride1_count") * group.rows
+    strides = group.counters.count("stride1_stride")
+    place = int(counts.argmax())
+    return int(strides[place]) if 2 * int(counts[strides == strides[place]].sum()) >= group.operations else 0
