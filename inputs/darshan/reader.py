@@ -9,7 +9,6 @@ import numpy as np
 
 from ...model.arrays import Links
 from ...model.counters import Counters
-from ...model.errors import TraceError
 from ...model.quantities import joined
 from ...model.recording import Recording
 from ...model.stream.damage import LocationDamage
