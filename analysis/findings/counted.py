@@ -11,7 +11,7 @@ from ...layers.selection.directions import DIRECTIONS
 from ...layers.selection.window import sums_by
 from ...layers.trace import Trace
 from ...model.arrays import Floats, Ints, Mask
-from ...model.counters import Counters
+from ...model.recording import Counters
 from .facts import FILES_SHOWN, KIB, RANKS_SHOWN, Match, distinct_names
 
 KINDS: Final = ("read", "write", "meta")

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Floats, Ints
-from ...model.counters import Counters
+from ...model.recording import Counters
 from .layouts import LAYOUTS, Layout
 from .log import Log
 

@@ -8,9 +8,8 @@ from typing import Final
 import numpy as np
 
 from ...model.arrays import Links
-from ...model.counters import Counters
 from ...model.quantities import joined
-from ...model.recording import Recording
+from ...model.recording import Counters, Recording
 from ...model.stream.damage import LocationDamage
 from ..recognition import Recorder
 from ..rows import UNRECORDED, Transfers, check_processes, lost, pairs_of, ticks_of

@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from ...model.arrays import Columns, Floats, Ints, Links
 from ...model.codes import IoMode
-from ...model.counters import Counters
-from ...model.recording import Rows
+from ...model.recording import Counters, Rows
 from .log import Log
 
 _SEGMENT: Final = [("offset", "<i8"), ("length", "<i8"), ("start", "<f8"), ("end", "<f8")]

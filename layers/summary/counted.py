@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...model.arrays import Ints, Mask
-from ...model.counters import Counters
+from ...model.recording import Counters
 from ..handles.scope import Scope
 from ..selection.directions import DIRECTIONS
 from ..statistics.distribution import RequestBytes, quantile_places

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import innermost
-from ..counters import Counters
-from ..recording import Recording
+from ..recording import Counters, Recording
 from .damage import DamageReport, LocationDamage
 
 _VERSION: Final = 1
