@@ -1,16 +1,17 @@
 """Loops in the story of a run, in place of what its bandwidth alone suggests."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, Literal
 
-from ...layers.layer import Layer
 from ...layers.loops.kinds import common_folder
 from ...layers.trace import Trace
 from ...model.quantities import seconds_text
 from ..loops.loops import Loop, Loops
 from ..loops.words import loop_text, ranks_text
+from ..registry import DEFAULT_METHOD
+from ..results.result import PeriodResult
 from .iterations import loops_of
-from .story import Segment
+from .story import Segment, story_of
 
 _LEAST: Final = 0.001
 """Share of the bytes of a run, and of its time, below which a loop is left out."""
@@ -19,16 +20,29 @@ _INSIDE: Final = 0.8
 _GUESSED: Final = frozenset({"checkpoints", "log", "writes", "reads", "bursts", "burst", "input", "metadata"})
 
 
-def told_by_loops(story: tuple[Segment, ...], trace: Trace, layers: Sequence[Layer]) -> tuple[Segment, ...]:
-    """Return a story in which loops that some layers take part in stand for the stretches that lie in them.
+def story_by_loops(
+    trace: Trace,
+    results: Mapping[tuple[str, str], PeriodResult],
+    layers: Iterable[str],
+    method: str = DEFAULT_METHOD,
+    fs: float | Literal["auto"] = "auto",
+) -> tuple[Segment, ...]:
+    """Return the story of a run in which loops stand for the stretches that lie in them.
 
-    Of a trace without single operations it stays as it is.
+    Without single operations, and with another method than the default one, it is that of the signals alone.
+
+    Parameters
+    ----------
+    layers : iterable of str
+        Names of those that are looked at; loops in which none of them takes part are left out.
+    trace, results, method, fs
+        As in `story_of`.
     """
-    known = loops_of(trace)
+    story = story_of(trace, results, method, fs)
+    known = loops_of(trace, method)
     if known is None:
         return story
-    found = known.loops
-    names = {one.name for one in layers}
+    found, names = known.loops, set(layers)
     loops = [one for one in _told(trace, found.outermost) if names & set(one.layers)]
     kept = [one for one in story if one.kind not in _GUESSED or not _is_told(one, loops)]
     folder = common_folder(step.file for one in loops for step in one.body)

@@ -14,8 +14,8 @@ from ..findings.find import Finding, find
 from ..registry import DEFAULT_METHOD
 from .iterations import loops_of
 from .layer_periods import LayerPeriod, layer_periods
-from .loop_story import told_by_loops
-from .story import Segment, results_of, story_of
+from .loop_story import story_by_loops
+from .story import Segment, results_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,5 +111,5 @@ def overview_of(
         for one in statistics
         if one.operations or (one.layer, one.direction) in known
     )
-    story = told_by_loops(story_of(trace, results_of(known.values()), method, fs), trace, chosen)
+    story = story_by_loops(trace, results_of(known.values()), [one.name for one in chosen], method, fs)
     return Overview(trace, chosen, rows, story, find(trace))

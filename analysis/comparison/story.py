@@ -71,7 +71,7 @@ class Segment(Record):
         ``start-up`` (before the first I/O), ``input`` (read before anything is written), ``checkpoints``, ``log``,
         ``writes``, ``reads`` (with a period), ``bursts`` (several without one), ``burst`` (one), ``final dump`` (a last
         one as large as those before), ``metadata`` (opens, closes, deletions while nothing moves), ``pause`` and
-        ``end`` (without I/O). A ``loop`` comes in the place of what lies in it; see `told_by_loops`.
+        ``end`` (without I/O). A ``loop`` comes in the place of what lies in it; see `story_by_loops`.
     direction : str or None
         None where nothing moves.
     layers : tuple of str

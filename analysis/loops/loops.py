@@ -15,6 +15,7 @@ from ...model.arrays import Floats, Ints, Mask, Rows
 from ...model.codes import IoMode
 from ...model.document import Record
 from ...model.errors import import_library
+from ...model.metrics import described, metric
 from .folding import Folded
 from .timing import Intervals, timing_of
 
@@ -68,30 +69,25 @@ class BodyStep(Record):
         return cls(layer, kind, size if kind in ("read", "write") else None, file, count)
 
 
+@described
 @dataclass(frozen=True)
 class LayerPart(Record):
-    """What a layer does in an iteration.
-
-    Attributes
-    ----------
-    slowest_rank : int or None
-        Whose operations took longest, summed up.
-    latest_rank, latest_s : int and float, or None
-        Who began last, and how long in s after the usual rank; None where all began at once, and of all iterations.
-    """
+    """What a layer does in an iteration, or in all; ranks are known of an iteration only."""
 
     OPTIONAL: ClassVar = frozenset({"slowest_rank", "latest_rank", "latest_s"})
 
-    bytes_read: int | float
-    bytes_written: int | float
-    operations: int
-    busy_s: float
-    flushes: int = 0
-    hidden_operations: int = 0
-    metadata_operations: int = 0
-    slowest_rank: int | None = None
-    latest_rank: int | None = None
-    latest_s: float | None = None
+    bytes_read: int | float = metric("Bytes read.", unit="byte")
+    bytes_written: int | float = metric("Bytes written.", unit="byte")
+    operations: int = metric("Reads and writes.")
+    busy_s: float = metric("Time in which at least one operation was under way.", unit="s", adds="union")
+    flushes: int = metric("Flushes.", default=0)
+    hidden_operations: int = metric("Operations that no call of the program caused, as far as is known.", default=0)
+    metadata_operations: int = metric("The program's own opens, closes and deletions.", default=0)
+    slowest_rank: int | None = metric("Rank whose operations took longest, summed up.", adds="none", default=None)
+    latest_rank: int | None = metric("Rank that began last, if not all began at once.", adds="none", default=None)
+    latest_s: float | None = metric(
+        "How long after the usual rank that one began.", unit="s", adds="none", default=None
+    )
 
 
 @dataclass(frozen=True)

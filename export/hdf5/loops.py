@@ -1,11 +1,13 @@
 """The group ``loops`` of an HDF5 file: what the program does over and over, and what layers do in each iteration."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import Final
 
 from ...analysis.loops.loops import Iteration, LayerPart, Loop, Loops
 from ...analysis.loops.words import body_text, ranks_text
+from ...model.metrics import Metric, metrics_of
 from .groups import write_axes
 from .variables import GroupWriter, Variable
 
@@ -34,13 +36,8 @@ _ITERATIONS: Final[tuple[Variable, ...]] = (
     ("outlier", "flag", "whether it took much longer than the others of its loop"),
     ("other", "flag", "whether some rank missed steps or did more than usual"),
 )
-_AMOUNTS: Final = (
-    ("bytes_read", "byte", "bytes read"),
-    ("bytes_written", "byte", "bytes written"),
-    ("operations", "1", "reads and writes"),
-    ("flushes", "1", "flushes"),
-    ("hidden_operations", "1", "operations that no call of the program caused, as far as the trace tells"),
-)
+_SUMS: Final = tuple(one for one in metrics_of(LayerPart) if one.name not in LayerPart.OPTIONAL)
+"""What is known of all iterations together, too."""
 
 
 def write_loops(writer: GroupWriter, found: Loops, names: tuple[str, ...]) -> None:
@@ -60,8 +57,9 @@ def write_loops(writer: GroupWriter, found: Loops, names: tuple[str, ...]) -> No
     writer.integers("count", row, [one.count for one in loops], "1", "iterations")
     writer.text("body", row, [body_text(one, loops) for one in loops], long_name="steps of an iteration")
     writer.table(row, loops, _LOOPS)
-    _write_parts(writer, ("loop", "layer"), [one.sums for one in loops], names, "", "in all iterations of a loop")
-    _write_parts(writer, ("layer",), [found.outside], names, "outside_", "in no loop")
+    _write_parts(writer, ("loop", "layer"), [one.sums for one in loops], names, _SUMS)
+    outside = [replace(one, key=f"outside_{one.key}") for one in _SUMS if one.adds == "sum"]
+    _write_parts(writer, ("layer",), [found.outside], names, outside)
     _write_iterations(writer.subgroup("iterations"), found.outermost, names)
 
 
@@ -77,14 +75,7 @@ def _write_iterations(writer: GroupWriter, loops: Sequence[Loop], names: tuple[s
     writer.integers("number", row, [number for _, number, _ in each], "1", "number in the loop, from 1 on")
     writer.table(row, iterations, _ITERATIONS)
     parts = [one.layers for one in iterations]
-    grid = ("iteration", "layer")
-    _write_parts(writer, grid, parts, names, "", "in the iteration")
-    slowest = [_slowest(part.get(name)) for part in parts for name in names]
-    writer.integers("slowest_rank", grid, slowest, "1", "rank whose operations took longest, -1 for none")
-
-
-def _slowest(part: LayerPart | None) -> int:
-    return -1 if part is None or part.slowest_rank is None else part.slowest_rank
+    _write_parts(writer, ("iteration", "layer"), parts, names, metrics_of(LayerPart))
 
 
 def _write_parts(
@@ -92,14 +83,15 @@ def _write_parts(
     dimensions: tuple[str, ...],
     parts: Sequence[dict[str, LayerPart]],
     names: tuple[str, ...],
-    prefix: str,
-    where: str,
+    metrics: Iterable[Metric],
 ) -> None:
-    """Write what layers do, a row for each of `parts`."""
-    cells = [part.get(name) for part in parts for name in names]
-    for name, units, what in _AMOUNTS:
-        values = [0 if one is None else getattr(one, name) for one in cells]
-        writer.amounts(prefix + name, dimensions, values, units, f"{what} {where}")
-    if not prefix:
-        busy = [0.0 if one is None else one.busy_s for one in cells]
-        writer.floats("busy_s", dimensions, busy, "s", f"time in which any operation was under way {where}")
+    """Write some metrics of what layers do, a row for each of `parts`."""
+    nothing = LayerPart(0, 0, 0, 0.0)
+    cells = [part.get(name, nothing) for part in parts for name in names]
+    for one in metrics:
+        values = [one.value(cell) for cell in cells]
+        if one.name.endswith("_rank"):
+            ranks = [-1 if rank is None else rank for rank in values]
+            writer.integers(one.key, dimensions, ranks, one.unit, f"{one.sentence} -1 for none.")
+        else:
+            writer.metric(one, dimensions, values)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, in_loop
 from ...analysis.comparison.layers import compare_layers
-from ...analysis.comparison.story import story_of
+from ...analysis.comparison.loop_story import story_by_loops
 from ...analysis.fitting import MOST_COMPONENTS, FourierFit
 from ...analysis.loops.find import find_loops
 from ...analysis.registry import DEFAULT_METHOD
@@ -192,7 +192,7 @@ def _write_search(
     write_regimes(root.subgroup("regimes"), results)
     if traffic == "all" and search.filter is None:
         named = {(names[row], DIRECTIONS[way]): one.of_signal for (row, way), one in sorted(found.items())}
-        write_story(root.subgroup("story"), story_of(trace, named, search.method, search.fs))
+        write_story(root.subgroup("story"), story_by_loops(trace, named, names, search.method, search.fs))
 
 
 def _bandwidths(trace: Trace, names: tuple[str, ...], traffic: str) -> PlacedSignals:

@@ -8,7 +8,8 @@ from typing import Any, Final, Literal
 from ...analysis.comparison.iterations import loops_of
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from ...analysis.comparison.layers import Comparison, compare_layers, pair_entries
-from ...analysis.comparison.story import Segment, results_of, story_of
+from ...analysis.comparison.loop_story import story_by_loops
+from ...analysis.comparison.story import Segment, results_of
 from ...analysis.findings.facts import RANKS_SHOWN
 from ...analysis.findings.find import evidence_units
 from ...analysis.loops.find import find_loops
@@ -387,7 +388,7 @@ def write_report(
             progress(done, len(chosen))
         periods += layer_periods([layer], DIRECTIONS, traffic, method, fs, loops=loops_of(trace, method))
     comparison = compare_layers(trace, layers=names, directions=DIRECTIONS, method=method, fs=fs, known=periods)
-    story = story_of(trace, results_of(periods), method, fs)
+    story = story_by_loops(trace, results_of(periods), [layer.name for layer in chosen], method, fs)
     single = trace.stream.in_memory is not None and trace.definitions.recording.knows("operations")
     loops = find_loops(trace) if single else None
     title = f"iostrata: {trace.path.parent.name or trace.path.name}"

@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 import xarray
 from iostrata import Trace, find_loops, open_trace, write_hdf5
+from iostrata.analysis.comparison.overview import overview_of
+from iostrata.analysis.loops.loops import LayerPart
 from iostrata.export.hdf5.variables import storable
 from iostrata.export.written import Written
 from iostrata.layers.attribution.stream import KeptEvents, Stream
 from iostrata.layers.trace import trace_of
+from iostrata.model.metrics import metrics_of
 from iostrata.model.stream.source import Tally
 
 Check = Callable[[Path], None]
@@ -81,6 +84,28 @@ def test_loops_and_what_is_outside_are_all_that_layers_do(trace: Trace, written:
             np.testing.assert_array_equal(iterations[name][()].sum(axis=0), inside)
             moved = [trace.layers[layer].statistics(way).bytes for layer in names]
             assert (inside + loops[f"outside_{name}"][()]).tolist() == moved
+
+
+def test_all_that_is_known_of_an_iteration_is_there(trace: Trace, written: Written) -> None:
+    names = list(trace.layers)
+    told = [one.layers.get(name) for loop in find_loops(trace).outermost for one in loop.iterations for name in names]
+    with h5py.File(written.path) as file:
+        iterations = file["loops"]["iterations"]
+        for one in metrics_of(LayerPart):
+            values = [None if part is None else one.value(part) for part in told]
+            found = iterations[one.key][()].ravel()
+            for value, there in zip(values, found, strict=True):
+                nothing = there == -1 if one.name.endswith("_rank") else np.isnan(there) or there == 0
+                assert nothing if value is None else there == value, one.key
+        assert iterations["metadata_operations"][()].any()
+        assert "outside_metadata_operations" in file["loops"]
+
+
+def test_the_story_is_that_of_the_overview(trace: Trace, written: Written, texts: Texts) -> None:
+    with h5py.File(written.path) as file:
+        story = texts(file["story"]["text"])
+    assert story == [one.text for one in overview_of(trace).story]
+    assert any(one.startswith("20 × (") for one in story)
 
 
 def test_statistics_are_those_of_the_layers(trace: Trace, written: Written) -> None:
