@@ -117,7 +117,7 @@ def percent_text(share: float) -> str:
     """
     if 0 < share < 1e-6:
         return "<0.0001 %"
-    return f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %"
+    return f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:,.0f} %"
 
 
 def share_text(part: float, whole: float) -> str:

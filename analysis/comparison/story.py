@@ -9,6 +9,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 
 from ...layers.trace import Trace
+from ...model.arrays import Ints
 from ...model.document import Record
 from ...model.metrics import described, metric
 from ...model.quantities import bytes_text, counted, seconds_text
@@ -33,7 +34,8 @@ _PAUSE: Final = 0.02
 _APART: Final = 3.0
 """Times the usual gap between bursts without a period from which on a gap divides them."""
 _CHECKPOINT: Final = 2**20
-"""Bytes from which on what is written regularly is a checkpoint, unless it comes more often than `_SELDOM`."""
+"""Bytes from which on what is written regularly is a checkpoint, if it comes no more often than `_SELDOM` and the
+program hardly reads meanwhile."""
 _SELDOM: Final = 0.1
 """Shortest period of checkpoints, in s."""
 _LOG: Final = 2**16
@@ -153,7 +155,7 @@ def story_of(
         segments = sorted([*segments, *(one for gap in gaps for one in _metadata(trace, gap, method, fs))], key=_when)
         if segments:
             silent = _silence(segments, own, results.values(), *trace.window)
-            segments = sorted([*segments, *silent], key=_when)
+            segments = sorted([*segments, *(_with_metadata(trace, one) for one in silent)], key=_when)
     return tuple(replace(one, text=_text(one, trace)) for one in segments)
 
 
@@ -350,16 +352,29 @@ def _kind(direction: str, each: float, period: float, little: bool) -> str:
     return "log" if each < _LOG and little else "writes"
 
 
-def _metadata(trace: Trace, gap: Segment, method: str, fs: float | Literal["auto"]) -> Iterator[Segment]:
-    """Give what the highest layer that does so opens, closes and deletes in a time in which nothing moves."""
-    second = trace.scope.window.ticks_per_second
+def _metadata_of(trace: Trace, start: float, end: float, least: int = 1) -> tuple[str, Ints, Ints] | None:
+    """Return the highest layer that opens, closes and deletes between two ticks, when and how often each time."""
     for row, layer in enumerate(trace.order):
         times, counts = trace.sums.handles.times(row)
-        there = (times >= gap.start * second) & (times <= gap.end * second)
-        if counts[there].sum() < _EVENTS:
-            continue
-        times, counts = times[there], counts[there]
-        window = (gap.start, gap.end)
+        there = (times >= start) & (times <= end)
+        if counts[there].sum() >= least:
+            return layer, times[there], counts[there]
+    return None
+
+
+def _with_metadata(trace: Trace, silence: Segment) -> Segment:
+    """Return a time without reads and writes with what is opened, closed and deleted meanwhile."""
+    second = trace.scope.window.ticks_per_second
+    # What ends the stretch before or begins the next one is theirs.
+    found = _metadata_of(trace, silence.start * second + 0.5, silence.end * second - 0.5)
+    return silence if found is None else replace(silence, layers=(found[0],), metadata_events=int(found[2].sum()))
+
+
+def _metadata(trace: Trace, gap: Segment, method: str, fs: float | Literal["auto"]) -> Iterator[Segment]:
+    """Give what the highest layer that does so opens, closes and deletes in a time in which nothing moves."""
+    second, window = trace.scope.window.ticks_per_second, (gap.start, gap.end)
+    if found := _metadata_of(trace, gap.start * second, gap.end * second, _EVENTS):
+        layer, times, counts = found
         signal = step_signal_from_ticks(times, times, counts, second, window=window, unit="s-1", name=layer)
         for phases, regime in _trains(detect_period(signal, method, fs), _length(trace)):
             start, end = phases[0].start, phases[-1].end
@@ -371,7 +386,6 @@ def _metadata(trace: Trace, gap: Segment, method: str, fs: float | Literal["auto
                 events = sum(phase.volume for phase in phases)
                 segment = replace(segment, period=regime.period, confidence=regime.confidence)
             yield replace(segment, metadata_events=round(events))
-        return
 
 
 def _ranks(trace: Trace, one: _Own, start: float, end: float) -> int | None:
@@ -396,15 +410,23 @@ def _below(trace: Trace, layer: str, direction: str) -> tuple[str, ...]:
 
 
 def _named(segments: list[Segment]) -> Iterator[Segment]:
-    """Name what is read before the run takes its course, and a last burst that is as large as those before."""
+    """Name what is read before the run takes its course, and a last burst that is as large as those before.
+
+    What a program that reads meanwhile writes need be no checkpoint.
+    """
     later = [one.start for one in segments if one.kind == "reads" or (one.direction == "write" and one.kind != "log")]
     begun = min(later, default=np.inf)
     lasting = [one for one in segments if one.kind != "log"]
     last = max(lasting, key=lambda one: one.end, default=None)
-    least = min((one.bytes_per_phase or 0.0 for one in segments if one.kind == "checkpoints"), default=np.inf)
+    dumps = [one for one in segments if one.kind == "checkpoints"]
+    least = min((one.bytes_per_phase or 0.0 for one in dumps), default=np.inf)
+    first, written = min((one.start for one in dumps), default=np.inf), sum(one.bytes for one in dumps)
+    reads = sum(one.bytes for one in segments if one.direction == "read" and one.end > first) > _LITTLE * written
     for one in segments:
         if one.direction == "read" and one.period is None and one.end <= begun:
             yield replace(one, kind="input")
+        elif one.kind == "checkpoints" and reads:
+            yield replace(one, kind="writes")
         elif one is last and (one.kind, one.direction) == ("burst", "write") and one.bytes >= least:
             yield replace(one, kind="final dump")
         else:
@@ -461,8 +483,11 @@ def _text(one: Segment, trace: Trace) -> str:
         length = seconds_text(one.end - one.start)
         # The run may have ended a little earlier.
         most = "at most " if trace.definitions.recording.whole_seconds else ""
-        silence = {"pause": f"a pause of {length}", "end": f"no I/O until the end, {most}{length}"}
-        return silence.get(one.kind, "start-up, no I/O")
+        nothing = "no reads or writes" if one.metadata_events else "no I/O"
+        silence = {"pause": f"a pause of {length}", "end": f"{nothing} until the end, {most}{length}"}
+        text = silence.get(one.kind, f"start-up, {nothing}")
+        meanwhile = f", {counted(one.metadata_events, 'metadata operation')}; {' → '.join(one.layers)}"
+        return f"{text}{meanwhile}" if one.metadata_events else text
     who = " → ".join(one.layers)
     if one.ranks is not None:
         who = f"{counted(one.ranks, 'rank')}, {who}"

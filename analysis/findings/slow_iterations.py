@@ -3,11 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from ..loops.find import find_loops
 from ..loops.loops import Iteration
-from ..loops.words import Blame, blame_of, length_of, outlier_text
+from ..loops.words import Blame, blame_of, length_of, outlier_text, slow_iterations, usual_length
 from .facts import Facts, Match
 from .rule import finding
 
@@ -42,12 +40,11 @@ def slow_iteration(
         what the rank did before; a load of other jobs on the file system comes and goes, so compare with another run.
     """
     for loop in find_loops(facts.trace).outermost:
-        usual = float(np.median([length_of(one) for one in loop.iterations])) if loop.iterations else 0.0
-        long = {number: one for number, one in enumerate(loop.iterations, 1) if one.outlier}
+        usual, long = usual_length(loop), slow_iterations(loop)
         blamed = {number: who for number, one in long.items() if (who := blame_of(one)) is not None}
-        worst = max(long, key=lambda number: length_of(long[number]), default=0)
-        if len(loop.iterations) < fewest_iterations or worst not in blamed or not usual:
+        if len(loop.iterations) < fewest_iterations or not blamed or not usual:
             continue
+        worst = next(iter(blamed))
         cost = sum(min(length_of(long[number]) - usual, who.seconds) for number, who in blamed.items())
         if cost < share_of_run * facts.run_s:
             continue
@@ -58,7 +55,7 @@ def slow_iteration(
                 "loop": loop.id,
                 "iteration": worst,
                 "slower": length_of(long[worst]) / usual,
-                "iterations": list(blamed),
+                "iterations": sorted(blamed),
             },
             cost_s=cost,
             severe=cost >= severe_share_of_run * facts.run_s,

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...layers.loops.iterations import OUTSIDE, Assignment, IterationNumbers, IterationSums, Spans, Times
 from ...layers.loops.steps import (
+    STEP_KINDS,
     UNKNOWN_BYTES,
     FileKinds,
     StepCode,
@@ -186,17 +187,25 @@ def _body(
     trace: Trace, members: Sequence[Member], kinds: Sequence[str], number: int, ranks: Sequence[int]
 ) -> tuple[list[BodyStep], list[Loop]]:
     """Return the steps of an iteration in their order, and the loops within it."""
-    steps: dict[tuple[BodyStep, int], set[int]] = {}
+    steps: dict[tuple[BodyStep, int], list[tuple[BodyStep, list[int]]]] = {}
     inner: list[Loop] = []
     for member in sorted(members, key=lambda one: int(one.begin[0])):
         mine = ranks_of(trace.definitions, member.group.locations)
         found = _steps_of(trace, member, member.folded, kinds[member.group.kind], number, number, inner, mine)
         often: Counter[BodyStep] = Counter()
         for one in found:
-            often[one] += 1
-            steps.setdefault((one, often[one]), set()).update(mine)
-    body = [one if who == set(ranks) else replace(one, ranks=tuple(sorted(who))) for (one, _), who in steps.items()]
-    return body, inner
+            same = replace(one, mean_bytes=None)
+            often[same] += 1
+            steps.setdefault((same, often[same]), []).append((one, mine))
+    return [_of_all(parts, ranks) for parts in steps.values()], inner
+
+
+def _of_all(parts: Sequence[tuple[BodyStep, Sequence[int]]], ranks: Sequence[int]) -> BodyStep:
+    """Return a step that several groups of ranks do as one."""
+    who = sorted({rank for _, mine in parts for rank in mine})
+    weights = [(one.mean_bytes, len(mine)) for one, mine in parts if one.mean_bytes is not None]
+    mean = sum(each * many for each, many in weights) / sum(many for _, many in weights) if weights else None
+    return replace(parts[0][0], mean_bytes=mean, ranks=None if who == sorted(ranks) else tuple(who))
 
 
 def _steps_of(
@@ -247,7 +256,26 @@ def _plain_steps(
     if len(found) > _STEPS_SHOWN:
         found = _by_kind(found)
     varying = {(trace.order[layer], kind) for layer, kind in _varying(steps, folded)}
-    return [replace(one, bytes=None) if (one.layer, one.kind) in varying else one for one in found]
+    found = [replace(one, bytes=None) if (one.layer, one.kind) in varying else one for one in found]
+    means = _means(trace, steps, folded, threads)
+    return [
+        replace(one, mean_bytes=means.get((one.layer, one.kind, one.collective))) if one.bytes is None else one
+        for one in found
+    ]
+
+
+def _means(
+    trace: Trace, steps: Steps, folded: Folded, threads: int
+) -> dict[tuple[str | None, str, bool | None], float]:
+    """Return the mean of bytes over the calls of a layer and kind, collective or not, in all iterations."""
+    inside = slice(int(folded.start[0]), int(folded.start[-1]))
+    code, total, count = steps.code[inside], steps.total[inside], steps.count[inside]
+    found = {}
+    for one in np.unique(code[total > 0]).tolist():
+        rows, what = (code == one) & (total >= 0), StepCode.of(one)
+        key = trace.order[what.layer], STEP_KINDS[what.kind], what.collective or None
+        found[key] = float(total[rows].sum() / (count[rows].sum() * threads))
+    return found
 
 
 def _by_kind(steps: Sequence[BodyStep]) -> list[BodyStep]:
@@ -266,8 +294,6 @@ def _by_kind(steps: Sequence[BodyStep]) -> list[BodyStep]:
 
 def _varying(steps: Steps, folded: Folded) -> set[tuple[int, str]]:
     """Return the layers and kinds whose bytes are not those of the usual iteration in half of all iterations."""
-    from ...layers.loops.steps import STEP_KINDS
-
     start = folded.start
     inside = slice(int(start[0]), int(start[-1]))
     code, total = steps.code[inside], steps.total[inside]

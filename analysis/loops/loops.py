@@ -50,9 +50,13 @@ class BodyStep(Record):
         Id of the loop.
     ranks : tuple of int or None
         Those that do so, where not all ranks of the loop do.
+    collective : bool or None
+        True for a collective call.
+    mean_bytes : float or None
+        Where `bytes` vary: the mean over such calls of the layer in all iterations.
     """
 
-    OPTIONAL: ClassVar = frozenset({"ranks"})
+    OPTIONAL: ClassVar = frozenset({"ranks", "collective", "mean_bytes"})
 
     layer: str | None
     kind: str
@@ -61,12 +65,15 @@ class BodyStep(Record):
     count: int
     loop: int | None = None
     ranks: tuple[int, ...] | None = None
+    collective: bool | None = None
+    mean_bytes: float | None = None
 
     @classmethod
     def of(cls, layer: str, code: StepCode, size: int | None, file: str, count: int) -> "BodyStep":
         """Return the step that a code stands for."""
         kind = STEP_KINDS[code.kind]
-        return cls(layer, kind, size if kind in ("read", "write") else None, file, count)
+        size = size if kind in ("read", "write") else None
+        return cls(layer, kind, size, file, count, collective=code.collective or None)
 
 
 @described
@@ -186,7 +193,7 @@ class Loop(Record):
     @classmethod
     def nothing(cls) -> "Loop":
         """Return what stands for a loop until it is known."""
-        return cls(0, None, 0, (), (), (), 0.0, 0.0, 0.0, Intervals(0.0, 0.0, 0.0, 0.0), "irregular")
+        return cls(0, None, 0, (), (), (), 0.0, 0.0, 0.0, Intervals(), "irregular")
 
     @property
     def bytes(self) -> int | float:
@@ -289,7 +296,9 @@ class Told:
         long = (length > _LONGER * median) & (length > median + max(_DEVIATIONS * spread, least)) & (count > 2)
         blamed = _blamed(sums, first, count)
         groups = first * sums.layers + np.arange(count * sums.layers)
-        busy = dict(zip(groups.tolist(), (sums.busy.lengths(groups) / second).tolist(), strict=True))
+        # Unions of very many intervals are rounded.
+        lengths = np.minimum(sums.busy.lengths(groups) / second, np.repeat(length, sums.layers))
+        busy = dict(zip(groups.tolist(), lengths.tolist(), strict=True))
         iterations = tuple(
             Iteration(
                 float(begin[one]),

@@ -28,12 +28,13 @@ _SIDE: Final = 5
 
 @dataclass(frozen=True)
 class Intervals(Record):
-    """Times from one begin to the next in s: median, quartiles and coefficient of variation."""
+    """Times from one begin to the next in s: median, quartiles, coefficient of variation and mean."""
 
-    median: float
-    lower_quartile: float
-    upper_quartile: float
-    jitter: float
+    median: float = 0.0
+    lower_quartile: float = 0.0
+    upper_quartile: float = 0.0
+    jitter: float = 0.0
+    mean: float = 0.0
 
 
 class Timing(NamedTuple):
@@ -55,12 +56,12 @@ def timing_of(begin: Floats) -> Timing:
     (Jeffreys' prior); so do begins around an even grid. What the classes are is bounds of either.
     """
     if len(begin) < 2:
-        return Timing(Intervals(0.0, 0.0, 0.0, 0.0), "irregular", None, "")
+        return Timing(Intervals(), "irregular", None, "")
     between = np.diff(begin)
     low, median, high = np.quantile(between, (0.25, 0.5, 0.75)).tolist()
     mean = float(between.mean())
     jitter = float(between.std() / mean) if mean > 0 else 0.0
-    intervals = Intervals(median, low, high, jitter)
+    intervals = Intervals(median, low, high, jitter, mean)
     if len(between) < 2 or mean <= 0:
         return Timing(intervals, "irregular", None, "")
     regular = float(chdtrc(len(between) - 1, len(between) * (jitter / _REGULAR) ** 2))

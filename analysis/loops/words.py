@@ -7,9 +7,11 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ...layers.loops.kinds import common_folder
-from ...model.quantities import bytes_text, counted, seconds_text
+from ...model.quantities import bytes_text, counted, percent_text, seconds_text, share_text
 from .loops import BodyStep, Iteration, Loop, Loops
 
+_COMPARABLE: Final = 100.0
+"""Times the usual length from which on a factor says less than both lengths, as of a write that a buffer takes."""
 _MATTERS: Final = 0.01
 """Share of the interval from which on the longest iteration is worth a word where none stands out."""
 
@@ -42,21 +44,35 @@ def body_text(loop: Loop, loops: Sequence[Loop], folder: str = "") -> str:
 
 
 def _together(steps: Iterable[BodyStep]) -> list[BodyStep]:
-    """Return steps, with those that follow one another and are told the same as one."""
+    """Return steps, with those that follow one another and are told the same as one.
+
+    Of a deletion by two layers it is the upper one's: no handle tells that it caused the other.
+    """
     found: list[BodyStep] = []
     for step in steps:
         if found and replace(found[-1], count=step.count) == step:
             found[-1] = replace(step, count=found[-1].count + step.count)
-        else:
+        elif not (found and step.kind == "deletion" and replace(found[-1], layer=step.layer) == step):
             found.append(step)
     return found
 
 
 def _step_text(step: BodyStep) -> str:
-    size = "" if step.bytes is None else f" {size_text(step.bytes)}"
     often = f"{step.count:,} × " if step.count > 1 else ""
+    how = "collective " if step.collective and step.kind in ("read", "write") else ""
+    what = "delete" if step.kind == "deletion" else step.kind
+    size = "" if step.mean_bytes is None else f" ~{bytes_text(step.mean_bytes)}"
+    size = size if step.bytes is None else f" {size_text(step.bytes)}"
     who = "" if step.ranks is None else f" [{ranks_text(step.ranks, 0)}]"
-    return f"{often}{step.kind}{size}{who}"
+    return f"{often}{how}{what}{size}{who}"
+
+
+def layers_called(loop: Loop, loops: Sequence[Loop]) -> list[str]:
+    """Return the layers that the program itself calls in an iteration, the highest first."""
+    known = {one.id: one for one in loops}
+    inner = [known[step.loop] for step in loop.body if step.loop is not None]
+    called = {step.layer for step in loop.body}.union(*(layers_called(one, loops) for one in inner))
+    return [layer for layer in loop.layers if layer in called]
 
 
 def size_text(size: int) -> str:
@@ -89,6 +105,31 @@ def ranks_text(ranks: Sequence[int], of: int) -> str:
     return f"rank{'s' if len(ranks) > 1 else ''} {text}"
 
 
+def pace_text(loop: Loop) -> str:
+    """Return how often iterations begin: the mean, as periods are, which says little of each where it is irregular."""
+    mean = seconds_text(loop.interval_s.mean)
+    if loop.count < 3:
+        return f"{mean} apart" if loop.count == 2 else ""
+    return f"every {mean} on average" if loop.timing == "irregular" else f"every {mean}"
+
+
+def moved_text(loop: Loop, layer: str) -> str:
+    """Return what a layer moves in an iteration, or in all where it does in less than half of them."""
+    found = []
+    for name, verb in (("bytes_read", "read"), ("bytes_written", "written")):
+        amount = getattr(loop.sums[layer], name)
+        often = sum(layer in one.layers and getattr(one.layers[layer], name) > 0 for one in loop.iterations)
+        if amount and loop.iterations and 2 * often < loop.count:
+            found.append(f"{bytes_text(amount)} {verb} in {counted(often, 'iteration')}")
+        elif amount:
+            found.append(f"{bytes_text(amount / loop.count)} {verb} each")
+    return (
+        " and ".join(found).replace(" each and", " and")
+        if all(one.endswith("each") for one in found)
+        else " and ".join(found)
+    )
+
+
 def outlier_text(loop: Loop) -> str:
     """Return which iterations took much longer than the others, with the layer and rank to blame.
 
@@ -96,17 +137,32 @@ def outlier_text(loop: Loop) -> str:
     """
     if len(loop.iterations) < 2:
         return ""
-    long = [pair for pair in enumerate(loop.iterations, 1) if pair[1].outlier]
-    number, worst = max(long or enumerate(loop.iterations, 1), key=lambda pair: length_of(pair[1]))
-    length = seconds_text(length_of(worst))
+    long = slow_iterations(loop)
     if not long:
-        told = blame_of(worst) and length_of(worst) > _MATTERS * loop.interval_s.median
-        return f"iteration {number} is the longest: {length} {blame_text(worst)}" if told else ""
-    usual = float(np.median([length_of(one) for one in loop.iterations]))
-    factor = length_of(worst) / usual if usual > 0 else 0.0
-    times = f"{factor:,.{1 if factor < 100 else 0}f} times as long as usual" if factor else length
+        number, worst = max(enumerate(loop.iterations, 1), key=lambda pair: length_of(pair[1]))
+        length = length_of(worst)
+        told = length > _MATTERS * loop.interval_s.mean and blame_of(worst) is not None
+        return f"iteration {number} is the longest: {seconds_text(length)} {blame_text(worst)}" if told else ""
+    number = next(iter(long))
+    length = length_of(long[number])
+    if blame_of(long[number]) is None:
+        who = f"{len(long):,} iterations last up to" if len(long) > 1 else f"iteration {number} lasts"
+        return f"{who} {seconds_text(length)}, {seconds_text(usual_length(loop))} is usual {blame_text(long[number])}"
+    usual = usual_length(loop)
+    times = f"{length / usual:.1f} times as long as" if length < _COMPARABLE * usual else f"{seconds_text(usual)} is"
     more = f"; {counted(len(long) - 1, 'other stands', 'others stand')} out, too" if len(long) > 1 else ""
-    return f"iteration {number} takes {times} {blame_text(worst)}{more}"
+    return f"iteration {number} takes {seconds_text(length)}, {times} usual {blame_text(long[number])}{more}"
+
+
+def slow_iterations(loop: Loop) -> dict[int, Iteration]:
+    """Return those that stand out by their numbers: first those for which somebody is to blame, the longest first."""
+    found = [(number, one) for number, one in enumerate(loop.iterations, 1) if one.outlier]
+    return dict(sorted(found, key=lambda pair: (blame_of(pair[1]) is None, -length_of(pair[1]))))
+
+
+def usual_length(loop: Loop) -> float:
+    """Return how long the iterations take in the median, in s."""
+    return float(np.median([length_of(one) for one in loop.iterations])) if loop.iterations else 0.0
 
 
 class Blame(NamedTuple):
@@ -136,6 +192,17 @@ def blame_text(one: Iteration) -> str:
     """Return what made an iteration long, in brackets."""
     found = blame_of(one)
     return "(no layer is busy for most of it)" if found is None else f"({found.text})"
+
+
+def timing_text(loop: Loop) -> str:
+    """Return how regularly iterations begin, and how sure that is; empty for fewer than three."""
+    if loop.timing_probability is None:
+        return ""
+    how = "like a clock" if loop.timing == "clock" else loop.timing
+    interval = loop.interval_s
+    text = f"{how} (jitter {percent_text(interval.jitter)}, {share_text(min(loop.timing_probability, 0.9999), 1)} sure)"
+    short = 2 * interval.median < interval.mean
+    return f"half of the intervals up to {seconds_text(interval.median)}, {text}" if short else text
 
 
 def length_of(one: Iteration) -> float:

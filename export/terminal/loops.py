@@ -6,9 +6,9 @@ from rich.console import Console
 from rich.text import Text
 
 from ...analysis.loops.loops import LayerPart, Loop, Loops
-from ...analysis.loops.words import loop_text, outlier_text, ranks_text
+from ...analysis.loops.words import loop_text, moved_text, outlier_text, pace_text, ranks_text, timing_text
 from ...layers.loops.kinds import common_folder
-from ...model.quantities import bytes_text, percent_text, range_text, seconds_text
+from ...model.quantities import bytes_text, counted, range_text, seconds_text
 from ...model.text import printable
 from .console import bounded, print_damage, print_heading, print_paragraph, table_of_numbers
 
@@ -30,7 +30,8 @@ def print_loops(found: Loops, console: Console, iterations: bool = False) -> Non
         if iterations:
             _print_iterations(loop, console)
     if left_out := len(found.outermost) - len(shown):
-        print_paragraph(f"and {left_out:,} that move less; --json has all", console, "dim", indent=0)
+        rest = counted(left_out, "loop that moves", "loops that move")
+        print_paragraph(f"and {rest} less; iostrata loops --json has all", console, "dim", indent=0)
     if folder:
         print_paragraph(f"Files are in {printable(folder)}.", console, "dim", indent=0)
     print_damage(found.trace.damage, console)
@@ -49,20 +50,11 @@ def _line(found: Loops, loop: Loop, folder: str) -> Text:
 
 def _numbers(loop: Loop) -> str:
     """Return how long iterations take, and what stands out."""
-    interval, parts = loop.interval_s, []
-    if loop.count > 1:
-        how = {"clock": "like a clock", "regular": "regular", "irregular": "irregular"}[loop.timing]
-        sure = "" if loop.timing_probability is None else f", {percent_text(loop.timing_probability)} sure"
-        parts.append(f"every {seconds_text(interval.median)}, {how} (jitter {percent_text(interval.jitter)}{sure})")
-    if loop.timing_changes:
-        parts.append(loop.timing_changes)
-    for top, part in list(loop.sums.items())[:1]:
-        amounts = {"read": part.bytes_read, "written": part.bytes_written}
-        moved = [f"{bytes_text(amount / loop.count)} {verb}" for verb, amount in amounts.items() if amount]
-        if moved:
-            parts.append(f"{' and '.join(moved)} each in {printable(top)}")
-    stands_out = outlier_text(loop)
-    return "; ".join([*parts, stands_out] if stands_out else parts)
+    top = next(iter(loop.sums), "")
+    pace = ", ".join(filter(None, (pace_text(loop), timing_text(loop))))
+    moved = moved_text(loop, top) if top else ""
+    moved += f" in {printable(top)}" if moved else ""
+    return "; ".join(one for one in (pace, loop.timing_changes, moved, outlier_text(loop)) if one)
 
 
 def _print_iterations(loop: Loop, console: Console) -> None:

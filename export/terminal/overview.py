@@ -41,7 +41,8 @@ def print_overview(overview: Overview, console: Console) -> None:
         for line in _below(overview, rows, shown):
             print_paragraph(line, console, "dim" if rows else "", indent=0)
         console.print()
-        if _print_story(overview.story, console):
+        spare = screen - _BESIDE - max(0, told - 1) - len(shown)
+        if _print_story(overview.story, console, _SEGMENTS + max(0, spare)):
             console.print()
     with console.capture() as bottom:
         for line in _tail(overview):
@@ -56,13 +57,13 @@ def print_overview(overview: Overview, console: Console) -> None:
     console.file.write(bottom.get())
 
 
-def _print_story(story: Sequence[Segment], console: Console) -> bool:
-    """Print what the I/O was from when to when: in the lines there are for it the longest segments and the largest."""
+def _print_story(story: Sequence[Segment], console: Console, lines: int) -> bool:
+    """Print what the I/O was from when to when, in as many lines as there are for it what recurs and moves most."""
     if not story:
         return False
     order = sorted(range(len(story)), key=lambda place: _interest(story[place]), reverse=True)
     # One more than fit is as long as the line that would count it.
-    most = len(story) if not bounded(console) or len(story) == _SEGMENTS + 1 else _SEGMENTS
+    most = len(story) if not bounded(console) or len(story) == lines + 1 else lines
     shown = sorted(order[:most])
     times = [range_text(story[place].start, story[place].end) for place in shown]
     width = max(map(len, times))
@@ -73,13 +74,16 @@ def _print_story(story: Sequence[Segment], console: Console) -> bool:
         console.print(line, no_wrap=True, overflow="ignore", crop=False)
     if len(shown) < len(story):
         rest = counted(len(story) - len(shown), "further stretch", "further stretches")
-        console.print(Text(f"{'':{width}}  and {rest} of the run; --json has them all", style="dim"))
+        loops = any(story[place].kind == "loop" for place in order[most:])
+        where = "iostrata loops has them" if loops else "--json has them all"
+        console.print(Text(f"{'':{width}}  and {rest} of the run; {where}", style="dim"))
     return True
 
 
-def _interest(segment: Segment) -> tuple[bool, bool, float]:
-    """Return what comes first of a story: what has a period, and of the rest what is long."""
-    return segment.period is not None, segment.direction is not None, segment.end - segment.start
+def _interest(segment: Segment) -> tuple[bool, float, float]:
+    """Return what comes first of a story: what recurs and moves most, and of the rest what is long."""
+    recurs = segment.period is not None or segment.kind == "loop"
+    return recurs, segment.bytes if recurs else segment.direction is not None, segment.end - segment.start
 
 
 def _below(overview: Overview, rows: list[Weighted], shown: list[Weighted]) -> list[str]:

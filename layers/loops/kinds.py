@@ -45,6 +45,11 @@ def _title(texts: Sequence[Sequence[str]]) -> str:
 
 
 def common_folder(kinds: Iterable[str]) -> str:
-    """Return the folder, with its slash, that most of some kinds are in: views leave it out."""
-    found = Counter(kind[: kind.rfind("/") + 1] for kind in kinds)
-    return found.most_common(1)[0][0] if found else ""
+    """Return the deepest folder, with its slash, that most of some kinds are in or below: views leave it out.
+
+    >>> common_folder(["/run/dump.nc", "/run/tmp/sort.*", "/"])
+    '/run/'
+    """
+    each = set(kinds)
+    found = Counter(kind[: place + 1] for kind in each for place, one in enumerate(kind) if one == "/")
+    return max((folder for folder, often in found.items() if 2 * often > len(each)), key=len, default="")

@@ -138,10 +138,10 @@ def value_text(name: str, layer: str, direction: str, words: Words) -> str:
     if name == "files":
         return f"{things} go to {counted(round(after), 'file')} instead of {round(before):,}"
     if name == "imbalance":
-        told = f"{things}: the slowest rank takes {after:.3g} times the mean of the ranks, before {before:.3g} times"
+        told = f"{things}: the slowest rank takes {after:.3g} × the mean of the ranks, before {before:.3g} ×"
         return told + _interval(words)
     if name == "amplification":
-        return f"{layer} moves {after:.3g} bytes for each byte of the layer above ({direction}), before {before:.3g}"
+        return f"{layer} moves {after:.3g} B for each byte of the layer above ({direction}), before {before:.3g}"
     if name == "period":
         return f"{things} recur every {seconds_text(after)} instead of {seconds_text(before)}{_ratio(words)}"
     if name == "time":

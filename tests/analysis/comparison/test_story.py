@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from iostrata import Phase, open_trace, write_hdf5, write_report
 from iostrata.analysis.comparison.layer_periods import layer_periods
+from iostrata.analysis.comparison.overview import overview_of
 from iostrata.analysis.comparison.story import results_of, story_of
 from otf2.enums import IoOperationFlag, IoOperationMode
 
@@ -180,6 +181,28 @@ def test_opens_and_deletions_while_nothing_moves_are_no_pause(written):
     assert one.text == "opens, closes and other metadata operations every 2 s, 200 each (5); POSIX"
 
 
+def test_files_that_are_opened_while_nothing_moves_are_told(written):
+    data = written.handle(written.file("/s/data"), written.posix)
+    written.create(0, data, MILLION)
+    for place in range(10):
+        written.operate(0, data, WRITE, MILLION * (5 + place), MILLION * (5 + place) + 50_000, 2**21)
+    written.findings()
+    start, *_ = told(open_trace(written.folder))
+    assert (start.kind, start.metadata_events, start.layers) == ("start-up", 1, ("POSIX",))
+    assert start.text == "start-up, no reads or writes, 1 metadata operation; POSIX"
+
+
+def test_what_a_program_writes_that_reads_meanwhile_is_no_checkpoint(written):
+    data = written.handle(written.file("/s/data"), written.posix)
+    for place in range(20):
+        start = MILLION * (5 + place)
+        written.operate(0, data, WRITE, start, start + 50_000, 2**21)
+        written.operate(0, data, READ, start + 60_000, start + 90_000, 2**21)
+    written.findings()
+    kinds = {one.kind for one in told(open_trace(written.folder)) if one.direction}
+    assert kinds == {"writes", "reads"}
+
+
 @pytest.mark.recordings
 @pytest.mark.parametrize("memory", [None, 300_000_000])
 def test_a_benchmark_of_metadata_is_told_by_its_iterations(memory, recordings):
@@ -291,7 +314,7 @@ def test_recorded_runs(fixtures, name):
         moved = trace.layers[checkpoints.layers[0]].statistics("write").bytes
         assert checkpoints.bytes == pytest.approx(moved, rel=1e-6)
     if name == "ior384":
-        assert {one.kind for one in story if one.period} == {"checkpoints", "reads"}
+        assert {one.kind for one in story if one.period} == {"writes", "reads"}
         assert all(one.ranks == 384 for one in story if one.period)
 
 
@@ -359,7 +382,8 @@ def test_it_is_the_same_in_bounded_memory(fixtures):
 def test_page_and_hdf5_tell_it_too(fixtures, tmp_path):
     h5py = pytest.importorskip("h5py")
     trace = open_trace(fixtures / "ckpt4")
-    story = told(trace)
+    story = overview_of(trace).story
+    assert any(one.text.startswith("20 × (open ckpt_*.dat, collective write 2 MiB, close") for one in story)
     page = write_report(trace, tmp_path / "a.html").path.read_text()
     contents = json.loads(re.search(r'<script type="application/json" id="contents">(.*?)</script>', page)[1])
     fold = next(one for one in contents["opening"] if one["title"] == f"The run in {len(story)} stretches")

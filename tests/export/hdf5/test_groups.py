@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import xarray
 from iostrata import Trace, find_loops, open_trace, write_hdf5
-from iostrata.analysis.comparison.overview import overview_of
 from iostrata.analysis.loops.loops import LayerPart
 from iostrata.export.hdf5.variables import storable
 from iostrata.export.written import Written
@@ -99,13 +98,6 @@ def test_all_that_is_known_of_an_iteration_is_there(trace: Trace, written: Writt
                 assert nothing if value is None else there == value, one.key
         assert iterations["metadata_operations"][()].any()
         assert "outside_metadata_operations" in file["loops"]
-
-
-def test_the_story_is_that_of_the_overview(trace: Trace, written: Written, texts: Texts) -> None:
-    with h5py.File(written.path) as file:
-        story = texts(file["story"]["text"])
-    assert story == [one.text for one in overview_of(trace).story]
-    assert any(one.startswith("20 × (") for one in story)
 
 
 def test_statistics_are_those_of_the_layers(trace: Trace, written: Written) -> None:

@@ -14,7 +14,6 @@ import pytest
 from iostrata import Trace, compare_layers, detect_period, find_loops, step_signal, write_report
 from iostrata.analysis.comparison.iterations import loops_of
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
-from iostrata.analysis.comparison.overview import overview_of
 from iostrata.analysis.findings import rules
 from iostrata.export.encoding import Names, shortened, without_long_text
 from iostrata.export.json.documents import handles_document, json_pieces, layers_document, periods_document
@@ -234,15 +233,6 @@ def test_a_trace_without_application_files_has_a_report(make_trace: Callable[...
     trace = make_trace([("POSIX", "/proc/x", -1)], [{"begin": 10, "end": 20, "moved": 5}])
     written = write_report(trace, tmp_path / "none.html")
     assert contents_of(written.path)["headline"] == ["No bytes were moved on the selected files."]
-
-
-def test_the_story_is_that_of_the_overview(reports, trace_of):
-    page = "".join(
-        json.dumps(section["blocks"], ensure_ascii=False) for section in contents_of(reports("ckpt4"))["sections"]
-    )
-    story = [one.text for one in overview_of(trace_of("ckpt4")).story]
-    assert [text for text in story if text not in page] == []
-    assert any(text.startswith("20 × (open") for text in story)
 
 
 def test_iterations_are_drawn_over_one_another_and_over_time(reports, trace_of):

@@ -106,7 +106,7 @@ def test_a_straggler_is_found_by_the_balance_of_ranks(runs):
     rng = np.random.default_rng(4)
     found = diff_runs(several(rng, runs, "a"), several(rng, runs, "b", imbalance=2.3, slower=2.1))
     assert found.changes[0].text.startswith(
-        "POSIX writes: the slowest rank takes 2.3 times the mean of the ranks, before 1"
+        "POSIX writes: the slowest rank takes 2.3 × the mean of the ranks, before 1"
     )
     assert (found.verdict, found.changes[0].matters) == ("worse", True)
 

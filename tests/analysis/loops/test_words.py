@@ -1,0 +1,80 @@
+"""Loops in words: nothing that misleads, and good English for one and for many."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from iostrata.analysis.loops.loops import BodyStep, Iteration, LayerPart, Loop
+from iostrata.analysis.loops.timing import timing_of
+from iostrata.analysis.loops.words import body_text, moved_text, outlier_text, pace_text, timing_text
+
+
+def loop_of(begin, lengths=None, busy=None, read=None):
+    """Return a loop of writes to one file with these begins, lengths of iterations, times it is busy and bytes read."""
+    count = len(begin)
+    lengths, read = lengths or [0.1] * count, read or [0] * count
+    iterations = []
+    median = float(np.median(lengths))
+    for place, (start, length) in enumerate(zip(begin, lengths, strict=True)):
+        part = LayerPart(read[place], 100, 1, length if busy is None else busy, slowest_rank=3)
+        iterations.append(Iteration(start, start + length, length > 1.5 * median, {"POSIX": part}))
+    sums = {"POSIX": LayerPart(sum(read), 100 * count, count, 0.0)}
+    timing = timing_of(np.array(begin, float))
+    own = (1, None, count, (0,), ("POSIX",), (BodyStep("POSIX", "write", 100, "f", 1),), begin[0], begin[-1], 9.0)
+    return Loop(*own, timing.intervals, timing.kind, tuple(iterations), sums, timing.probability)
+
+
+def test_the_pace_is_the_mean_as_periods_are():
+    assert pace_text(loop_of([0, 1, 2, 3.1, 4])) == "every 1 s"
+    assert pace_text(loop_of([5])) == ""
+
+
+def test_two_iterations_have_a_distance_and_no_jitter():
+    two = loop_of([0, 0.5])
+    assert (pace_text(two), timing_text(two)) == ("500 ms apart", "")
+
+
+def test_bursts_do_not_pass_for_a_pace():
+    """Ten lines at once, ten times: the median interval says nothing of when the next one comes."""
+    lines = loop_of([burst + 0.001 * line for burst in range(10) for line in range(10)])
+    assert pace_text(lines) == "every 91 ms on average"
+    assert timing_text(lines).startswith("half of the intervals up to 1 ms, irregular (jitter ")
+
+
+def test_what_few_iterations_move_is_not_told_of_each():
+    assert moved_text(loop_of(range(8)), "POSIX") == "100 B written each"
+    log = loop_of(range(8), read=[0, 0, 4000, 0, 0, 0, 0, 0])
+    assert moved_text(log, "POSIX") == "4 kB read in 1 iteration and 100 B written each"
+    assert moved_text(loop_of(range(8), read=[100] * 8), "POSIX") == "100 B read and 100 B written each"
+
+
+@pytest.mark.parametrize(
+    ("longest", "busy", "text"),
+    [
+        (1.0, None, "iteration 3 takes 1 s, 10.0 times as long as usual (POSIX busy for 1 s, most on rank 3)"),
+        (30.0, None, "iteration 3 takes 30 s, 100 ms is usual (POSIX busy for 30 s, most on rank 3)"),
+        (1.0, 0.01, "iteration 3 lasts 1 s, 100 ms is usual (no layer is busy for most of it)"),
+    ],
+)
+def test_what_stands_out_has_somebody_to_blame_or_none(longest, busy, text):
+    assert outlier_text(loop_of(range(0, 400, 40), [0.1, 0.1, longest] + [0.1] * 7, busy)) == text
+
+
+def test_what_somebody_is_to_blame_for_comes_first():
+    one = loop_of(range(0, 400, 40), [0.1, 0.1, 1.0] + [0.1] * 6 + [2.0])
+    idle = replace(one.iterations[-1], layers={"POSIX": LayerPart(0, 100, 1, 0.01)})
+    text = outlier_text(replace(one, iterations=(*one.iterations[:-1], idle)))
+    assert text.startswith("iteration 3 takes 1 s")
+    assert text.endswith("; 1 other stands out, too")
+
+
+def test_steps_say_whether_they_are_collective_and_how_large_on_average():
+    steps = (
+        BodyStep("MPI-IO", "open", None, "/run/out", 1, collective=True),
+        BodyStep("MPI-IO", "write", 2**20, "/run/out", 4, collective=True),
+        BodyStep("MPI-IO", "write", None, "/run/out", 3, mean_bytes=1234.5),
+        BodyStep("MPI-IO", "deletion", None, "/run/old", 1, ranks=(0,)),
+        BodyStep("POSIX", "deletion", None, "/run/old", 1, ranks=(0,)),
+    )
+    body = body_text(replace(loop_of([0, 1]), body=steps), (), "/run/")
+    assert body == "open out, 4 × collective write 1 MiB, 3 × write ~1.23 kB, delete [rank 0] old"
