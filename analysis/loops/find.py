@@ -257,25 +257,26 @@ def _plain_steps(
         found = _by_kind(found)
     varying = {(trace.order[layer], kind) for layer, kind in _varying(steps, folded)}
     found = [replace(one, bytes=None) if (one.layer, one.kind) in varying else one for one in found]
-    means = _means(trace, steps, folded, threads)
-    return [
-        replace(one, mean_bytes=means.get((one.layer, one.kind, one.collective))) if one.bytes is None else one
-        for one in found
-    ]
+    return [_with_mean(trace, one, found, steps, folded, threads) if one.bytes is None else one for one in found]
 
 
-def _means(
-    trace: Trace, steps: Steps, folded: Folded, threads: int
-) -> dict[tuple[str | None, str, bool | None], float]:
-    """Return the mean of bytes over the calls of a layer and kind, collective or not, in all iterations."""
-    inside = slice(int(folded.start[0]), int(folded.start[-1]))
-    code, total, count = steps.code[inside], steps.total[inside], steps.count[inside]
-    found = {}
-    for one in np.unique(code[total > 0]).tolist():
-        rows, what = (code == one) & (total >= 0), StepCode.of(one)
-        key = trace.order[what.layer], STEP_KINDS[what.kind], what.collective or None
-        found[key] = float(total[rows].sum() / (count[rows].sum() * threads))
-    return found
+def _with_mean(
+    trace: Trace, step: BodyStep, others: Sequence[BodyStep], steps: Steps, folded: Folded, threads: int
+) -> BodyStep:
+    """Return a step with the mean of its bytes over all iterations, but for calls of a size that another step has."""
+    code = steps.code[int(folded.start[0]) : int(folded.start[-1])]
+    total, count = (column[int(folded.start[0]) : int(folded.start[-1])] for column in (steps.total, steps.count))
+    known = {one.bytes for one in others if replace(one, bytes=None, count=step.count) == step}
+    same = [one for one in np.unique(code).tolist() if _is_of(trace, StepCode.of(one), step)]
+    rows = np.isin(code, same) & (total > 0)
+    calls = count[rows] * threads
+    left = ~np.isin(total[rows] / calls, [size for size in known if size is not None])
+    return replace(step, mean_bytes=float(total[rows][left].sum() / calls[left].sum()) if left.any() else None)
+
+
+def _is_of(trace: Trace, code: StepCode, step: BodyStep) -> bool:
+    own = trace.order[code.layer], STEP_KINDS[code.kind], code.collective or None
+    return own == (step.layer, step.kind, step.collective)
 
 
 def _by_kind(steps: Sequence[BodyStep]) -> list[BodyStep]:
