@@ -11,7 +11,8 @@ from ..model.arrays import Ints, Ticks
 from ..model.budget import require_memory
 from ..model.codes import IoFlag, IoMode, IoRecord
 from ..model.errors import TraceError, import_library
-from ..model.quantities import counted
+from ..model.stream.calls import Regions
+from .calls import CalledFunctions, nested_calls
 from .functions import EVENTS, NONE, TRANSFERS, plain_names
 from .parquet import one_array, parquet_memory, parquet_names, parquet_parts, places_of
 from .recognition import Recorder
@@ -19,7 +20,8 @@ from .rows import Transfers, pairs_of
 from .run import HandleTable, RecordedRun, events_of
 from .source import RowSource
 
-_LAYERS: Final = ("MPI-IO", "ISOC", "POSIX")
+_LAYERS: Final = ("HDF5", "MPI-IO", "ISOC", "POSIX")
+_HDF5, _MPI_IO, _ISOC, _POSIX = range(len(_LAYERS))
 _NUMBERS: Final = ("rank", "thread_id", "size", "tmid", "duration")
 _NAMES: Final = ("func_id", "file_name", "hostname")
 _OWN: Final = {*_NUMBERS, *_NAMES, "io_cat", "acc_pat"}
@@ -27,13 +29,21 @@ _OWN: Final = {*_NUMBERS, *_NAMES, "io_cat", "acc_pat"}
 _TICK: Final = 100
 """ns that the middle of a call is counted in."""
 _MPI: Final = re.compile(r"MPI_File_(i?)(read|write)(?:_at|_shared)?(_all|_ordered)?(?:_begin)?")
-_MPI_EVENTS: Final = {
-    "MPI_File_sync": (IoMode.FLUSH, NONE),
-    "MPI_File_open": (NONE, IoRecord.CREATE_HANDLE),
-    "MPI_File_close": (NONE, IoRecord.DESTROY_HANDLE),
-    "MPI_File_seek": (NONE, IoRecord.SEEK),
-    "MPI_File_delete": (NONE, IoRecord.DELETE_FILE),
+_CALLS: Final = {
+    "H5Dread": (_HDF5, IoMode.READ, NONE),
+    "H5Dwrite": (_HDF5, IoMode.WRITE, NONE),
+    "H5Fflush": (_HDF5, IoMode.FLUSH, NONE),
+    "H5Fcreate": (_HDF5, NONE, IoRecord.CREATE_HANDLE),
+    "H5Fopen": (_HDF5, NONE, IoRecord.CREATE_HANDLE),
+    "H5Fclose": (_HDF5, NONE, IoRecord.DESTROY_HANDLE),
+    "MPI_File_sync": (_MPI_IO, IoMode.FLUSH, NONE),
+    "MPI_File_open": (_MPI_IO, NONE, IoRecord.CREATE_HANDLE),
+    "MPI_File_close": (_MPI_IO, NONE, IoRecord.DESTROY_HANDLE),
+    "MPI_File_seek": (_MPI_IO, NONE, IoRecord.SEEK),
+    "MPI_File_delete": (_MPI_IO, NONE, IoRecord.DELETE_FILE),
 }
+_PREFIXES: Final = {"H5": _HDF5, "MPI_": _MPI_IO}
+"""Layers of all other functions that are called so."""
 _STREAMS: Final = re.compile("f(?!sync|datasync).*|rewind")
 """Functions of ISO C among those that read, write, open and so on."""
 
@@ -50,31 +60,35 @@ def open_recorder(path: Path) -> RowSource:
     """
     columns = _columns(path)
     function, functions = places_of(columns["func_id"])
-    meanings = np.array([*map(_meaning, functions), (0, NONE, NONE, 0)], np.int64)[function]
-    used = np.flatnonzero((meanings[:, 1] != NONE) | (meanings[:, 2] != NONE))
-    layer, mode, kind, flags = meanings[used].T
+    layer, mode, kind, flags = np.array([*map(_meaning, functions), (-1, NONE, NONE, 0)], np.int64)[function].T
     (file, files), (node, nodes) = (places_of(columns[name]) for name in ("file_name", "hostname"))
-    numbers = {name: np.asarray(columns[name].fill_null(0))[used] for name in _NUMBERS}
+    numbers = {name: np.asarray(columns[name].fill_null(0)) for name in _NUMBERS}
     ranks, first, process = np.unique(numbers["rank"], return_index=True, return_inverse=True)
     threads, number = np.unique(numbers["thread_id"], return_inverse=True)
     location, of_process, of_thread = pairs_of(process.reshape(-1), number.reshape(-1))
-    handle, handles = HandleTable.inferred(layer, file[used], _LAYERS, ("MPI-IO", "POSIX"), process.reshape(-1))
+    used = (mode != NONE) | (kind != NONE)
+    handle, handles = HandleTable.inferred(
+        np.where(used, layer, -1), np.where(used, file, -1), _LAYERS, ("HDF5", "MPI-IO", "POSIX"), process.reshape(-1)
+    )
     begin, end = _times(numbers["tmid"], numbers["duration"])
-    moved = np.where(mode == IoMode.FLUSH, -1, numbers["size"].astype(np.int64))
+    size = numbers["size"].astype(np.int64)
+    # What HDF5 moves depends on types and data spaces, which are not kept.
+    moved = np.where((mode == IoMode.FLUSH) | ((layer == _HDF5) & (size == 0)), -1, size)
     calls = Transfers(location, handle, mode.astype(np.uint8), begin, end, moved, moved, flags=flags.astype(np.uint32))
     transfers = np.flatnonzero(mode != NONE)
-    notes = ["bytes are those asked for: what calls returned is not kept"]
-    if len(used) < len(function):
-        notes.append(
-            f"left out: {counted(len(function) - len(used), 'call')} that move nothing (stat, mkdir and the like)"
-        )
+    metadata, of_event = events_of(calls, kind.astype(np.uint8), handles, np.ones(len(calls), np.bool_))
+    regions = Regions.of_functions(functions, tuple(_LAYERS[_meaning(one)[0]] for one in functions), on_files=True)
     run = RecordedRun(
         recording=RECORDER.recording(
-            format="Recorder, Parquet", handles="inferred", layers=_LAYERS, notes=tuple(notes)
+            format="Recorder, Parquet",
+            handles="inferred",
+            layers=_LAYERS,
+            called=("HDF5",) if (layer == _HDF5).any() else (),
+            notes=("bytes are those asked for: what calls returned is not kept",),
         ),
         ranks=ranks.astype(np.int64),
         process_names=tuple(f"rank {one}" for one in ranks.tolist()),
-        nodes=tuple((*nodes, "")[one] for one in node[used][first].tolist()),
+        nodes=tuple((*nodes, "")[one] for one in node[first].tolist()),
         location_process=of_process,
         location_names=tuple(f"thread {one}" for one in threads[of_thread].tolist()),
         paradigms=_LAYERS,
@@ -86,8 +100,10 @@ def open_recorder(path: Path) -> RowSource:
         path,
         calls.take(transfers),
         {"a negative size": moved[transfers] < -1},
-        events_of(calls, kind.astype(np.uint8), handles, np.ones(len(calls), np.bool_)),
-        functions=(function[used][transfers], functions),
+        metadata,
+        called=CalledFunctions(
+            regions, location, begin, function, nested_calls(location, begin, end, layer), transfers, of_event
+        ),
     )
 
 
@@ -116,11 +132,15 @@ def _meaning(name: str) -> tuple[int, int, int, int]:
     call = _MPI.fullmatch(name)
     if call:
         flags = (IoFlag.NON_BLOCKING if call[1] else 0) | (IoFlag.COLLECTIVE if call[3] else 0)
-        return 0, TRANSFERS[call[2]], NONE, flags
-    if name in _MPI_EVENTS:
-        return 0, *_MPI_EVENTS[name], 0
+        return _MPI_IO, TRANSFERS[call[2]], NONE, flags
+    if name in _CALLS:
+        return *_CALLS[name], 0
+    library = next((layer for prefix, layer in _PREFIXES.items() if name.startswith(prefix)), None)
+    if library is not None:
+        return library, NONE, NONE, 0
     (plain,) = plain_names([name])
-    return 1 if _STREAMS.fullmatch(plain) else 2, TRANSFERS.get(plain, NONE), EVENTS.get(plain, NONE), 0
+    layer = _ISOC if _STREAMS.fullmatch(plain) else _POSIX
+    return layer, TRANSFERS.get(plain, NONE), EVENTS.get(plain, NONE), 0
 
 
 RECORDER: Final = Recorder(
@@ -128,7 +148,7 @@ RECORDER: Final = Recorder(
     recognises,
     open_recorder,
     format="a folder of Parquet files, as its converter writes them",
-    description="Every call of MPI-IO, ISO C and POSIX by rank and thread, with the file and the function called.",
+    description="Every call of HDF5, MPI-IO, ISO C and POSIX by rank and thread, with the file and the function.",
     page="recorders/recorder.rst",
     never_recorded=("offsets",),
 )

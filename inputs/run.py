@@ -8,7 +8,7 @@ from typing import Any, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import Ints, Links, Mask, TableT, column_at, innermost
+from ..model.arrays import Ints, Links, Mask, Rows, TableT, column_at, innermost
 from ..model.codes import KNOWN_STACK, PROCESS, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64, IoRecord
 from ..model.definitions import (
     Clock,
@@ -23,6 +23,7 @@ from ..model.definitions import (
 from ..model.events import IoEvents
 from ..model.recording import Recording
 from ..model.stream.damage import LocationDamage
+from .calls import CalledFunctions, CallEvents
 from .functions import NONE
 from .rows import LONGEST, NANOSECONDS, UNRECORDED, Transfers, checked, pairs_of
 from .source import RowSource
@@ -55,14 +56,16 @@ class HandleTable:
         Parameters
         ----------
         paradigm, file : int (n,)
-            Of each row; a file of −1 is none.
+            Of each row; a file of −1 is none, and so is the handle of a row without a paradigm.
         order : sequence of str
             Names of layers that call the ones after them on the same file, the highest first.
         process : int (n,), optional
             Of each row where processes have handles of their own.
         """
-        own = paradigm if process is None else process * len(paradigms) + paradigm
-        handle, of_own, of_file = pairs_of(own, file)
+        known = paradigm >= 0
+        own = (paradigm if process is None else process * len(paradigms) + paradigm)[known]
+        handle = np.full(len(paradigm), -1, np.int32)
+        handle[known], of_own, of_file = pairs_of(own, file[known])
         of_process, of_paradigm = np.divmod(of_own, np.int32(max(len(paradigms), 1)))
         level = np.array([order.index(one) if one in order else -1 for one in paradigms], np.int32)[of_paradigm]
         return handle, cls(of_file, of_paradigm, _parents(level, of_process, of_file), ("",) * len(of_file))
@@ -96,8 +99,8 @@ def _parents(level: Links, process: Links, file: Links) -> Links:
 
 def events_of(
     calls: Transfers, kind: npt.NDArray[np.uint8], handles: HandleTable, done: Mask, position: Ints = UNRECORDED
-) -> IoEvents:
-    """Return the calls that are metadata events, those of a location together.
+) -> tuple[IoEvents, Rows]:
+    """Return the calls that are metadata events, those of a location together, and which rows they are.
 
     Parameters
     ----------
@@ -113,7 +116,7 @@ def events_of(
     rows = chosen[np.lexsort((calls.begin[chosen], calls.location[chosen]))]
     gone, handle, offset = deletes[rows], calls.handle[rows], np.broadcast_to(position, len(calls))[rows]
     nothing = np.zeros(len(rows), np.uint64)
-    return IoEvents(
+    events = IoEvents(
         location=calls.location[rows],
         kind=kind[rows],
         time=calls.begin[rows],
@@ -126,6 +129,7 @@ def events_of(
             (kind[rows] == IoRecord.SEEK) & (offset >= 0), offset.astype(np.uint64), np.uint64(UNDEFINED_UINT64)
         ),
     )
+    return events, rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +174,7 @@ class RecordedRun:
         metadata: IoEvents | None = None,
         damage: Sequence[LocationDamage] = (),
         records: int = 0,
-        functions: tuple[Links, tuple[str, ...]] | None = None,
+        called: CalledFunctions | None = None,
     ) -> RowSource:
         """Return the rows as a source, without those that cannot be true.
 
@@ -183,14 +187,13 @@ class RecordedRun:
             What else was lost.
         records : int
             What was read beside operations and metadata events.
-        functions : (int32 (n,), tuple of str), optional
-            The function of each row, and the names of functions.
+        called : CalledFunctions, optional
+            The calls that rows and metadata events are.
         """
         found = checked(rows, self.location_process, faults, below=self.handles.below(self.paradigms))
         events, extent = IoEvents.empty() if metadata is None else metadata, found.operations.extent
         length = max(0 if extent is None else extent[1], 0) if self.length is None else self.length
         promised = found.promised + np.bincount(events.location, minlength=len(self.location_process))
-        function, names = functions or (None, ())
         return RowSource(
             path,
             self.definitions(promised, length),
@@ -200,8 +203,7 @@ class RecordedRun:
             # An interval of no duration is none of an operation.
             found.irregular if self.recording.rows == "operations" else {},
             records,
-            None if function is None else function[found.rows],
-            names,
+            None if called is None else CallEvents(called, found.operations, events, found.rows),
         )
 
     def definitions(self, promised: Ints, length: int) -> Definitions:

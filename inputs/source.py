@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from ..model.arrays import Ints, Links, Rows
+from ..model.arrays import Ints, Links, Mask, Rows
 from ..model.codes import UNDEFINED_TIME
 from ..model.definitions import Definitions
 from ..model.errors import SelectionError, TraceError
@@ -16,6 +16,7 @@ from ..model.operations import Operations, check_rows
 from ..model.stream.calls import EventBatch, FollowsCalls, Regions
 from ..model.stream.damage import LocationDamage
 from ..model.stream.source import Block, Partition, ProcessSource
+from .calls import CallEvents
 
 MOST_LAYERS: Final = 255
 """Paradigms that OTF2 has numbers for; what compares layers takes them by pairs."""
@@ -34,8 +35,8 @@ class RowSource(ProcessSource):
     damage : tuple of LocationDamage
     records : int
         What was read beside operations and metadata events, such as counters.
-    function : int32 (n,), optional
-        Place of each operation's function in `function_names`.
+    called : CallEvents, optional
+        The calls of functions that operations and events are.
     """
 
     LEAST_WORK: ClassVar[int] = 1 << 18
@@ -47,8 +48,7 @@ class RowSource(ProcessSource):
     damage: tuple[LocationDamage, ...] = ()
     irregular: Mapping[str, int] = field(default_factory=dict)
     records: int = 0
-    function: Links | None = None
-    function_names: tuple[str, ...] = ()
+    called: CallEvents | None = None
 
     def __post_init__(self) -> None:
         layers = len(self.definitions.paradigms)
@@ -67,18 +67,25 @@ class RowSource(ProcessSource):
     @property
     def regions(self) -> Regions:
         """The functions that were called; SelectionError where they are not recorded."""
-        if self.function is None:
+        if self.called is None:
             raise SelectionError(f"{self.path}: {self.engine} does not tell which function was called")
-        return Regions.of_functions(self.function_names)
+        return self.called.called.regions
 
     @property
     def tells_calls(self) -> bool:
-        """No: when functions were entered and left is not recorded."""
-        return False
+        """Whether it is recorded when functions were entered and left."""
+        return self.called is not None
 
-    def calls(self, _partition: Partition, _done: Callable[[int], None] | None = None) -> Iterator[EventBatch]:
-        """Give nothing, as `Source.calls`."""
-        return iter(())
+    def calls(self, partition: Partition, _done: Callable[[int], None] | None = None) -> Iterator[EventBatch]:
+        """Give the events of a partition with Enter and Leave, as `Source.calls`."""
+        if self.called is not None:
+            yield self.called.batch(self._wanted(partition))[0]
+
+    def _wanted(self, partition: Partition) -> Mask:
+        """Return which locations are of a partition."""
+        wanted = np.zeros(len(self.definitions.locations.id), np.bool_)
+        wanted[list(partition.locations)] = True
+        return wanted
 
     @property
     def held(self) -> int:
@@ -103,11 +110,8 @@ class RowSource(ProcessSource):
         done: Callable[[int], None] | None = None,
     ) -> Iterator[Block]:
         """Give the operations of a partition, as `Source.read`."""
-        if calls is not None:
-            # Refused where they are not known.
-            _ = self.regions
-        wanted = np.zeros(len(self.definitions.locations.id), np.bool_)
-        wanted[list(partition.locations)] = True
+        wanted = self._wanted(partition)
+        paths = None if calls is None else self._paths(calls, wanted)
         rows, events = (np.flatnonzero(wanted[one.location]) for one in (self.operations, self.metadata))
         damage = tuple(one for one in self.damage if (wanted[one.row] if one.row >= 0 else not partition.number))
         records = 0 if partition.number else self.records
@@ -115,14 +119,13 @@ class RowSource(ProcessSource):
         read = len(rows) + len(events) + records
         blocks = list(self._cut(rows, events, partition.most_operations))
         for number, (part, events_there, forced) in enumerate(blocks):
-            path = None if calls is None or self.function is None else calls.named(self.function[part])
             block = Block(
                 self.operations.take(part),
                 self.metadata.take(events_there),
                 io_events=len(part) + len(events_there),
                 cut=int(forced),
-                path=path,
-                metadata_path=None if calls is None else np.full(len(events_there), -1, np.int32),
+                path=None if paths is None else paths[0][part],
+                metadata_path=None if paths is None else paths[1][events_there],
             )
             if done is not None:
                 done(len(part))
@@ -135,6 +138,16 @@ class RowSource(ProcessSource):
                     irregular={} if partition.number else self.irregular,
                 )
             yield block
+
+    def _paths(self, calls: FollowsCalls, wanted: Mask) -> tuple[Links, Links]:
+        """Return the call path of each operation and metadata event of some locations; SelectionError if unknown."""
+        _ = self.regions
+        paths = np.full(len(self.operations), -1, np.int32), np.full(len(self.metadata), -1, np.int32)
+        if self.called is not None:
+            batch, row = self.called.batch(wanted)
+            found, of_event = calls.add(batch.events, batch.regions), row < 0
+            paths[0][row[~of_event]], paths[1][-1 - row[of_event]] = found[~of_event], found[of_event]
+        return paths
 
     def _cut(self, rows: Rows, events: Rows, most: int | None) -> Iterator[tuple[Rows, Rows, bool]]:
         """Yield rows and events of a block each, and whether it had to begin while its process was in an operation."""

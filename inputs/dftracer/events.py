@@ -14,13 +14,15 @@ from .lines import Lines
 
 LAYERS: Final = {"POSIX": "POSIX", "STDIO": "ISOC"}
 """Layers by DFTracer's categories; functions of other categories are the program's own."""
+_RECORDER: Final = "dftracer"
+"""The category of what it says of itself."""
 _LAYER_CODES: Final = {category: place for place, category in enumerate(LAYERS)}
 _NO_LAYER: Final = 255
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Events(Columns):
-    """Calls, columns of shape (n,): numbers as in `Lines`, places among all names, layers and processes."""
+    """Calls, columns of shape (n,): numbers as in `Lines`, places among all names, layers (−1: none) and processes."""
 
     tid: Ints
     ts: Ints
@@ -32,6 +34,7 @@ class Events(Columns):
     size: Ints
     flags: Ints
     function: Links
+    category: Links
     file: Links
     layer: Links
     process: Links
@@ -49,8 +52,6 @@ class Joined:
         Rows of processes by the name of their node and their number there.
     ranks : dict of int
         The rank of each process that tells it.
-    others : int
-        Calls of the program's own functions.
     """
 
     names: dict[str, int] = field(default_factory=dict)
@@ -58,7 +59,6 @@ class Joined:
     ranks: dict[int, int] = field(default_factory=dict)
     damage: list[LocationDamage] = field(default_factory=list)
     parts: list[Events] = field(default_factory=list)
-    others: int = 0
 
     def add(self, part: Lines) -> None:
         """Take the events of a file; the newer dialect gives files and nodes as hashes, which lines of it define."""
@@ -71,16 +71,17 @@ class Joined:
                 self.ranks[int(process[row])] = int(value)
         layer = looked_up(part.columns["cat"], part.names, _LAYER_CODES, _NO_LAYER)
         calls = letter == COMPLETE
-        self.others += int((calls & (layer == _NO_LAYER)).sum())
         texts = {
             "function": own[part.columns["name"]],
+            "category": own[part.columns["cat"]],
             "file": own[_resolved(part, "fname", "fhash", "FH")],
-            "layer": layer.astype(np.int32),
+            "layer": np.where(layer == _NO_LAYER, -1, layer.astype(np.int32)),
             "process": process,
         }
         columns: Any = part.columns | texts
         events = Events(**{name: columns[name] for name in Events.__annotations__})
-        self.parts.append(events.take(calls & (layer != _NO_LAYER) & (part.columns["ts"] != UNKNOWN)))
+        own_notes = looked_up(part.columns["cat"], part.names, {_RECORDER: True}, False).astype(np.bool_)
+        self.parts.append(events.take(calls & ~own_notes & (part.columns["ts"] != UNKNOWN)))
         untimed = int(np.count_nonzero(without_time(part)))
         if untimed:
             self.damage.append(lost("events without a time", untimed))

@@ -7,10 +7,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints, Ticks
+from ...model.arrays import Ints, Links, Mask, Ticks
 from ...model.codes import IoMode, IoRecord
 from ...model.errors import TraceError
 from ...model.recording import Recording
+from ...model.stream.calls import OF_MPI, OF_THE_PROGRAM, Regions
+from ..calls import CalledFunctions, nested_calls
 from ..functions import EVENTS, EXPLICIT, ITEMS, NONE, TRANSFERS, looked_up, plain_names
 from ..inflating import first_text
 from ..recognition import Recorder
@@ -20,8 +22,10 @@ from ..source import RowSource
 from .events import LAYERS, Events, Joined, without_time
 from .fields import UNKNOWN
 from .lines import Lines, read_lines
+from .upper import COMMUNICATING, COMPUTING, MOST_CATEGORIES, frames, overlap_note, upper_operations
 
 _LAYERS: Final = tuple(LAYERS.values())
+_OF_USER: Final = OF_THE_PROGRAM[1]
 _APPEND: Final = 0o2000
 """``O_APPEND`` of Linux: writes go to the end, wherever that is."""
 _MOST_ITEMS: Final = 2**30
@@ -104,32 +108,80 @@ def _check_one_run(folder: Path, files: list[Path], parts: list[Lines]) -> None:
 def _source(path: Path, joined: Joined, events: Events) -> RowSource:
     names, processes = tuple(joined.names), len(joined.processes)
     functions = plain_names(names)
-    mode, kind = (looked_up(events.function, functions, table) for table in (TRANSFERS, EVENTS))
+    watched = events.layer >= 0
+    mode, kind = (
+        np.where(watched, looked_up(events.function, functions, table), NONE).astype(np.uint8)
+        for table in (TRANSFERS, EVENTS)
+    )
     begin, end, realtime = _times(events)
     tids, tid = np.unique(events.tid, return_inverse=True)
     location, location_process, location_tid = pairs_of(events.process, tid.reshape(-1))
     thread_names = tuple(f"thread {one}" for one in tids[location_tid].tolist())
     if not len(location_process):
         location_process, thread_names = np.zeros(1, np.int32), ("thread 0",)
-    files = np.unique(events.file[events.file >= 0])
-    file = np.where(events.file >= 0, np.searchsorted(files, events.file), -1)
-    # Processes have handles of their own: one for each file and layer.
-    handle, handles = HandleTable.inferred(events.layer, file, _LAYERS, process=events.process)
+    files = np.unique(events.file[watched & (events.file >= 0)])
+    file = np.where(watched & (events.file >= 0), np.searchsorted(files, events.file), -1)
     moved, requested = _amounts(events, mode, functions)
+    offsets = _offsets(events, kind, functions, np.maximum(moved, 0))
+    # A call is written when it ends, behind those in it.
+    rows = np.arange(len(events))
+    nested = nested_calls(location, begin, end, np.where(watched, rows[::-1] + len(events), rows[::-1]))
     transfers = np.flatnonzero(mode != NONE)
-    rows = Transfers(
-        location, handle, mode, begin, end, moved, requested, _offsets(events, kind, functions, np.maximum(moved, 0))
+    sound = transfers[events.dur[transfers] != UNKNOWN]
+    categories, of_category = np.unique(events.category, return_inverse=True)
+    category: Links = np.where(
+        watched | (of_category.reshape(-1) >= MOST_CATEGORIES), -1, of_category.reshape(-1)
+    ).astype(np.int32)
+    upper, order = upper_operations(
+        nested,
+        np.where(np.isin(category, frames(nested, category, events.process, begin, end)), np.int32(-1), category),
+        sound, file, mode, moved, requested,
+    )  # fmt: skip
+    above = tuple(names[categories[one]] for one in order)
+    layers = (*above, *_LAYERS)
+    height = np.full(len(categories) + 1, -1, np.int32)
+    height[order] = np.arange(len(order))
+    call = np.concatenate([rows, upper.call])
+    layer = np.concatenate([np.where(watched, events.layer + len(above), -1), height[upper.category]])
+    # Processes have handles of their own: one for each file and layer.
+    handle, handles = HandleTable.inferred(
+        layer,
+        np.concatenate([file, upper.file]),
+        layers,
+        (*above, "ISOC", "POSIX") if above else (),
+        process=events.process[call],
     )
-    function_names, function = np.unique(events.function[transfers], return_inverse=True)
+    calls = Transfers(
+        location[call],
+        handle,
+        np.concatenate([mode, upper.mode]),
+        begin[call],
+        end[call],
+        np.concatenate([moved, upper.moved]),
+        np.concatenate([requested, upper.requested]),
+        np.concatenate([offsets, np.full(len(upper.call), -1)]),
+    )
+    chosen = np.concatenate([transfers, np.arange(len(rows), len(call))])
+    metadata, of_event = events_of(
+        calls.take(rows), kind, handles, (events.ret >= 0) | (events.ret == UNKNOWN), events.ret
+    )
+    regions, function = _regions(events, names)
     known = len(joined.ranks) == processes == len(set(joined.ranks.values()))
+    io = np.zeros(len(events), np.bool_)
+    io[sound] = True
     run = RecordedRun(
-        recording=_recording(joined, known, int(((mode == NONE) & (kind == NONE)).sum())),
+        recording=_recording(
+            joined,
+            known,
+            layers,
+            overlap_note(events.process, begin, end, io, *_matching(events, names, COMPUTING, COMMUNICATING)),
+        ),
         ranks=np.array([joined.ranks[row] if known else row for row in range(processes)], np.int64),
         process_names=tuple(f"process {pid}" for _, pid in joined.processes),
         nodes=tuple(host for host, _ in joined.processes),
         location_process=location_process,
         location_names=thread_names,
-        paradigms=_LAYERS,
+        paradigms=layers,
         files=tuple(names[one] for one in files.tolist()),
         handles=handles,
         length=max(int(end.max(initial=0)), 0),
@@ -137,12 +189,33 @@ def _source(path: Path, joined: Joined, events: Events) -> RowSource:
     )
     return run.source(
         path,
-        rows.take(transfers),
-        {"no duration": (events.dur == UNKNOWN)[transfers]},
-        events_of(rows, kind, handles, (events.ret >= 0) | (events.ret == UNKNOWN), events.ret),
+        calls.take(chosen),
+        {"no duration": (events.dur == UNKNOWN)[call[chosen]]},
+        metadata,
         joined.damage,
-        functions=(function.reshape(-1).astype(np.int32), tuple(names[one] for one in function_names.tolist())),
+        called=CalledFunctions(regions, location, begin, function, nested, call[chosen], of_event),
     )
+
+
+def _regions(events: Events, names: tuple[str, ...]) -> tuple[Regions, Links]:
+    """Return the functions that were called, and which one each call is of."""
+    function, of_name, of_category = pairs_of(events.function, events.category)
+    of_layer = [LAYERS.get(names[one]) for one in of_category.tolist()]
+    paradigm = [
+        0 if layer else OF_MPI if COMMUNICATING.fullmatch(names[category]) else _OF_USER
+        for layer, category in zip(of_layer, of_category.tolist(), strict=True)
+    ]
+    files = tuple(layer or names[one] for layer, one in zip(of_layer, of_category.tolist(), strict=True))
+    return Regions.of_functions(tuple(names[one] for one in of_name.tolist()), files, paradigm, on_files=True), function
+
+
+def _matching(events: Events, names: tuple[str, ...], *patterns: re.Pattern[str]) -> list[Mask]:
+    """Return the calls of the program's own functions whose name or category fits each of some patterns."""
+    found = []
+    for pattern in patterns:
+        fits = np.array([*(pattern.fullmatch(name) is not None for name in names), False])
+        found.append((events.layer < 0) & (fits[events.function] | fits[events.category]))
+    return found
 
 
 def _times(events: Events) -> tuple[Ticks, Ticks, int | None]:
@@ -194,20 +267,17 @@ def _offsets(events: Events, kind: npt.NDArray[np.uint8], functions: list[str], 
     return found
 
 
-def _recording(joined: Joined, ranks: bool, uncounted: int) -> Recording:
+def _recording(joined: Joined, ranks: bool, layers: tuple[str, ...], overlap: list[str]) -> Recording:
     notes = ["Handles are inferred: one for each process, layer and file", "times are whole microseconds"]
     if not ranks:
         notes.append("ranks are not recorded: processes are numbered in their order")
-    if uncounted:
-        notes.append(f"{uncounted:,} calls that move nothing (stat, mkdir and the like) are left out")
-    if joined.others:
-        notes.append(f"{joined.others:,} functions of the program and its libraries, which are no I/O, are left out")
     return RECORDER.recording(
         format="DFTracer, trace events in JSON",
         handles="inferred",
         nodes=any(host for host, _ in joined.processes),
-        layers=_LAYERS,
-        notes=tuple(notes),
+        layers=layers,
+        called=layers[: -len(_LAYERS)],
+        notes=(*notes, *overlap),
     )
 
 
@@ -216,7 +286,8 @@ RECORDER: Final = Recorder(
     recognises,
     open_dftracer,
     format="trace events in JSON, plain or compressed by gzip, a file a process",
-    description="Every call of POSIX and ISO C by process and thread, with the file and the function called.",
+    description="Every call of POSIX and ISO C by process and thread, with the file and the function called, and what "
+    "functions of the program and its libraries they were called in.",
     page="recorders/dftracer.rst",
     folders=True,
 )

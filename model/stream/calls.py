@@ -1,5 +1,6 @@
 """Calls of functions: the regions that an archive defines, and when they were entered and left."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -45,6 +46,8 @@ class Regions:
         The source file; of functions of a library the library's name, such as ``POSIX_IO``; empty where unknown.
     line : int64
         Where it begins in its source file, 0 where unknown.
+    on_files : bool
+        Whether calls of I/O are told only where they are on files, so that those without an event count as well.
     """
 
     id: npt.NDArray[np.uint32]
@@ -53,6 +56,7 @@ class Regions:
     paradigm: npt.NDArray[np.uint8]
     file: tuple[str, ...]
     line: npt.NDArray[np.int64]
+    on_files: bool = False
 
     def __len__(self) -> int:
         return len(self.id)
@@ -64,11 +68,18 @@ class Regions:
         return cls(np.empty(0, np.uint32), (), empty, empty, (), np.empty(0, np.int64))
 
     @classmethod
-    def of_functions(cls, names: tuple[str, ...]) -> "Regions":
-        """Return regions for functions of I/O of which nothing but the names is known."""
+    def of_functions(
+        cls,
+        names: tuple[str, ...],
+        files: tuple[str, ...] = (),
+        paradigm: Sequence[int] = (),
+        on_files: bool = False,
+    ) -> "Regions":
+        """Return regions for functions, those of I/O where no paradigm says that they are others'."""
         rows = np.arange(len(names), dtype=np.uint32)
-        role = np.full(len(names), FILE_IO, np.uint8)
-        return cls(rows, names, role, np.zeros(len(names), np.uint8), ("",) * len(names), rows.astype(np.int64) * 0)
+        of = np.array(paradigm or (0,) * len(names), np.uint8)
+        role = np.where(of == 0, FILE_IO, 0).astype(np.uint8)
+        return cls(rows, names, role, of, files or ("",) * len(names), rows.astype(np.int64) * 0, on_files)
 
     @property
     def does_io(self) -> Mask:
@@ -132,6 +143,3 @@ class FollowsCalls(Protocol):
 
     def add(self, events: IoEvents, regions: RegionEvents) -> Links:
         """Take a batch, and return for each I/O event the number of the call path that it happened in, int32 (n,)."""
-
-    def named(self, function: Links) -> Links:
-        """Return the call paths of operations of which only the function is known, a row of `Regions`."""

@@ -78,13 +78,16 @@ def test_what_is_recorded_of_each_call(calls):
     assert (rows.end / 1e9).tolist() == pytest.approx([3.0, 2.75, 4.125, 5.25, 6.25], abs=1e-7)
     assert rows.mode.tolist() == [1, 1, 0, 0, 2]
     assert rows.flags.tolist() == [IoFlag.COLLECTIVE, 0, IoFlag.NON_BLOCKING, 0, 0]
-    assert [source.function_names[one] for one in source.function.tolist()] == [
-        *("MPI_File_write_at_all", "pwrite64", "MPI_File_iread", "fread", "fsync")
-    ]
     assert len(source.metadata) == 5
     recording = source.definitions.recording
     assert recording.missing == ("offsets",)
-    assert recording.notes[1].startswith("left out: 1 call ")
+    trace = iostrata.open_trace(calls)
+    paths = trace.calls.paths
+    # The write of POSIX is in that of MPI-IO; what moves nothing and opens nothing counts as well.
+    assert paths.texts("callpath", paths.operation[[1]]) == ["MPI_File_write_at_all > pwrite64"]
+    times = {(one.layer, one.kind): one for one in trace.calls.totals.call_times}
+    assert [one.function for one in times["POSIX", "other_calls"].functions] == ["__xstat"]
+    assert times["POSIX", "opens"].summed_s == pytest.approx(0.2)
 
 
 def test_times_are_better_than_seven_digits(tmp_path):
@@ -108,3 +111,4 @@ def test_cm1_as_published(recorders):
     assert (reads.operations, reads.bytes) == (1282, 21_508_390_912)
     assert (writes.operations, writes.bytes) == (2303, 1_230_852_944)
     assert writes.summed_s == pytest.approx(0.58, abs=0.005)
+    assert sum(one.calls for one in trace.calls.totals.call_times) == 23_878

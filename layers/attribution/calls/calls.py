@@ -142,12 +142,6 @@ class Calls(Sums):
         if self._walker.open_calls:
             self._take(self._walker.finish())
 
-    def named(self, function: Links) -> Links:
-        """Return the paths of operations of which only the function is known, a row of the regions."""
-        count = len(self.functions.regions)
-        roots = np.full(count, -1, np.int32), np.arange(count, dtype=np.int32), np.zeros(count, np.bool_)
-        return np.append(self.tree.placed(*roots), np.int32(-1))[function]
-
     @property
     def paths(self) -> PathTree:
         """The tree of call paths."""
@@ -214,8 +208,9 @@ class Calls(Sums):
         tells = np.zeros(len(self.functions.regions), np.bool_)
         tells[self.paths.region[self.times[:, :2, 0].any(axis=1)]] = True
         low = [row for row, name in enumerate(self.scope.order) if name in _LEAVE_EVENTS]
-        silent = ~np.isin(self.functions.layer, low) | self.functions.regions.waits_for_io
-        return np.asarray(~tells & (self.functions.layer >= 0) & silent, np.bool_)
+        regions = self.functions.regions
+        silent = ~np.isin(self.functions.layer, low) | regions.waits_for_io | regions.on_files
+        return np.asarray((~tells | regions.on_files) & (self.functions.layer >= 0) & silent, np.bool_)
 
     @cached_property
     def counted(self) -> Ints:

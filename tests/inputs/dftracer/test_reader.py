@@ -26,7 +26,6 @@ dftracer_event, dftracer_metadata = made.dftracer_event, made.dftracer_metadata
 def test_calls_become_operations_with_their_offsets(small_dftracer):
     source = open_source(small_dftracer)
     definitions, operations = source.definitions, source.operations
-    assert [source.function_names[one] for one in source.function] == ["read", "write", "pwrite", "fsync", "read"]
     assert operations.mode.tolist() == [0, 1, 1, 2, 0]
     assert operations.begin.tolist() == [one * 10**9 for one in (1, 4, 5, 6, 7)]
     assert operations.bytes_moved.tolist() == [100, 50, 8, 0, 0]
@@ -36,11 +35,55 @@ def test_calls_become_operations_with_their_offsets(small_dftracer):
     assert definitions.files.name == ("/data/a.bin",)
     assert definitions.clock.realtime_ns == 1_700_000_000 * 10**9
     trace = iostrata.open_trace(small_dftracer)
+    paths = trace.calls.paths
+    assert paths.texts("function", paths.keys("function")[paths.operation]) == [
+        "read",
+        "write",
+        "pwrite",
+        "fsync",
+        "read",
+    ]
     read = trace.layers["POSIX"].statistics("read")
     assert (read.operations, read.bytes, read.undefined_bytes_operations) == (2, 100, 1)
     # One opening, one seek, one closing.
     assert sorted(trace.stream.whole.metadata.kind.tolist()) == [69, 70, 72]
     assert not trace.damage.damaged
+
+
+def test_categories_around_transfers_are_layers_above(dftracer_file):
+    def call(name, start, length, cat, **told):
+        return dftracer_event(name, start, length, cat=cat, hostname="n", **told)
+
+    steps = []
+    for step in range(4):
+        at = 1000 * step
+        for place, size in enumerate((100, 50)):
+            steps.append(
+                call("pread", at + 120 + 50 * place, 30, "POSIX", ret=size, fname=f"/d/{step}", fd=3, offset=0)
+            )
+        steps += [
+            call("Reader.open", at + 10, 20, "reader"),
+            call("Reader.get", at + 100, 200, "reader"),
+            call("Loader.next", at, 400, "data_loader"),
+            call("Model.compute", at + 400, 500, "ai_framework"),
+        ]
+    # By another thread, beside computing; in no call.
+    steps.append(call("write", 500, 100, "POSIX", ret=7, fname="/d/log", fd=4, tid=99))
+    steps.append(call("App.run", 0, 4000, "app"))
+    trace = iostrata.open_trace(dftracer_file(steps))
+    assert list(trace.layers) == ["data_loader", "reader", "POSIX"]
+    reads = {name: layer.statistics("read") for name, layer in trace.layers.items()}
+    assert [(one.operations, one.bytes) for one in reads.values()] == [(4, 600), (4, 600), (8, 600)]
+    flow = trace.flow("reader", "POSIX", "read")
+    assert (flow.amplification, flow.fan_out) == (1.0, 2.0)
+    paths = trace.calls.paths
+    own = paths.operation[trace.operations.mode == 0]
+    assert paths.texts("callpath", own[-1:]) == ["App.run > Loader.next > Reader.get > pread"]
+    assert paths.texts("caller", paths.keys("caller")[own[-1:]]) == ["Reader.get (reader)"]
+    (note,) = (one for one in trace.definitions.recording.notes if one.startswith("computing"))
+    # 240 µs of reads in the thread that computes, 100 µs of the write beside it.
+    assert "2 ms in 4 calls: 29 % of the I/O runs beside it in the same process" in note
+    assert "0 s of 340 µs are not overlapped" in note
 
 
 def test_both_dialects_give_the_same(dftracer_file):

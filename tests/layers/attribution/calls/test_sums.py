@@ -185,12 +185,6 @@ def test_paths_and_depth_are_bounded(make, monkeypatch):
     assert bounded.tree.left_out == 1500
 
 
-def test_functions_of_which_only_the_name_is_known(make):
-    sums = make()
-    assert sums.named(np.array([2, 0, -1], np.int32)).tolist() == [2, 0, -1]
-    assert SimpleNamespace(paths=whole_paths(sums)[0]).paths == [(0,), (1,), (2,)]
-
-
 def test_calls_inside_calls_of_their_layer_are_not_added_twice(make):
     sums = make()
     sums.functions = SimpleNamespace(**{**vars(sums.functions), "layer": np.zeros(3, np.int32)})
