@@ -1,7 +1,7 @@
 """The union of intervals: what they cover together, group by group; of time or of files."""
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 
@@ -9,7 +9,8 @@ from .arrays import Floats, Ints, Mask
 from .keyed import KeyedSums, rows_beyond
 from .sums import Sums, largest
 
-_MOST_STRETCHES: Final = 1 << 16
+MOST_STRETCHES: Final = 1 << 16
+"""Those that are kept beyond the first of each group."""
 
 
 class Coverage(NamedTuple):
@@ -28,6 +29,8 @@ class Coverage(NamedTuple):
         from .range_kernels import union_in_order
 
         several = bool((group[1:] != group[:-1]).any())
+        if not several and not (begin[1:] < begin[:-1]).any():
+            return cls(*union_in_order(group, begin, end))
         # A stable sort of runs that are each in order is a merge.
         order = np.lexsort((begin, group)) if several else np.argsort(begin, kind="stable")
         return cls(*union_in_order(group[order], begin[order], end[order]))
@@ -56,21 +59,13 @@ class Coverage(NamedTuple):
         return type(self)(*(column[rows] for column in self))
 
     def joined(self, group: Ints, begin: Ints, end: Ints) -> Self:
-        """Return what is covered together with some intervals; what none of them reaches is not looked at again."""
-        groups, place = np.unique(group, return_inverse=True)
-        if not len(groups):
-            return self
-        first = np.full(len(groups) + 1, np.iinfo(np.int64).max)
-        np.minimum.at(first, place.ravel(), begin)
-        at = np.minimum(np.searchsorted(groups, self.group), len(groups) - 1)
-        reached = (groups[at] == self.group) & (self.end >= first[at])
-        fresh: Any = zip(self.taken(reached), (group, begin, end), strict=True)
-        joined, before = self.of(*(np.append(*pair) for pair in fresh)), self.taken(~reached)
-        both = type(self)(*(np.append(*pair) for pair in zip(before, joined, strict=True)))
-        if not len(before.group) or not len(joined.group) or before.group[-1] < joined.group[0]:
-            return both
-        order = np.lexsort((both.begin, both.group))
-        return type(self)(*(column[order] for column in both))
+        """Return what is covered together with some intervals."""
+        from .range_kernels import union_of_two
+
+        fresh = self.of(group, begin, end)
+        if not len(self.group) or not len(fresh.group):
+            return fresh if len(fresh.group) else self
+        return type(self)(*union_of_two(*self, *fresh))
 
 
 NOTHING: Final = Coverage(*(np.zeros(0, np.int64) for _ in Coverage._fields))
@@ -104,13 +99,18 @@ class RangeUnion(Sums):
         """How much is covered in all."""
         return self.stretches.length
 
-    def add(self, group: Ints, begin: Ints, end: Ints) -> None:
-        """Add ranges [begin, end) of groups."""
+    def add(self, group: Ints, begin: Ints, end: Ints, shift: int = 0) -> None:
+        """Add ranges [begin, end) of groups, which may be rounded to multiples of ``2^shift`` already."""
+        if shift > self.shift:
+            self._round(shift)
         self.stretches = self.stretches.joined(group, begin, end)
-        while not self.exact and rows_beyond(self.stretches[:1], 1) > _MOST_STRETCHES:
-            self.shift += 1
-            known, low, high = self.stretches
-            self.stretches = Coverage.of(known, low >> self.shift << self.shift, -(-high >> self.shift << self.shift))
+        while not self.exact and rows_beyond(self.stretches[:1], 1) > MOST_STRETCHES:
+            self._round(self.shift + 1)
+
+    def _round(self, shift: int) -> None:
+        self.shift = shift
+        known, low, high = self.stretches
+        self.stretches = Coverage.of(known, low >> shift << shift, -(-high >> shift << shift))
 
     def absorb(self, other: Self) -> None:
         """Add the ranges of `other`."""

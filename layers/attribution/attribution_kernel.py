@@ -42,6 +42,23 @@ def rows_by_key(key: npt.NDArray[np.integer], keys: int) -> tuple[Ints, Ints]:
 
 
 @compiled
+def parents_within(parent: Ints, rows: Ints) -> Ints:
+    """Return the places among some rows, in ascending order, of their parents, which are among them; −1 for none."""
+    found = np.empty(rows.size, np.int64)
+    for place in range(rows.size):
+        above = parent[rows[place]]
+        found[place] = -1
+        if above >= 0:
+            # Mostly it is not far above.
+            back = 1
+            while back < place and rows[place - back] > above:
+                back *= 2
+            low = max(place - back, 0)
+            found[place] = low + np.searchsorted(rows[low:place], above)
+    return found
+
+
+@compiled
 def enclosing_on_ancestors(
     start: Ints, asked: Mask, handle: Links, rank: Links, ancestor: Links, begin: Ints, end: Ints
 ) -> Ints:

@@ -249,11 +249,10 @@ class Stream:
 
     def _attribution_of(self, rows: Rows) -> Attribution:
         """Return the parents of the operations of some processes, by their places among these."""
+        from .attribution_kernel import parents_within
+
         whole = self.whole.attribution
-        place = np.empty(len(whole.parent), np.int64)
-        place[rows] = np.arange(len(rows))
-        parent = whole.parent[rows]
-        return Attribution(whole.layer[rows], np.where(parent < 0, -1, place[parent]), whole.inferred[rows])
+        return Attribution(whole.layer[rows], parents_within(whole.parent, rows), whole.inferred[rows])
 
     @cached_property
     def _part(self) -> Ints:

@@ -29,7 +29,7 @@ def places(union: RangeUnion) -> set[tuple[int, int]]:
 @given(parts=st.lists(given_ranges, min_size=1, max_size=4), data=st.data(), most=st.sampled_from([1, 8, 10**6]))
 def test_merged_unions_cover_all_and_no_more_than_rounding_adds(parts: Any, data: Any, most: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranges, "_MOST_STRETCHES", most)
+        patch.setattr(ranges, "MOST_STRETCHES", most)
         unions = [union_of(rows) for rows in data.draw(st.permutations(parts))]
         whole = unions[0]
         for union in unions[1:]:
