@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -42,8 +44,24 @@ class Member:
 
     @cached_property
     def begin(self) -> Ints:
-        """When each iteration begins in the first thread, int64 (count,)."""
-        return self.group.steps.begin[self.folded.start[:-1]]
+        """When each iteration begins in the first thread, int64 (count,); evenly where several are kept as one."""
+        steps, (row, place, of) = self.group.steps, self._places
+        return np.asarray(steps.begin[row] + (steps.end[row] - steps.begin[row]) // of * place)
+
+    @cached_property
+    def _places(self) -> tuple[Ints, Ints, Ints]:
+        """The first step of each iteration, and which of how many iterations it is there."""
+        row, repeats = self.folded.start[:-1], self.folded.repeats
+        of = np.ones(len(row), np.int64) if repeats is None else repeats
+        place = np.arange(of.sum()) - np.repeat(np.cumsum(of) - of, of)
+        return np.repeat(row, of), place, np.repeat(of, of)
+
+    @cached_property
+    def calls(self) -> Ints:
+        """The call with which each iteration begins, and the one behind the last, int64 (count+1,)."""
+        steps, start = self.group.steps, self.folded.start
+        row, place, of = self._places
+        return np.append(steps.first[row] + steps.count[row] // of * place, steps.first[start[-1]])
 
     @cached_property
     def end(self) -> int:
@@ -88,13 +106,19 @@ def _found(trace: Trace) -> Loops:
     assignment = _assignment(together, kinds)
     amounts = trace.stream.summed(partial(IterationSums, scope, assignment))
     loops = tuple(_loops(trace, together, names, amounts))
-    counts = [members[0].folded.count for members in together]
-    numbers = IterationNumbers(
-        assignment if counts == list(map(slots_of, counts)) else _assignment(together, kinds, int),
+    return Loops(trace, loops, amounts, partial(_numbers, together, kinds, assignment, loops))
+
+
+def _numbers(
+    sets: Sequence[Sequence[Member]], kinds: FileKinds, assignment: Assignment, loops: Iterable[Loop]
+) -> IterationNumbers:
+    """Return the loop of each iteration, and its number there."""
+    counts = [members[0].folded.count for members in sets]
+    return IterationNumbers(
+        assignment if counts == list(map(slots_of, counts)) else _assignment(sets, kinds, int),
         np.repeat(np.array([one.id for one in loops if one.parent is None], np.int64), counts),
         np.concatenate([np.zeros(0, np.int64), *(np.arange(1, count + 1) for count in counts)]),
     )
-    return Loops(trace, loops, amounts, numbers)
 
 
 def _joined(members: Sequence[Member]) -> list[list[Member]]:
@@ -144,8 +168,7 @@ def _assignment(
         number += slots
         for member in members:
             # Iterations that are not told one by one are one.
-            edges = member.folded.start if slots == count else member.folded.start[[0, -1]]
-            call = member.group.steps.first[edges]
+            call = member.calls if slots == count else member.calls[[0, -1]]
             for location in member.group.locations:
                 key = np.full(slots, location * kinds.total + member.group.kind)
                 spans.append((key, call[:-1], call[1:], places))
@@ -179,7 +202,8 @@ def _loops(
 
 def any_other(members: Iterable[Member]) -> list[bool]:
     """Return which iterations have other steps than the usual in some thread."""
-    either: list[bool] = np.logical_or.reduce([one.folded.other for one in members]).tolist()
+    others = (one.folded.other.repeat(1 if one.folded.repeats is None else one.folded.repeats) for one in members)
+    either: list[bool] = np.logical_or.reduce(list(others)).tolist()
     return either
 
 
@@ -219,12 +243,12 @@ def _steps_of(
     ranks: list[int],
 ) -> list[BodyStep]:
     """Return the steps of the usual iteration of a loop, and put the loops within it into `inner`."""
-    steps, threads = member.group.steps, len(member.group.locations)
+    steps = member.group.steps
     low, high = folded.body
     found: list[BodyStep] = []
     at = low
     for within in folded.inner:
-        found += _plain_steps(trace, steps, at, int(within.start[0]), file, threads, folded)
+        found += _plain_steps(trace, member.group, at, int(within.start[0]), file, folded)
         place = len(inner)
         name = number + 1 + place
         inner.append(Loop.nothing())
@@ -234,42 +258,35 @@ def _steps_of(
         inner[place] = Loop.within(name, parent, within, ranks, trace.order, body, begin, float(end))
         found.append(BodyStep(None, "loop", None, file, within.count, name))
         at = int(within.start[-1])
-    return found + _plain_steps(trace, steps, at, high, file, threads, folded)
+    return found + _plain_steps(trace, member.group, at, high, file, folded)
 
 
-def _plain_steps(
-    trace: Trace, steps: Steps, low: int, high: int, file: str, threads: int, folded: Folded
-) -> list[BodyStep]:
+def _plain_steps(trace: Trace, group: StepGroup, low: int, high: int, file: str, folded: Folded) -> list[BodyStep]:
     """Return steps that are no loop, those that follow one another and are the same as one."""
-    found: list[BodyStep] = []
-    for row in range(low, high):
-        code = StepCode.of(int(steps.code[row]))
-        count, total = int(steps.count[row]), int(steps.total[row])
-        each: int | None = None
-        if total >= 0 and total % (count * threads) == 0 and steps.low[row] == steps.high[row]:
-            each = total // (count * threads)
-        one = BodyStep.of(trace.order[code.layer], code, each, file, count)
-        if found and replace(found[-1], count=count) == one:
-            found[-1] = replace(one, count=found[-1].count + count)
-        else:
-            found.append(one)
+
+    @cache
+    def step(number: int, each: int | None) -> BodyStep:
+        code = StepCode.of(number)
+        return BodyStep.of(trace.order[code.layer], code, each, file, 1)
+
+    calls = _calls_of(group, low, high, folded.repeats is not None)
+    alike = groupby(((step(number, each), count) for number, each, count in calls), itemgetter(0))
+    found = [replace(one, count=sum(count for _, count in several)) for one, several in alike]
     if len(found) > _STEPS_SHOWN:
         found = _by_kind(found)
-    varying = {(trace.order[layer], kind) for layer, kind in _varying(steps, folded)}
+    varying = {(trace.order[layer], kind) for layer, kind in _varying(group.steps, folded)}
     found = [replace(one, bytes=None) if (one.layer, one.kind) in varying else one for one in found]
-    return [_with_mean(trace, one, found, steps, folded, threads) if one.bytes is None else one for one in found]
+    return [_with_mean(trace, one, found, group, folded) if one.bytes is None else one for one in found]
 
 
-def _with_mean(
-    trace: Trace, step: BodyStep, others: Sequence[BodyStep], steps: Steps, folded: Folded, threads: int
-) -> BodyStep:
+def _with_mean(trace: Trace, step: BodyStep, others: Sequence[BodyStep], group: StepGroup, folded: Folded) -> BodyStep:
     """Return a step with the mean of its bytes over all iterations, but for calls of a size that another step has."""
-    code = steps.code[int(folded.start[0]) : int(folded.start[-1])]
-    total, count = (column[int(folded.start[0]) : int(folded.start[-1])] for column in (steps.total, steps.count))
+    inside, steps = slice(int(folded.start[0]), int(folded.start[-1])), group.steps
+    code, total, count = steps.code[inside], steps.total[inside], steps.count[inside]
     known = {one.bytes for one in others if replace(one, bytes=None, count=step.count) == step}
     same = [one for one in np.unique(code).tolist() if _is_of(trace, StepCode.of(one), step)]
     rows = np.isin(code, same) & (total > 0)
-    calls = count[rows] * threads
+    calls = count[rows] * len(group.locations)
     left = ~np.isin(total[rows] / calls, [size for size in known if size is not None])
     return replace(step, mean_bytes=float(total[rows][left].sum() / calls[left].sum()) if left.any() else None)
 
@@ -277,6 +294,24 @@ def _with_mean(
 def _is_of(trace: Trace, code: StepCode, step: BodyStep) -> bool:
     own = trace.order[code.layer], STEP_KINDS[code.kind], code.collective or None
     return own == (step.layer, step.kind, step.collective)
+
+
+def _calls_of(group: StepGroup, low: int, high: int, once: bool) -> Iterator[tuple[int, int | None, int]]:
+    """Give the codes of steps, the bytes of each of their calls, and how many there are; `once`: of the first unit."""
+    steps, threads = group.steps, len(group.locations)
+    for row in range(low, low + 1 if once else high):
+        times, count, total = int(steps.times[row]), int(steps.count[row]), int(steps.total[row])
+        often = 1 if once else times
+        unit = group.units.get(int(steps.unit[row]))
+        if unit is not None:
+            sizes = (None if size < 0 else size for size in unit.total.tolist())
+            yield from ((code, size, often) for code, size in zip(unit.code.tolist(), sizes, strict=True))
+            continue
+        each: int | None = None
+        known = total >= 0 and (times == count or group.steps.content[row] == 0)
+        if known and total % (count * threads) == 0 and steps.low[row] == steps.high[row]:
+            each = total // (count * threads)
+        yield int(steps.code[row]), each, count // times * often
 
 
 def _by_kind(steps: Sequence[BodyStep]) -> list[BodyStep]:
@@ -296,6 +331,8 @@ def _by_kind(steps: Sequence[BodyStep]) -> list[BodyStep]:
 def _varying(steps: Steps, folded: Folded) -> set[tuple[int, str]]:
     """Return the layers and kinds whose bytes are not those of the usual iteration in half of all iterations."""
     start = folded.start
+    if folded.repeats is not None:
+        return set()
     inside = slice(int(start[0]), int(start[-1]))
     code, total = steps.code[inside], steps.total[inside]
     found = set()

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scipy.special import gammaln
 
 from ...layers.loops.steps import OPEN, STEP_CODES, Steps
-from ...model.arrays import Floats, Ints, Mask
+from ...model.arrays import Ints, Mask
 
 EVIDENCE: Final = 7.0
 """Bits that a description must save beyond those of the number of ways that were tried: a chance of less than 1 %."""
@@ -85,12 +85,11 @@ class Line:
     def __len__(self) -> int:
         return len(self.gap)
 
-    def part(self, low: int, high: int, token: Ints) -> "Line":
-        """Return a part with one column of tokens."""
+    def part(self, low: int, high: int, token: Ints | None = None) -> "Line":
+        """Return a part, with one column of tokens or with all of them."""
         where = slice(low, high)
-        return Line(
-            [token[where]], self.kind[where], self.fresh[where], self.opens[where], self.file[where], self.gap[where]
-        )
+        tokens = [one[where] for one in (self.tokens if token is None else [token])]
+        return Line(tokens, self.kind[where], self.fresh[where], self.opens[where], self.file[where], self.gap[where])
 
 
 class Cuts(NamedTuple):
@@ -125,6 +124,8 @@ class Folded:
         What telling it as a loop saves.
     inner : tuple of Folded
         Loops within the usual iteration; places are those of the whole sequence.
+    repeats : int64 (count,) or None
+        How many iterations each is, of steps that are one because they were too many; None for one each.
     """
 
     start: Ints
@@ -132,11 +133,12 @@ class Folded:
     other: Mask
     bits: float
     inner: tuple["Folded", ...] = ()
+    repeats: Ints | None = None
 
     @property
     def count(self) -> int:
         """Number of iterations."""
-        return len(self.start) - 1
+        return len(self.start) - 1 if self.repeats is None else int(self.repeats.sum())
 
     @property
     def body(self) -> tuple[int, int]:
@@ -146,13 +148,16 @@ class Folded:
 
 def fold(steps: Steps) -> list[Folded]:
     """Return the loops of a sequence in their order, outermost; none where nothing repeats beyond chance."""
+    repeated = _repeated(steps)
     if len(steps) < _FEWEST:
-        return []
+        return repeated
     line = _line_of(steps)
     found = list(_found(line, 0, 0))
     if found:
         return [_divided(one, line, steps.fresh) for one in found]
-    return _plain_run(line) or _episodes(line)
+    if repeated and not _is_divided(repeated[0]):
+        return repeated
+    return _plain_run(line, bool(steps.content.any())) or _episodes(line) or repeated
 
 
 def _found(line: Line, offset: int, depth: int, alone: bool = True) -> Iterator[Folded]:
@@ -195,15 +200,6 @@ def _numbered(*columns: npt.NDArray[Any]) -> Ints:
     return number.astype(np.int64)
 
 
-def _weights(token: Ints) -> tuple[Floats, float]:
-    """Return the bits of each token by itself, and by how much their sum is more than that of the order alone."""
-    table = np.bincount(token)
-    count = table[table > 0]
-    order = (gammaln(len(token) + 1) - gammaln(count + 1).sum()) / np.log(2)
-    bits = np.log2(len(token)) - np.log2(np.maximum(table, 1))
-    return bits[token], float((table * bits).sum() - order)
-
-
 def _starts(token: Ints, anchor: int) -> Ints:
     """Return where a run of a token begins."""
     there = token == anchor
@@ -233,11 +229,11 @@ def _paused(token: Ints, gap: Ints, least: int) -> tuple[Ints, Mask]:
 
 def _measured(token: Ints, start: Ints, more: float = 0.0, plain: Ints | None = None) -> Cuts | None:
     """Return what cutting there saves, None where there is nothing to save."""
-    from .folding_kernel import described
+    from .folding_kernel import described, weights_of
 
     if len(start) < 2:
         return None
-    weight, surplus = _weights(token)
+    weight, surplus = weights_of(token)
     saved, left, first = described(token, weight, start)
     return Cuts(saved - surplus + more, start, first, token, token if plain is None else plain, left)
 
@@ -362,12 +358,12 @@ def _loops(line: Line, cuts: Cuts, offset: int, depth: int) -> Iterator[Folded]:
         start, other, usual = _shifted(cuts.plain, start, other, usual, done)
         start, other, usual = _with_first(line, start, other, usual, done)
         start, other, usual = _turned(line, cuts.plain, start, other, usual, done)
-        yield from _found(line.part(done, int(start[0]), cuts.plain), offset + done, depth + 1)
+        yield from _found(line.part(done, int(start[0])), offset + done, depth + 1)
         body = _body_of(line, cuts.plain, start, usual)
         inner = tuple(_found(body, offset + int(start[usual]), depth + 1, False))
         yield Folded(start + offset, usual, other, cuts.saved, inner)
         done = int(start[-1])
-    yield from _found(line.part(done, len(line), cuts.plain), offset + done, depth + 1)
+    yield from _found(line.part(done, len(line)), offset + done, depth + 1)
 
 
 def _with_first(line: Line, start: Ints, other: Mask, usual: int, least: int) -> tuple[Ints, Mask, int]:
@@ -447,22 +443,25 @@ def _runs(line: Line, cuts: Cuts, ends: Ints) -> Iterator[tuple[int, int, int]]:
             elif edges[place + 1] - edges[place] > _BETWEEN:
                 break
         low, high = edges[at], edges[last + 1]
-        low, high = _trimmed(line, cuts, ends, low, high)
         alike = np.flatnonzero(cluster[low:high] == mine) + low
+        first, counts = np.unique(cuts.first[alike], return_counts=True)
+        usual = int(alike[cuts.first[alike] == first[np.argmax(counts)]][0])
+        if high - low > 2 and _is_before(line, *(slice(cuts.start[one], ends[one]) for one in (low, low + 1, usual))):
+            low, alike = low + 1, alike[1:]
         if len(alike) >= 2:
-            first, counts = np.unique(cuts.first[alike], return_counts=True)
-            yield low, high, int(alike[cuts.first[alike] == first[np.argmax(counts)]][0])
+            yield low, high, usual
             at = last
         at += 1
 
 
-def _trimmed(line: Line, cuts: Cuts, ends: Ints, low: int, high: int) -> tuple[int, int]:
-    """Return a run of parts without a first one that is rather what goes before: of other steps than the second."""
-    if high - low > 2 and cuts.first[low] != cuts.first[low + 1]:
-        first, second = (line.kind[cuts.start[one] : ends[one]] for one in (low, low + 1))
-        if 2 * _shared(first, second) < _BEGINS * (len(first) + len(second)):
-            return low + 1, high
-    return low, high
+def _is_before(line: Line, first: slice, second: slice, usual: slice) -> bool:
+    """Tell whether the first part of a loop is rather what goes before: of other steps than the second.
+
+    One that ends as usual is the first iteration, such as a record of which not all is known yet.
+    """
+    one, another, body = (line.kind[where] for where in (first, second, usual))
+    ends_as_usual = len(one) <= len(body) and np.mean(one == body[-len(one) :]) >= _BEGINS
+    return not ends_as_usual and 2 * _shared(one, another) < _BEGINS * (len(one) + len(another))
 
 
 def _iterations(cuts: Cuts, ends: Ints, low: int, high: int, usual: int) -> tuple[Ints, Mask, int]:
@@ -569,18 +568,39 @@ def _divided(one: Folded, line: Line, fresh: Mask) -> Folded:
     return one
 
 
-def _plain_run(line: Line) -> list[Folded]:
-    """Return one step that is all there is as a loop, but for those before and after it: only its number says so."""
+def _repeated(steps: Steps) -> list[Folded]:
+    """Return what repeats so often that it is kept as one, where that is all there is."""
+    if not (steps.times > 1).any():
+        return []
+    unit = _numbered(steps.unit)
+    calls = np.bincount(unit, weights=steps.count)
+    where = np.flatnonzero(unit == np.argmax(calls))
+    low, high = int(where[0]), int(where[-1]) + 1
+    if calls.max() < _ALL * steps.count[low:high].sum() or 2 * calls.max() < steps.count.sum():
+        return []
+    return [Folded(np.append(where, high), 0, np.zeros(len(where), np.bool_), 0.0, (), steps.times[where])]
+
+
+def _is_divided(loop: Folded) -> bool:
+    """Tell whether most of the parts of what repeats have as many repetitions, so that something else repeats, too."""
+    assert loop.repeats is not None
+    often = np.unique(loop.repeats, return_counts=True)[1]
+    return len(loop.repeats) >= _FEWEST and int(often.max()) > len(loop.repeats) / 2
+
+
+def _plain_run(line: Line, joined: bool) -> list[Folded]:
+    """Return one step that is all there is as a loop, but for those before and after it: only its number says so.
+
+    Where steps were `joined`, those that only are of one kind may have little in common.
+    """
     if rounds := _rounds(line.tokens[0]):
         return rounds
-    for token in (line.tokens[0], line.kind):
-        count = np.bincount(token)
-        where = np.flatnonzero(token == np.argmax(count))
-        whole = len(where) >= _ALL * len(line)
-        if token is line.tokens[0] and len(where) > _FEWEST:
-            whole |= len(where) >= _ALL * (where[-1] + 1 - where[0]) and 2 * len(where) > len(line)
-        if len(where) >= _FEWEST and whole:
-            return [Folded(np.append(where, where[-1] + 1), 0, np.zeros(len(where), np.bool_), 0.0)]
+    for token in line.tokens[:1] if joined else (line.tokens[0], line.kind):
+        where = np.flatnonzero(token == np.argmax(np.bincount(token)))
+        least = _ALL if token is not line.tokens[0] or len(where) == _FEWEST else 0.5
+        if len(where) < _FEWEST or len(where) <= where[-1] - where[0] or len(where) < least * len(line):
+            continue
+        return [Folded(np.append(where, where[-1] + 1), 0, np.zeros(len(where), np.bool_), 0.0)]
     return []
 
 

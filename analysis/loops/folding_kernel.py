@@ -1,5 +1,6 @@
 """The compiled length of a description. The module needs numba; import it inside the function that uses it."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,21 @@ from ...model.arrays import Floats, Ints
 from ...model.kernels import compiled, inlined
 
 _BASE = np.uint64(0x9E3779B97F4A7C15)
+
+
+@compiled
+def weights_of(token: Ints) -> tuple[Floats, float]:
+    """Return the bits of each token by itself, and by how much their sum is more than that of the order alone."""
+    table = np.zeros(token.max() + 1, np.int64)
+    for one in token:
+        table[one] += 1
+    bits = np.empty(table.size)
+    surplus = -math.lgamma(token.size + 1.0) / math.log(2.0)
+    for one in range(table.size):
+        if table[one]:
+            bits[one] = np.log2(token.size) - np.log2(table[one])
+            surplus += table[one] * bits[one] + math.lgamma(table[one] + 1.0) / math.log(2.0)
+    return bits[token], surplus
 
 
 @inlined

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -10,8 +10,9 @@ from ...layers.attribution.attribution import TraceBlock
 from ...layers.document import document
 from ...layers.loops.iterations import METADATA, OUTSIDE, IterationNumbers, IterationSums
 from ...layers.loops.steps import STEP_KINDS, StepCode
+from ...layers.selection.window import FRACTION
 from ...layers.trace import Trace
-from ...model.arrays import Floats, Ints, Mask, Rows
+from ...model.arrays import Floats, Ints, Mask
 from ...model.codes import IoMode
 from ...model.document import Record
 from ...model.errors import import_library
@@ -211,14 +212,14 @@ class Loops:
     loops : tuple of Loop
     sums : IterationSums
         Those of all iterations, and of what is in none.
-    numbers : IterationNumbers
-        Which operation belongs to which iteration.
+    numbering : callable
+        Gives which operation belongs to which iteration.
     """
 
     trace: Trace
     loops: tuple[Loop, ...]
     sums: IterationSums
-    numbers: IterationNumbers
+    numbering: Callable[[], IterationNumbers]
 
     @property
     def outermost(self) -> tuple[Loop, ...]:
@@ -239,11 +240,11 @@ class Loops:
     @property
     def outside(self) -> dict[str, LayerPart]:
         """What layers do in no iteration; with all iterations it is what they do in all."""
-        return _layer_parts(self.sums, np.flatnonzero(self.sums.amounts.keys[0] == OUTSIDE), {}, {})
+        return _in_all(self.sums, slice(*np.searchsorted(self.sums.amounts.keys[0], (OUTSIDE, OUTSIDE + 1))), {})
 
     def reader(self) -> Callable[[TraceBlock], tuple[Ints, Ints]]:
         """Return what gives the loop and iteration of each operation, block by block; −1 for those in none."""
-        return self.numbers.reader(self.trace.scope)
+        return self.numbering().reader(self.trace.scope)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document of ``iostrata loops --json``."""
@@ -299,19 +300,16 @@ class Told:
         # Unions of very many intervals are rounded.
         lengths = np.minimum(sums.busy.lengths(groups) / second, np.repeat(length, sums.layers))
         busy = dict(zip(groups.tolist(), lengths.tolist(), strict=True))
-        iterations = tuple(
-            Iteration(
-                float(begin[one]),
-                float(end[one]),
-                bool(long[one]),
-                _layer_parts(sums, np.arange(edges[one], edges[one + 1]), busy, blamed),
-                other[one],
-            )
-            for one in range(count)
-        )
+        parts = _layer_parts(sums, slice(edges[0], edges[-1]), busy, blamed)
+        of_iteration: list[dict[str, LayerPart]] = [{} for _ in range(count)]
+        for group, part in parts.items():
+            iteration, layer = divmod(group, sums.layers)
+            of_iteration[iteration - first][sums.scope.order[layer]] = part
+        columns = begin.tolist(), end.tolist(), long.tolist(), of_iteration, other[:count]
+        iterations = tuple(Iteration(*row) for row in zip(*columns, strict=True))
         union = sums.busy.regrouped(lambda group: np.where(_inside(group, groups), group % sums.layers, -1))
         of_layers = (union.lengths(np.arange(sums.layers)) / second).tolist()
-        whole = _layer_parts(sums, np.arange(edges[0], edges[-1]), dict(enumerate(of_layers)), {}, 0)
+        whole = _in_all(sums, slice(edges[0], edges[-1]), dict(enumerate(of_layers)))
         return cls(begin, end, iterations, whole)
 
 
@@ -319,44 +317,58 @@ def _inside(group: Ints, groups: Ints) -> Mask:
     return np.asarray((group >= groups[0]) & (group <= groups[-1]))
 
 
+def _in_all(sums: IterationSums, rows: slice, busy: Mapping[int, float]) -> dict[str, LayerPart]:
+    """Return what layers do in several iterations, or outside of any; `busy` is by layer."""
+    parts = _layer_parts(sums, rows, busy, {}, together=True)
+    return {sums.scope.order[layer]: part for layer, part in parts.items()}
+
+
 def _layer_parts(
     sums: IterationSums,
-    rows: Rows,
+    rows: slice,
     busy: Mapping[int, float],
     blamed: Mapping[int, "_Blamed"],
-    first: int | None = None,
-) -> dict[str, LayerPart]:
-    """Return what layers do in some rows of sums: of one iteration, or of several as if they were number `first`."""
-    _, layer, mode = (key[rows] for key in sums.amounts.keys)
-    found = {}
-    for place in np.unique(layer).tolist():
-        mine, modes = rows[layer == place], mode[layer == place]
-        moving = mine[(modes == IoMode.READ) | (modes == IoMode.WRITE)]
-        number = int(sums.amounts.keys[0][mine[0]]) if first is None else first
-        group = number * sums.layers + place
-        ranks = blamed.get(group)
-        found[sums.scope.order[place]] = LayerPart(
-            bytes_read=sums.bytes(mine[modes == IoMode.READ]),
-            bytes_written=sums.bytes(mine[modes == IoMode.WRITE]),
-            operations=int(sums.amounts["operations"][moving].sum()),
-            busy_s=busy.get(group, 0.0),
-            flushes=int(sums.amounts["operations"][mine[modes == IoMode.FLUSH]].sum()),
-            hidden_operations=int(sums.amounts["hidden"][mine[modes != METADATA]].sum()),
-            metadata_operations=int(sums.amounts["operations"][mine[modes == METADATA]].sum()),
-            slowest_rank=None if ranks is None else ranks.slowest,
-            latest_rank=None if ranks is None or not ranks.late_s else ranks.latest,
-            latest_s=None if ranks is None or not ranks.late_s else ranks.late_s,
-        )
-    return found
+    together: bool = False,
+) -> dict[int, LayerPart]:
+    """Return what layers do in some rows of sums, by ``iteration * layers + layer``, or by layer for all `together`."""
+    iteration, layer, mode = (key[rows] for key in sums.amounts.keys)
+    keys, place = np.unique(layer if together else iteration * sums.layers + layer, return_inverse=True)
+    read, write, flush = mode == int(IoMode.READ), mode == int(IoMode.WRITE), mode == int(IoMode.FLUSH)
+
+    def added(name: str, which: Mask) -> Ints:
+        column = np.zeros(len(keys), np.int64)
+        np.add.at(column, place[which], sums.amounts[name][rows][which])
+        return column
+
+    def bytes_of(which: Mask) -> list[int | float]:
+        whole, part = added("whole", which), added("part", which)
+        amounts: list[int | float] = whole.tolist()
+        for one in np.flatnonzero(part).tolist():
+            amounts[one] += part[one] / FRACTION
+        return amounts
+
+    columns = (
+        bytes_of(read),
+        bytes_of(write),
+        added("operations", read | write).tolist(),
+        [busy.get(key, 0.0) for key in keys.tolist()],
+        added("operations", flush).tolist(),
+        added("hidden", mode != METADATA).tolist(),
+        added("operations", mode == METADATA).tolist(),
+        *zip(*(blamed.get(key, _NOBODY) for key in keys.tolist()), strict=True),
+    )
+    return dict(zip(keys.tolist(), (LayerPart(*row) for row in zip(*columns, strict=True)), strict=True))
 
 
-@dataclass(frozen=True)
-class _Blamed:
+class _Blamed(NamedTuple):
     """Ranks of an iteration in a layer: whose operations took longest, and which began last, how long after most."""
 
-    slowest: int
-    latest: int
-    late_s: float
+    slowest: int | None
+    latest: int | None
+    late_s: float | None
+
+
+_NOBODY: Final = _Blamed(None, None, None)
 
 
 def _blamed(sums: IterationSums, first: int, count: int) -> dict[int, _Blamed]:
@@ -373,4 +385,5 @@ def _blamed(sums: IterationSums, first: int, count: int) -> dict[int, _Blamed]:
     ranks = np.append(sums.scope.definitions.groups.rank, -1)
     columns = (ranks[process[slowest[last]]], ranks[process[latest[last]]], late / sums.scope.window.ticks_per_second)
     rows = zip(*(column.tolist() for column in columns), strict=True)
-    return dict(zip(group[slowest][last].tolist(), (_Blamed(*row) for row in rows), strict=True))
+    found = (_Blamed(*row) if row[2] else _Blamed(row[0], None, None) for row in rows)
+    return dict(zip(group[slowest][last].tolist(), found, strict=True))

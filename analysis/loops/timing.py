@@ -22,6 +22,8 @@ _PAUSE: Final = 3.0
 """Times the upper quartile from which on an interval is a pause."""
 _RARE: Final = 0.1
 """Share of the intervals that are pauses at most; what comes more often is how the loop goes."""
+_MANY: Final = 1 << 16
+"""Intervals from which on they are not looked through: iterations are hardly what a user asks for."""
 _SIDE: Final = 5
 """Fewest intervals on either side of a change."""
 
@@ -78,6 +80,8 @@ def timing_of(begin: Floats) -> Timing:
 
 def _changes(between: Floats) -> str:
     """Return in words what changes in the course of the intervals."""
+    if len(between) > _MANY:
+        return ""
     pauses = between > _PAUSE * np.quantile(between, 0.75)
     often = np.count_nonzero(pauses)
     found = [counted(int(often), "pause")] if 0 < often <= _RARE * len(between) else []

@@ -8,11 +8,10 @@ import numpy as np
 
 from ...model.arrays import Ints, Links
 from ...model.keyed import KeyedSums
-from ...model.ranges import RangeUnion
+from ...model.ranges import MOST_STRETCHES, RangeUnion
 from ...model.sums import Sums, keyed, nested
 from ..attribution.attribution import TraceBlock
 from ..handles.scope import Scope
-from ..selection.window import FRACTION
 from .steps import STEP_CODES, FileKinds, OwnCalls
 
 if TYPE_CHECKING:
@@ -169,8 +168,10 @@ class IterationSums(Sums):
         of_rank = {"ticks": ticks[inside], "begin": values["begin"][inside]}
         self.ranks = self.ranks.plus((iteration[inside], layer[inside], process), of_rank)
         union, unions = grouped(np.where(inside, iteration * self.layers + layer, OUTSIDE))
-        number, begin, end = stretches(group, union, len(unions), what.begin, what.end)
-        self.busy.add(unions[number], begin, end)
+        most = len(group) if self.scope.exact else MOST_STRETCHES
+        rounding = self.busy.shift, most
+        number, begin, end, shift = stretches(group, union, len(unions), what.begin, what.end, *rounding)
+        self.busy.add(unions[number], begin, end, shift)
         event = -1 - own.row[is_event]
         self._add_metadata(own.events.code[event] // (2 * STEP_CODES), of_call[is_event], own.events.time[event])
 
@@ -182,9 +183,3 @@ class IterationSums(Sums):
     def layers(self) -> int:
         """Number of layers."""
         return len(self.scope.order)
-
-    def bytes(self, rows: Ints) -> int | float:
-        """Return the bytes of some rows of `amounts`; an int where they are whole."""
-        part = int(self.amounts["part"][rows].sum())
-        whole = int(self.amounts["whole"][rows].sum())
-        return whole + part / FRACTION if part else whole

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 
-from ...model.arrays import Columns, Ints, Links, Mask, column_at, columns_as
+from ...model.arrays import Columns, Ints, Links, Mask, Rows, column_at, columns_as
 from ...model.codes import METADATA_NAMES, IoRecord
 from ...model.definitions import Definitions
 from ...model.sums import NOBODY, Sums, by_key
@@ -26,6 +26,18 @@ MOST_STEPS: Final = 1 << 15
 """Steps of a thread and kind of file that are kept; where there are more, those without a pause between are one."""
 STEP_CODES: Final = 8
 """More than there are kinds of steps."""
+_ANCHORS: Final = 8
+"""Kinds of steps at which steps that are too many are cut by way of trial."""
+_UNITS: Final = 64
+"""Different things that repeat of which the calls are kept."""
+_LONGEST: Final = 256
+"""Calls of each of them up to which they are."""
+_SEVERAL: Final = 16
+"""Parts from which on it shows that they are the same."""
+_ALIKE: Final = 0.9
+"""Share of the parts that must be."""
+_APART: Final = 1.25
+"""Ratio of two gaps between which the bound of pauses may lie: within what is continuous there is none."""
 _FEWEST: Final = 3
 """Steps in which something may repeat; threads with fewer on a kind of file are left out."""
 _COLLECTIVE: Final = 1
@@ -137,6 +149,10 @@ class Steps(Columns):
         See `StepCode`; of several that are one, the first.
     content : int64
         Number that stands for what is one: the same number, the same content; 0 for a single call.
+    unit : int64
+        The same for what is repeated in it; for a single call, that of the call.
+    times : int64
+        How often that is repeated.
     count : int64
         Calls.
     low, high, total : int64
@@ -153,6 +169,8 @@ class Steps(Columns):
 
     code: Links
     content: Ints
+    unit: Ints
+    times: Ints
     count: Ints
     low: Ints
     high: Ints
@@ -164,11 +182,17 @@ class Steps(Columns):
     end: Ints
 
     @classmethod
+    def of_calls(cls, code: Links, size: Ints, file: Links, fresh: Mask, gap: Ints, begin: Ints, end: Ints) -> "Steps":
+        """Return calls as steps, one each; columns as in `StepColumns`."""
+        from .steps_kernel import units_of
+
+        nothing, one = np.zeros(len(code), np.int64), np.ones(len(code), np.int64)
+        return cls(code, nothing, units_of(code, size), one, one, size, size, size, file, fresh, gap, begin, end)
+
+    @classmethod
     def single(cls, columns: "StepColumns", low: int, high: int) -> "Steps":
         """Return calls from one place to another as steps, one each."""
-        code, size, *others = (column[low:high] for column in cast("tuple[Any, ...]", columns))
-        nothing, one = np.zeros(len(code), np.int64), np.ones(len(code), np.int64)
-        return cls(code, nothing, one, size, size, size, *others)
+        return cls.of_calls(*(column[low:high] for column in cast("tuple[Any, ...]", columns)))
 
     @cached_property
     def first(self) -> Ints:
@@ -177,45 +201,123 @@ class Steps(Columns):
 
     def coarsened(self, keep: Mask) -> "Steps":
         """Return the steps with each one that is not kept joined to the one before; the first is always kept."""
+        from .steps_kernel import StepTable, joined_steps
+
         keep[:1] = True
-        start = np.flatnonzero(keep)
-        joined = np.diff(np.append(start, len(self))) > 1
+        return self if keep.all() else Steps(*joined_steps(keep, columns_as(StepTable, self, calls=self.count)))
 
-        def content() -> Ints:
-            parts = np.uint64(0x9E3779B97F4A7C15) * (self.code.astype(np.uint64) + np.uint64(1))
-            parts ^= self.content.astype(np.uint64) * np.uint64(3) + self.total.astype(np.uint64)
-            place = np.arange(len(self)) - np.repeat(start, np.diff(np.append(start, len(self))))
-            mixed = (parts * (place.astype(np.uint64) * np.uint64(2) + np.uint64(1))) ^ (parts >> np.uint64(29))
-            return np.asarray(np.add.reduceat(mixed, start).view(np.int64) | 1)
+    def bounded(
+        self, most: int, cuts: "Cuts", units: dict[int, "Steps"], known: int, over: bool
+    ) -> tuple["Steps", "Steps", "Cuts"]:
+        """Return no more steps than that, and where each begins; `cuts` is what is known of it.
 
-        def summed(column: Ints) -> Ints:
-            return np.asarray(np.add.reduceat(np.maximum(column, 0), start))
-
-        return Steps(
-            code=self.code[start],
-            content=np.where(joined, content(), self.content[start]),
-            count=np.add.reduceat(self.count, start),
-            low=summed(self.low),
-            high=summed(self.high),
-            total=summed(self.total),
-            file=self.file[start],
-            fresh=np.logical_or.reduceat(self.fresh, start),
-            gap=self.gap[start],
-            begin=self.begin[start],
-            end=np.maximum.reduceat(self.end, start),
-        )
-
-    def bounded(self, most: int, least: int) -> tuple["Steps", int]:
-        """Return no more steps than that, and behind which gaps, in ticks, each begins; `least` is what is known of it.
-
-        What would begin behind a shorter gap is joined to the step before.
+        First what repeats is joined to a step each, then steps that are the same and follow one another without a long
+        pause, and where that is not enough, all between long pauses. The first steps are `known` to begin anyhow;
+        `units` gets the calls of what repeats. Unless it is `over`, what may go on comes back for the next time.
         """
-        steps = self if least < 0 else self.coarsened(self.gap > least)
-        if len(steps) > most:
-            place = len(steps) - most // 2
-            least = int(np.partition(steps.gap, place)[place])
-            steps = steps.coarsened(steps.gap > least)
-        return steps, least
+        from .steps_kernel import parts_of
+
+        if cuts.body is None and len(self) > most:
+            cuts = cuts._replace(body=_repeated(self.unit))
+        steps, rest = self, Steps.empty()
+        if cuts.body:
+            starts = parts_of(self.unit, known, *cuts.body)
+            last = int(np.flatnonzero(starts)[-1])
+            if not over and known < last and len(self) - last <= _LONGEST:
+                steps, rest, starts = self.take(np.arange(last)), self.take(np.arange(last, len(self))), starts[:last]
+            steps._add_units(joined := steps.coarsened(starts), np.flatnonzero(starts), units)
+            steps = joined
+        steps = steps.coarsened(steps._begins(cuts))
+        while len(steps) > most:
+            others = steps._others(cuts.level)
+            if np.count_nonzero(others) > most // 2:
+                cuts = cuts._replace(level=cuts.level + 1)
+                continue
+            cuts = cuts._replace(least=_bound(steps.gap[~others], most // 2, cuts.level == 2))
+            steps = steps.coarsened(steps._begins(cuts))
+        return steps, rest, cuts
+
+    def _begins(self, cuts: "Cuts") -> Mask:
+        """Return which steps are joined to none before."""
+        return np.asarray((self.gap > cuts.least) | self._others(cuts.level), np.bool_)
+
+    def _others(self, level: int) -> Mask:
+        """Return which steps are another than that before, on another file, or none at all, by the level of `Cuts`."""
+        others = self.fresh.copy() if level == 0 else np.zeros(len(self), np.bool_)
+        if level < 2:
+            others[1:] |= self.unit[1:] != self.unit[:-1]
+        others[:1] = True
+        return others
+
+    def _add_units(self, joined: "Steps", start: Rows, units: dict[int, "Steps"]) -> None:
+        """Add the calls of those joined steps that repeat most, unless they are known."""
+        behind = np.append(start[1:], len(self))
+        names, first, count = np.unique(joined.unit, return_index=True, return_counts=True)
+        for place in np.argsort(-count, kind="stable")[:_ANCHORS].tolist():
+            low, high = int(start[first[place]]), int(behind[first[place]])
+            if 1 < high - low <= _LONGEST and len(units) < _UNITS and not self.content[low:high].any():
+                units.setdefault(int(names[place]), self.take(np.arange(low, high)))
+
+
+class Cuts(NamedTuple):
+    """Where the steps of a thread that are too many to be kept begin."""
+
+    least: int = -1
+    """Behind gaps that are longer."""
+    level: int = 0
+    """0: also on another file, and where something else begins than what was repeated before; 1: without the file; 2:
+    behind gaps only."""
+    body: "Body | tuple[()] | None" = None
+    """What is repeated; empty where nothing is, None while that is not known."""
+
+
+class Body(NamedTuple):
+    """Calls that are repeated."""
+
+    anchor: int
+    """Unit of the first; runs of it are not divided."""
+    length: int
+    content: int
+    """Number that stands for all of them."""
+
+
+def _bound(gap: Ints, most: int, anyhow: bool) -> int:
+    """Return a length that so many gaps exceed at most, where lengths lie far apart.
+
+    Where they lie nowhere apart none exceeds it, or, `anyhow`, so many do.
+    """
+    order = np.sort(gap)[::-1].astype(np.float64)
+    few = np.arange(_SEVERAL, min(most, len(order) // 2))
+    ratio = order[few - 1] / (order[few] + 1)
+    apart = few[ratio > max(_APART, np.sqrt(ratio.max(initial=0)))]
+    if len(apart):
+        return int(np.sqrt(order[apart[-1] - 1] * order[apart[-1]]))
+    return int(order[min(most, len(order) - 1)]) if anyhow else int(np.iinfo(np.int64).max)
+
+
+def _repeated(unit: Ints) -> Body | tuple[()]:
+    """Return what nearly all parts are if steps are cut at the begins of one kind of step, as finely as that goes."""
+    from .steps_kernel import contents_of
+
+    units, first, place, count = np.unique(unit, return_index=True, return_inverse=True, return_counts=True)
+    found: Body | tuple[()] = ()
+    if len(units) < 2:
+        return found
+    often, most = np.argsort(-count, kind="stable")[:_ANCHORS], 0
+    for one in often[np.argsort(first[often])].tolist():
+        starts = place == one
+        starts[1:] &= place[1:] != place[:-1]
+        start = np.flatnonzero(starts)
+        # Those that cut as finely but for a step at the begin come second.
+        if len(start) < max(_SEVERAL, most + 2) or 2 * len(start) > len(unit) + 1:
+            continue
+        behind = np.append(start[1:], len(unit))
+        contents, which, alike = np.unique(contents_of(unit, start, behind), return_index=True, return_counts=True)
+        best = int(np.argmax(alike))
+        if alike[best] >= _ALIKE * len(start):
+            length = int(behind[which[best]] - start[which[best]])
+            found, most = Body(int(units[one]), length, int(contents[best])), len(start)
+    return found
 
 
 @dataclass(eq=False)
@@ -229,11 +331,14 @@ class StepGroup:
     locations : list of int
         Rows of the threads, ascending; times are those of the first.
     steps : Steps
+    units : dict of int to Steps
+        The calls of a thread that some units are.
     """
 
     kind: int
     locations: list[int]
     steps: Steps
+    units: dict[int, Steps] = field(default_factory=dict)
 
     def merge(self, other: "StepGroup") -> None:
         """Add other threads that do the same."""
@@ -252,6 +357,7 @@ class StepGroup:
             gap=np.minimum(first.gap, second.gap),
         )
         self.locations = sorted(self.locations + other.locations)
+        self.units = other.units | self.units
 
 
 @dataclass(eq=False)
@@ -262,8 +368,10 @@ class _Sequence:
     waiting: int = 0
     latest: int = np.iinfo(np.int64).min
     file: int = -1
-    least: int = -1
+    cuts: Cuts = Cuts()
     kept: Steps = field(default_factory=Steps.empty)
+    rest: Steps = field(default_factory=Steps.empty)
+    units: dict[int, Steps] = field(default_factory=dict)
     digest: Any = field(default_factory=lambda: hashlib.blake2b(digest_size=16))
 
     def add(self, steps: "StepColumns", low: int, high: int) -> None:
@@ -275,20 +383,24 @@ class _Sequence:
         self.parts.append((steps, low, high))
         self.waiting += high - low
 
-    def _join(self) -> None:
-        for steps, low, high in self.parts:
-            self.digest.update(steps.code[low:high].tobytes())
-        fresh = [Steps.single(steps, low, high) for steps, low, high in self.parts]
-        self.kept, self.least = Steps.concatenate([self.kept, *fresh]).bounded(MOST_STEPS, self.least)
-        self.parts, self.waiting = [], 0
+    def _join(self, over: bool = False) -> None:
+        for columns, low, high in self.parts:
+            self.digest.update(columns.code[low:high].tobytes())
+        fresh = [Steps.single(columns, low, high) for columns, low, high in self.parts]
+        steps, known = Steps.concatenate([self.kept, self.rest, *fresh]), len(self.kept)
+        self.kept, self.rest, self.parts, self.waiting = steps, Steps.empty(), [], 0
+        if self.cuts.body is not None or len(steps) > MOST_STEPS:
+            self.kept, self.rest, self.cuts = steps.bounded(MOST_STEPS, self.cuts, self.units, known, over)
 
     def joined(self) -> tuple[bytes, Steps]:
         """Return what stands for what is called, and the steps."""
-        self._join()
+        self._join(over=True)
         return self.digest.digest(), self.kept
 
-    def __len__(self) -> int:
-        return len(self.kept) + self.waiting
+    @property
+    def calls(self) -> int:
+        """Number of calls."""
+        return int(self.kept.count.sum()) + len(self.rest) + self.waiting
 
 
 class StepSums(Sums):
@@ -333,9 +445,9 @@ class StepSums(Sums):
             if process[location] in going_on:
                 continue
             sequence = self._sequences.pop(key)
-            if len(sequence) >= _FEWEST:
+            if sequence.calls >= _FEWEST:
                 digest, steps = sequence.joined()
-                self._join((kind, digest), StepGroup(kind, [location], steps))
+                self._join((kind, digest), StepGroup(kind, [location], steps, sequence.units))
 
     def _join(self, name: tuple[int, bytes], group: StepGroup) -> None:
         if name in self.groups:

@@ -18,6 +18,8 @@ _COLLECTIVE: Final = np.uint32(IoFlag.COLLECTIVE)
 _NEVER: Final = int(Status.NEVER_COMPLETED)
 _COMPLETE: Final = int(Status.COMPLETE)
 _SEED: Final = np.uint64(0x9E3779B97F4A7C15)
+_BASE: Final = np.uint64(0xD1342543DE82EF95)
+"""Of the polynomials that stand for sequences of calls."""
 
 
 class CallColumns(NamedTuple):
@@ -217,6 +219,120 @@ def steps_of_calls(
     return StepColumns(code, size, files, fresh, gap, begins, ends)
 
 
+@compiled
+def units_of(code: Links, size: Ints) -> Ints:
+    """Return a number for each call that calls of the same code and size share."""
+    unit = np.empty(code.size, np.int64)
+    for row in range(code.size):
+        unit[row] = hashed(np.uint64(code[row]), _SEED) ^ hashed(np.uint64(size[row]), ~_SEED)
+    return unit
+
+
+class StepTable(NamedTuple):
+    """Columns of `Steps`; `calls` is how many of them."""
+
+    code: Links
+    content: Ints
+    unit: Ints
+    times: Ints
+    calls: Ints
+    low: Ints
+    high: Ints
+    total: Ints
+    file: Links
+    fresh: Mask
+    gap: Ticks
+    begin: Ticks
+    end: Ticks
+
+
+@inlined
+def _power(exponent: int) -> Any:
+    """Return a power of `_BASE`."""
+    result, base = np.uint64(1), _BASE
+    while exponent > 0:
+        if exponent & 1:
+            result *= base
+        base *= base
+        exponent >>= 1
+    return result
+
+
+@compiled
+def joined_steps(keep: Mask, steps: StepTable) -> StepTable:
+    """Return steps with each one that is not kept joined to the one before; the first is kept.
+
+    The content of those that are joined is the polynomial of the calls' numbers, whatever of them was one step before.
+    """
+    start = np.flatnonzero(keep)
+    code, content, unit, times = steps.code[start], steps.content[start], steps.unit[start], steps.times[start]
+    count, low, high, total = steps.calls[start], steps.low[start], steps.high[start], steps.total[start]
+    end, fresh = steps.end[start], steps.fresh[start]
+    for place in range(start.size):
+        behind = start[place + 1] if place + 1 < start.size else keep.size
+        if behind - start[place] < 2:
+            continue
+        whole, alike = np.uint64(content[place] if content[place] else unit[place]), True
+        low[place], high[place], total[place] = max(low[place], 0), max(high[place], 0), max(total[place], 0)
+        for row in range(start[place] + 1, behind):
+            part = np.uint64(steps.content[row] if steps.content[row] else steps.unit[row])
+            whole = whole * (_BASE if steps.calls[row] == 1 else _power(steps.calls[row])) + part
+            alike &= steps.unit[row] == unit[place]
+            times[place] += steps.times[row]
+            count[place] += steps.calls[row]
+            low[place] += max(steps.low[row], 0)
+            high[place] += max(steps.high[row], 0)
+            total[place] += max(steps.total[row], 0)
+            end[place] = max(end[place], steps.end[row])
+            fresh[place] |= steps.fresh[row]
+        content[place] = np.int64(whole)
+        if not alike:
+            unit[place], times[place] = content[place], 1
+    others = steps.file[start], fresh, steps.gap[start], steps.begin[start], end
+    return StepTable(code, content, unit, times, count, low, high, total, *others)
+
+
+@inlined
+def _sum_up(unit: Ints, before: npt.NDArray[np.uint64]) -> None:
+    """Put the polynomials of all calls before each and of all of them into `before`."""
+    for row in range(unit.size):
+        before[row + 1] = before[row] * _BASE + np.uint64(unit[row])
+
+
+@compiled
+def parts_of(unit: Ints, known: int, anchor: int, length: int, content: int) -> Mask:
+    """Return where what is repeated begins, and each step that follows it and is none of it; see `Body`.
+
+    The first steps are `known` to begin.
+    """
+    starts = np.zeros(unit.size, np.bool_)
+    starts[:known] = True
+    before, shift = np.zeros(unit.size + 1, np.uint64), _power(length)
+    _sum_up(unit, before)
+    since, usual = np.int64(0), False
+    for row in range(known, unit.size):
+        since += 1
+        if unit[row] == anchor and (row == known or unit[row - 1] != anchor):
+            starts[row], since = True, np.int64(0)
+            usual = row + length <= unit.size and before[row + length] - before[row] * shift == np.uint64(content)
+        elif usual and since >= length:
+            # What begins as usual and goes on is that, and single steps.
+            starts[row] = True
+    return starts
+
+
+@compiled
+def contents_of(unit: Ints, first: Ints, behind: Ints) -> Ints:
+    """Return numbers that stand for the calls from one place to another."""
+    before = np.zeros(unit.size + 1, np.uint64)
+    _sum_up(unit, before)
+    content = np.empty(first.size, np.int64)
+    for part in range(first.size):
+        shift = _power(behind[part] - first[part])
+        content[part] = np.int64(before[behind[part]] - before[first[part]] * shift)
+    return content
+
+
 class SpanColumns(NamedTuple):
     """Iterations of all keys by the number of the program's own call there, in the order of keys and calls."""
 
@@ -338,29 +454,48 @@ def _at_time(kind: int, time: int, times: TimeColumns) -> Any:
 
 
 @compiled
-def stretches(group: Ints, union: Ints, unions: int, begin: Ticks, end: Ticks) -> tuple[Ints, Ticks, Ticks]:
+def stretches(
+    group: Ints, union: Ints, unions: int, begin: Ticks, end: Ticks, shift: int, most: int
+) -> tuple[Ints, Ticks, Ticks, int]:
     """Return intervals with those of a union that overlap or touch joined; they come in the order of their begins.
 
-    `union` is that of each group, −1 for none.
+    `union` is that of each group, −1 for none. Begins are rounded down and ends up to multiples of ``2^shift``, whose
+    shift grows until there are no more than that beyond the first of each union, and comes back.
     """
-    low, high = np.empty(unions, np.int64), np.full(unions, np.iinfo(np.int64).min)
+    last = np.full(unions, -1, np.int64)
     number, begins, ends = np.empty_like(group), np.empty_like(begin), np.empty_like(begin)
-    count = 0
+    count, known = 0, 0
     for row in range(group.size):
         one = union[group[row]]
-        if one < 0:
-            continue
-        if begin[row] > high[one]:
-            if high[one] != np.iinfo(np.int64).min:
-                number[count], begins[count], ends[count] = one, low[one], high[one]
-                count += 1
-            low[one] = begin[row]
-        high[one] = max(high[one], end[row])
-    for one in range(unions):
-        if high[one] != np.iinfo(np.int64).min:
-            number[count], begins[count], ends[count] = one, low[one], high[one]
-            count += 1
-    return number[:count], begins[:count], ends[:count]
+        if one >= 0 and end[row] > begin[row]:
+            known += last[one] < 0
+            count = _joined(number, begins, ends, last, count, one, _rounded(begin[row], end[row], shift))
+    while count - known > most:
+        shift += 1
+        rows, count = count, 0
+        last[:] = -1
+        for row in range(rows):
+            count = _joined(number, begins, ends, last, count, number[row], _rounded(begins[row], ends[row], shift))
+    return number[:count], begins[:count], ends[:count], shift
+
+
+@inlined
+def _rounded(begin: int, end: int, shift: int) -> Any:
+    return begin >> shift << shift, -(-end >> shift << shift)
+
+
+@inlined
+def _joined(
+    number: Ints, begins: Ticks, ends: Ticks, last: Ints, count: int, union: int, times: tuple[int, int]
+) -> Any:
+    """Put an interval behind the others of its union, or join it to the last one; return how many there are."""
+    place = last[union]
+    if place >= 0 and times[0] <= ends[place]:
+        ends[place] = max(ends[place], times[1])
+        return count
+    number[count], begins[count], ends[count] = union, times[0], times[1]
+    last[union] = count
+    return count + 1
 
 
 @compiled

@@ -19,9 +19,8 @@ def steps_of(rows, gap=None):
     begin = np.cumsum(gap + 5)
     size = np.where(kind >= FLUSH, UNKNOWN_BYTES, size)
     fresh = np.diff(file, prepend=-1) != 0
-    nothing, one = np.zeros(count, np.int64), np.ones(count, np.int64)
     code = (kind * 2).astype(np.int32)
-    return Steps(code, nothing, one, size, size, size, file.astype(np.int32), fresh, gap, begin, begin + 5)
+    return Steps.of_calls(code, size, file.astype(np.int32), fresh, gap, begin, begin + 5)
 
 
 BODY = [(OPEN, 0), (WRITE, 100), (WRITE, 100), (WRITE, 7), (CLOSE, 0)]

@@ -5,9 +5,11 @@ from functools import partial
 import numpy as np
 import pytest
 from iostrata import open_trace
+from iostrata.analysis.loops.folding import fold
 from iostrata.layers.loops import steps as module
 from iostrata.layers.loops.kinds import file_kinds
 from iostrata.layers.loops.steps import Steps, StepSums, kinds_of_files
+from iostrata.layers.loops.steps_kernel import StepColumns
 
 
 def sums_of(trace):
@@ -33,20 +35,54 @@ def test_ranks_that_do_the_same_are_kept_once(fixtures):
 
 
 def test_what_is_too_long_is_kept_by_its_longest_pauses(fixtures, monkeypatch):
-    monkeypatch.setattr(module, "MOST_STEPS", 40)
+    monkeypatch.setattr(module, "MOST_STEPS", 10)
     fine = sums_of(open_trace(fixtures / "ior384")).ordered()
     for group in fine:
         assert len(group.steps) < 82
         assert group.steps.first[-1] == 82
-        assert group.steps.total.sum() == 80 * 384 * 2**21
+        assert np.maximum(group.steps.total, 0).sum() == 80 * 384 * 2**21
+
+
+def long_sequence(rows, gap, cut):
+    """Add (kind, size) to a sequence in blocks of a length, and return its steps."""
+    kind, size = (np.array(column, np.int64) for column in zip(*rows, strict=True))
+    count, begin = len(rows), np.cumsum(gap + 5)
+    code, nothing = (2 * kind).astype(np.int32), np.zeros(count, np.int32)
+    columns = StepColumns(code, size, nothing, np.arange(count) == 0, gap, begin, begin + 5)
+    sequence = module._Sequence()
+    for low in range(0, count, cut):
+        sequence.add(columns, low, min(count, low + cut))
+    return sequence.joined()[1]
+
+
+WRITE, FLUSH, OPEN = (1, 100), (2, -1), (3, -1)
+BODY = [OPEN] + [WRITE, FLUSH] * 50
+LONG = {
+    "equal": ([WRITE] * 9000, 9000, False),
+    "by turns": ([WRITE, FLUSH] * 4500, 4500, False),
+    "paused": ([WRITE] * 9000, 90, True),
+    "outer": (BODY * 89, 89, False),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_what_repeats_needs_no_room(monkeypatch, name):
+    monkeypatch.setattr(module, "MOST_STEPS", 1000)
+    rows, count, paused = LONG[name]
+    gap = np.random.default_rng(1).lognormal(5, 1, len(rows)).astype(np.int64)
+    gap[::100] += 10**6 * paused
+    whole, *parts = (long_sequence(rows, gap, cut) for cut in (len(rows), 701, 64))
+    assert len(whole) <= 1000
+    assert whole.count.sum() == len(rows)
+    assert all(same(whole, one) for one in parts)
+    assert [one.count for one in fold(whole)] == [count]
 
 
 @pytest.mark.parametrize("keep", [range(0, 12, 3), [0], [0, 5]])
 def test_joined_steps_add_up(keep):
     count = np.arange(12)
-    one = np.ones(12, np.int64)
     code, file = count.astype(np.int32) % 3, np.zeros(12, np.int32)
-    steps = Steps(code, 0 * one, one, count, count, count, file, count == 0, count, 10 * count, 10 * count + 4)
+    steps = Steps.of_calls(code, count, file, count == 0, count, 10 * count, 10 * count + 4)
     mask = np.isin(count, list(keep))
     joined = steps.coarsened(mask)
     assert joined.first.tolist() == [*keep, 12]
