@@ -85,6 +85,9 @@ def parse_memory(_context: click.Context, _option: click.Parameter, text: str | 
     return size
 
 
+BROKEN: Final = 3
+"""Exit code where a rule of ``--fail-on`` is broken."""
+
 TRACE: Final[Option] = click.argument("trace", type=click.Path(path_type=Path))
 """Whether it is there is for the reader to find out (exit code 1, not 2)."""
 

@@ -7,6 +7,25 @@ from ..model.document import Record
 
 
 @dataclass(frozen=True)
+class Alarm(Record):
+    """What is not as it was.
+
+    Attributes
+    ----------
+    kind : {"overdue", "slipped", "slow"}
+    value, limit : float
+        How far it is off, and from where on that is an alarm.
+    text : str
+        A sentence.
+    """
+
+    kind: str
+    value: float
+    limit: float
+    text: str
+
+
+@dataclass(frozen=True)
 class Answer(Record):
     """The present of one layer and direction, a line of ``iostrata watch``; times in s on the job's clock.
 
@@ -42,12 +61,14 @@ class Answer(Record):
         Number of the iteration that is under way or was the last, where what moves repeats in its contents.
     next_bytes, next_operations : int or None
         What the next phase moves, by how many operations, where that is known.
+    alarms : tuple of Alarm or None
+        What is not as it was.
     frequencies : tuple of (low, high, probability) or None
         Of the method ``ftio``: intervals in Hz of the frequencies found so far, and the share of them in each.
     """
 
     KEYS: ClassVar = {"as_of": "as_of_s", "frequencies": "frequency_intervals_hz"}
-    OPTIONAL: ClassVar = frozenset({"as_of", "iteration", "next_bytes", "next_operations", "frequencies"})
+    OPTIONAL: ClassVar = frozenset({"as_of", "iteration", "next_bytes", "next_operations", "alarms", "frequencies"})
 
     time: float
     layer: str
@@ -68,4 +89,5 @@ class Answer(Record):
     iteration: int | None = None
     next_bytes: int | None = None
     next_operations: int | None = None
+    alarms: tuple[Alarm, ...] | None = None
     frequencies: tuple[tuple[float, float, float], ...] | None = None

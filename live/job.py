@@ -1,10 +1,12 @@
 """A running job: records in, answers for each layer and direction out."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from ..analysis.registry import DEFAULT_METHOD
 from ..model.errors import SelectionError, TraceError
 from ..model.quantities import counted
+from .alarms import LIMITS
 from .answer import Answer
 from .records.intake import Intake, Key, Spans
 from .watcher import SHARE, Credit, Watcher
@@ -28,12 +30,14 @@ class LiveJob:
         share: float | None = SHARE,
         method: str = DEFAULT_METHOD,
         direction: str | None = None,
+        limits: Mapping[str, float] = LIMITS,
     ) -> None:
         """Follow the layers of these names, or all, in one direction, in ``total`` of both, or in each.
 
-        `share` is that of a core which looks may take, None for as much as they need; `method` is of a `Watcher`.
+        `share` is that of a core which looks may take, None for as much as they need; `method` and `limits` are of a
+        `Watcher`.
         """
-        self._credit, self._method = Credit(share), method
+        self._credit, self._method, self._limits = Credit(share), method, limits
         self._turn = 0
         self.intake = Intake()
         self._layers = {name.lower(): name for name in layers}
@@ -57,7 +61,7 @@ class LiveJob:
             return
         watcher = self._watchers.get(key)
         if watcher is None:
-            watcher = self._watchers[key] = Watcher(key, self._credit, self._method)
+            watcher = self._watchers[key] = Watcher(key, self._credit, self._method, self._limits)
         watcher.add(columns)
 
     @property

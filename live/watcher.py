@@ -1,5 +1,6 @@
 """One layer and direction of a running job: its signal, and the answer after every update."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -11,6 +12,7 @@ from ..analysis.registry import DEFAULT_METHOD
 from ..model.quantities import counted, seconds_text
 from ..signals.construction import StepSignal
 from .activity import TOUCHING, Activity
+from .alarms import LIMITS, Alarms
 from .answer import Answer
 from .frequencies import FtioPredictor
 from .outlook import LATEST, SMALL, Outlook, outlook
@@ -80,8 +82,15 @@ class Watcher:
     looked at for a period, as often as the job's `Credit` allows.
     """
 
-    def __init__(self, key: Key, credit: Credit | None = None, method: str = DEFAULT_METHOD) -> None:
-        """Take a key, and the credit for looks, which others may share; the method is ``auto`` or ``ftio``."""
+    def __init__(
+        self,
+        key: Key,
+        credit: Credit | None = None,
+        method: str = DEFAULT_METHOD,
+        limits: Mapping[str, float] = LIMITS,
+    ) -> None:
+        """Take a key, the credit for looks, which others may share, ``auto`` or ``ftio``, and limits of alarms."""
+        self._alarms = Alarms(limits)
         self._ftio = FtioPredictor() if method == "ftio" else None
         self._key = key
         self.signal = LiveSignal()
@@ -110,6 +119,12 @@ class Watcher:
 
         The `last` time it is that of the whole. Nothing follows once all has `ended`.
         """
+        answer = self._of_now(begin, now, last, ended)
+        if last:
+            return answer
+        return replace(answer, alarms=self._alarms.of(answer, self._bursts, self._over) or None)
+
+    def _of_now(self, begin: float, now: float, last: bool, ended: bool) -> Answer:
         if self._ftio is not None:
             if self._seen != self.signal.operations and (last or self._credit.allows()):
                 self._predict(self._ftio, begin, now)

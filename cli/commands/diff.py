@@ -5,12 +5,9 @@ from typing import Any
 
 import click
 
-from ..options import SETTINGS, output_option
+from ..options import BROKEN, SETTINGS, output_option
 from ..progress import Progress
 from ..request import as_wrong_usage, command_of, console, print_json, refuse_for_tables, warn
-
-BROKEN = 3
-"""Exit code where a rule of ``--fail-on`` is broken."""
 
 BEFORE = click.argument("before", metavar="A", type=click.Path(path_type=Path))
 AFTER = click.argument("after", metavar="B", type=click.Path(path_type=Path))

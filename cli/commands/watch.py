@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from ..options import CALLS, DIRECTION, ENGINE, FILES, LAYERS, WORKERS
-from ..request import Request, command_of, console, refuse, warn
+from ..options import BROKEN, CALLS, DIRECTION, ENGINE, FILES, LAYERS, WORKERS
+from ..request import Request, as_wrong_usage, command_of, console, refuse, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
     from ...live.following import Update
     from ...live.job import LiveJob
@@ -40,12 +40,21 @@ METHOD = click.option(
     default="auto",
     help="What finds periods; ftio also gives intervals of the frequencies found so far, with probabilities.",
 )
+RULES = click.option(
+    "--fail-on",
+    "rules",
+    metavar="RULE",
+    multiple=True,
+    help="End with code 3 at the first alarm of RULE: overdue, slipped or slow, or one with a limit of its own, such "
+    "as overdue>1 (periods after the latest expected start), slipped>0.1 (share of the usual period) or slow>0.3 "
+    "(share of the usual bandwidth that is missing). Repeatable.",
+)
 ONCE = click.option("--once", is_flag=True, help="Read what is there and end with it.")
 
 
 @command_of(
     "watch --replay traces.otf2 --speed 10",
-    SOURCES, REPLAY, SPEED, INTERVAL, ONCE, LAYERS, DIRECTION, METHOD, FILES, ENGINE, CALLS, WORKERS,
+    SOURCES, REPLAY, SPEED, INTERVAL, ONCE, RULES, LAYERS, DIRECTION, METHOD, FILES, ENGINE, CALLS, WORKERS,
     as_json="Print a JSON object a line on a terminal, too, as in a pipe.",
 )  # fmt: skip
 def command(
@@ -54,6 +63,7 @@ def command(
     speed: float | None,
     interval: float | None,
     once: bool,
+    rules: tuple[str, ...],
     layers: tuple[str, ...],
     direction: str | None,
     method: str,
@@ -80,14 +90,21 @@ def command(
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         wrong[f"--{name} is of --replay: the lines of a source tell nothing of that"] = given and replay is None
     refuse(wrong)
+    from ...live.alarms import parse_rule
     from ...live.job import LiveJob
+    from ...model.errors import SelectionError
 
-    job = LiveJob(frozenset(layers), method=method, direction=direction)
+    with as_wrong_usage(SelectionError):
+        limits = dict(map(parse_rule, rules))
+    job = LiveJob(frozenset(layers), method=method, direction=direction, limits=limits)
     updates = (
         _followed(job, sources, interval or 1.0, once)
         if replay is None
         else _replayed(job, Request(replay, layers, **reading), interval, speed)
     )
+    broken: list[str] = []
+    if limits:
+        updates = _until_broken(updates, limits, broken)
     screen = console()
     if as_json or not screen.is_terminal:
         from json import dumps
@@ -99,8 +116,22 @@ def command(
         from ...export.terminal.watch import show_updates
 
         show_updates(updates, screen, job.intake.program or ", ".join(map(str, sources or (replay,))))
+    if broken:
+        warn(broken[0])
+        raise click.exceptions.Exit(BROKEN)
     if replay is None:
         _finish(job, screen.is_terminal)
+
+
+def _until_broken(updates: "Iterator[Update]", kinds: "Container[str]", broken: list[str]) -> "Iterator[Update]":
+    """Give updates up to the first with an alarm of some kinds, which goes to `broken`."""
+    for update in updates:
+        yield update
+        for answer in update.answers:
+            found = (one.text for one in answer.alarms or () if one.kind in kinds)
+            broken += [f"{answer.layer} {answer.direction}: {text}" for text in found]
+        if broken:
+            return
 
 
 def _finish(job: "LiveJob", shown: bool) -> None:

@@ -37,7 +37,12 @@ def watch_view(update: Update, title: str) -> RenderableType:
     reasons = [
         Text(f"{printable(answer.layer)} {answer.direction}: {answer.reason}", style="dim") for answer in update.answers
     ]
-    return Group(heading, Text(), table, Text(), *reasons, *notes)
+    alarms = [
+        Text(f"{printable(answer.layer)} {answer.direction}: {alarm.text}", style="bold red")
+        for answer in update.answers
+        for alarm in answer.alarms or ()
+    ]
+    return Group(heading, Text(), table, Text(), *alarms, *reasons, *notes)
 
 
 def _row(answer: Answer) -> list[Text]:
@@ -61,4 +66,5 @@ def _next(answer: Answer) -> Text:
     if answer.next_start is None or answer.probability is None:
         return Text("")
     times = [seconds_text(max(one - answer.time, 0.0)) for one in answer.next_start]
-    return Text(f"in {' to '.join(dict.fromkeys(times))} ({percent_text(answer.probability)})")
+    moves = "" if answer.next_bytes is None else f", {bytes_text(answer.next_bytes)}"
+    return Text(f"in {' to '.join(dict.fromkeys(times))} ({percent_text(answer.probability)}){moves}")

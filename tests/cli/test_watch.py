@@ -251,3 +251,20 @@ def test_input_that_tells_nothing_is_not_passed_over_in_silence(run, tmp_path, c
     assert (done.returncode, "POSIX" in done.stdout) == (status, status == 0 and b"POSIX" in content)
     assert words in done.stderr
     assert bool(done.stderr) == bool(words)
+
+
+def test_an_alarm_that_was_asked_for_ends_it_with_code_3(run, tmp_path):
+    starts = [*(2.0 * number for number in range(12)), 60.0]
+    line = {"layer": "POSIX", "rank": 0, "mode": "write", "bytes": 10**6}
+    path = tmp_path / "job.jsonl"
+    path.write_text("".join(json.dumps({**line, "start": one, "end": one + 0.2}) + "\n" for one in starts))
+    arguments = ("watch", "--replay", path, "--interval", "0.5", "--fail-on")
+    broken = run(*arguments, "overdue>1")
+    assert broken.returncode == 3
+    assert "was expected by" in broken.stderr
+    last = json.loads(broken.stdout.splitlines()[-1])
+    assert last["alarms"][0]["kind"] == "overdue"
+    assert last["alarms"][0]["value"] > last["alarms"][0]["limit"] == 1.0
+    assert last["time_s"] < 30
+    assert run(*arguments, "slow").returncode == 0
+    assert run(*arguments, "late").returncode == 2
