@@ -86,11 +86,26 @@ def add_interval(
         low = max(low, bins.numbers[level, bins.sizes[level] - keep])
     before = share(start, end, volume, low * width)
     at = -1
+    numbers, moved, operations = bins.numbers[level], bins.moved[level], bins.operations[level]
+    first, last = bins.first[level], bins.last[level]
     for place in range(low, high + 1):
         after = volume if place == high else share(start, end, volume, (place + 1) * width)
         begin, stop = max(start, place * width), min(end, (place + 1) * width)
         begun = 1 if begin == start else 0
-        at = add_bin(max(at + 1, 0), place, after - before, begun, begin, stop, level, keep, bins)
+        size = bins.sizes[level]
+        # Most follow the one before, or are new ones at the end, and a call costs more than this.
+        if 0 <= at < size - 1 and numbers[at + 1] == place:
+            at += 1
+            moved[at] += after - before
+            operations[at] += begun
+            first[at], last[at] = min(first[at], begin), max(last[at], stop)
+        elif size < numbers.size and (not size or numbers[size - 1] < place):
+            at = size
+            numbers[at], moved[at], operations[at] = place, after - before, begun
+            first[at], last[at] = begin, stop
+            bins.sizes[level] = size + 1
+        else:
+            at = add_bin(max(at + 1, 0), place, after - before, begun, begin, stop, level, keep, bins)
         before = after
 
 

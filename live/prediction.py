@@ -4,7 +4,7 @@ Constants were chosen on made runs with seeds below 1,000; figures in `benchmark
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -30,6 +30,8 @@ MOST_TURNS: Final = 5
 """Periods up to which a phase may be late."""
 LEAST: Final = 0.05
 """Probability below which nothing is said."""
+NEVER: Final = 1e-6
+"""Probability of an earlier start below which it is taken as none, so that until then nothing changes."""
 _MOST_SURE: Final = 1 - 1e-12
 """Share of the starts beyond which digits end."""
 
@@ -70,15 +72,25 @@ class StartLaw:
     record: Floats
     missing: float
     ending: float
+    _times: dict[tuple[float, int], float] = field(default_factory=dict, init=False)
+    """What `time` has found: until a phase could begin, the same is asked for after every update."""
 
     def passed(self, time: float, turn: int = 0) -> float:
         """Return the probability that the start lies before a time in s, of a phase `turn` periods later than usual."""
         level = self._mixture(time, turn)
+        if level < NEVER:
+            return 0.0
         # What a probability of the mixture is worth.
         return 0.5 + math.copysign(0.5 * float(np.interp(abs(2 * level - 1), *self._knots())), level - 0.5)
 
     def time(self, probability: float, turn: int = 0) -> float:
         """Return the time in s before which the start lies with a probability, above 0 and below 1."""
+        known = self._times.get((probability, turn))
+        if known is None:
+            known = self._times[probability, turn] = self._time(probability, turn)
+        return known
+
+    def _time(self, probability: float, turn: int) -> float:
         from scipy.optimize import brentq
         from scipy.special import stdtrit
 

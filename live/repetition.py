@@ -145,6 +145,9 @@ def _found(bursts: Activity, symbols: Ints, counted_too: bool) -> Repetition | N
     own = symbols[-COMPARED:]
     best, length, usual = 0, 0, own
     for tried in range(1, min(own.size // FEWEST, LONGEST) + 1):
+        if own.size - tried <= best:
+            # All bursts as expected would not be worth more.
+            break
         if tried > SHORT and (own[-tried:] == own[-2 * tried : -tried]).mean() < HALF:
             continue
         expected = _expected(own, tried)
