@@ -259,7 +259,7 @@ class Layer:
 
         Parameters
         ----------
-        key : {"file", "filesystem", "rank", "node", "handle"}
+        key : {"file", "stream", "filesystem", "rank", "node", "handle"}
 
         Returns
         -------
@@ -379,7 +379,7 @@ class LayerParts(Mapping[Key, Layer]):
     layer : Layer
         The whole.
     by : str
-        ``file``, ``filesystem``, ``rank``, ``node`` or ``handle``.
+        ``file``, ``stream``, ``filesystem``, ``rank``, ``node`` or ``handle``.
     """
 
     def __init__(self, layer: Layer, by: str) -> None:

@@ -81,7 +81,7 @@ class TraceSums:
 
         Parameters
         ----------
-        by : {"file", "filesystem", "rank", "node", "handle"}
+        by : {"file", "stream", "filesystem", "rank", "node", "handle"}
         """
         if self.stream.in_memory is not None or self.operations.grid is None:
             raise SelectionError("parts in bins are of a trace that was read in bounded memory")
@@ -339,7 +339,7 @@ class Trace:
 
         Parameters
         ----------
-        by : {"file", "filesystem", "rank", "node", "handle", "function", "caller", "callpath"}
+        by : {"file", "stream", "filesystem", "rank", "node", "handle", "function", "caller", "callpath"}
 
         Raises
         ------

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from ...layers.loops.kinds import common_folder
 from ...layers.selection.window import FRACTION
+from ...layers.statistics.kinds import common_folder
 from ...layers.trace import Trace
 from ...model.arrays import Floats, Ints, Rows
 from ...model.codes import IoMode
@@ -210,11 +210,18 @@ class TraceLoops:
     def _bytes(self, layer: str, direction: str) -> float:
         return float(self.loops.trace.layers[layer].statistics(direction).bytes)
 
-    def main(self, layer: str, direction: str) -> Passes | None:
-        """Return the loop that a layer's period is that of; None where most of its bytes are in none."""
-        found = self.of(layer, direction)
-        inside = sum(float(one.bytes.sum()) for one in found)
-        return found[0] if found and inside >= _MOST * self._bytes(layer, direction) else None
+    def deciding(self, layer: str, direction: str, stream: str | None = None) -> tuple[Passes, ...]:
+        """Return the loops that decide on the period of a layer, or of what it does to files of one kind.
+
+        None do where most of the layer's bytes are in none. Of files those count in which a step is on them.
+        """
+        if stream is None:
+            found = self.of(layer, direction)
+            inside = sum(float(one.bytes.sum()) for one in found)
+            return found if inside >= _MOST * self._bytes(layer, direction) else ()
+        mine = (one for one in self._told if any(step.file == stream for step in one.body))
+        there = (self.passes(one, layer, direction) for one in mine)
+        return tuple(one for one in there if len(one) >= _TAKES_PART * one.loop.count)[:1]
 
     def pair(self, upper: str, lower: str, direction: str) -> tuple[Passes, Passes] | None:
         """Return what two layers move in one loop: that of the upper one's in which the lower one takes part.
@@ -223,7 +230,7 @@ class TraceLoops:
         """
         found = [(one, _beside(one, self.passes(one.loop, lower, direction))) for one in self.of(upper, direction)]
         shared = (two for two in found if len(two[1]) >= _TAKES_PART * len(two[0]))
-        return next(shared, found[0] if found and self.main(upper, direction) else None)
+        return next(shared, found[0] if found and self.deciding(upper, direction) else None)
 
     def top(self, loop: Loop, direction: str) -> str:
         """Return the highest layer that takes part in a loop: the one that the program called."""

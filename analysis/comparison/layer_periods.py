@@ -149,22 +149,23 @@ def layer_periods(
 
 
 def in_loop(found: LayerPeriod, loops: TraceLoops | None, detect: Callable[[StepSignal], PeriodResult]) -> LayerPeriod:
-    """Return a period as that of the loop that the layer's bytes are moved in, where they are.
+    """Return a period as that of the loop that the bytes of a layer, or of one of its streams, are moved in.
 
     `detect` gives the verdict on other signals.
     """
     direction = found.direction or "total"
-    whole = (found.traffic, found.quantity, found.by) == ("all", "bandwidth", None)
-    main = loops.main(found.layer, direction) if loops is not None and whole else None
-    if loops is None or main is None:
+    if loops is None or (found.traffic, found.quantity) != ("all", "bandwidth") or found.by not in (None, "stream"):
         return found
+    several = loops.deciding(found.layer, direction, found.part if isinstance(found.part, str) else None)
+    if not several:
+        return found
+    top = found.layer if found.by else loops.top(several[0].loop, direction)
 
     def leader() -> tuple[str, PeriodResult]:
-        top = loops.top(main.loop, direction)
         return top, found.result if top == found.layer else detect(loops.bandwidth(top, direction))
 
-    result = period_by_loops(loops.of(found.layer, direction), found.result, found.signal, leader)
-    return replace(found, result=result, loop=loops.entry(main), by_signal=found.result)
+    result = period_by_loops(several, found.result, found.signal, leader)
+    return replace(found, result=result, loop=loops.entry(several[0]), by_signal=found.result)
 
 
 def part_periods(
@@ -179,19 +180,22 @@ def part_periods(
     filter: Butterworth | str | None = None,
     options: Mapping[str, Any] = NO_OPTIONS,
     binned: BinnedParts | None = None,
+    loops: TraceLoops | None = None,
 ) -> Iterator[LayerPeriod | PartsLeftOut]:
     """Detect the periods of the parts of each layer in each direction, the largest part first.
 
     Parameters
     ----------
     layers : iterable of Layer
-    by : {"file", "filesystem", "rank", "node", "handle"}
+    by : {"file", "stream", "filesystem", "rank", "node", "handle"}
     most : int
         How many parts of a layer and direction are analysed; what is left out follows them as one `PartsLeftOut`.
     directions, traffic, method, fs, quantity, filter, options
         As in `layer_periods`.
     binned : BinnedParts, optional
         Of a trace that was read in bounded memory, where layers do not have their parts.
+    loops : TraceLoops, optional
+        Of the trace: a stream that is moved in a loop has its period.
 
     Raises
     ------
@@ -212,12 +216,16 @@ def part_periods(
     usual = {**period_method(method).defaults, **options}.get("false_alarm_rate")
     rate = None if usual is None else usual / max(count, 1)
     options = dict(options) if rate is None else {**options, "false_alarm_rate": rate}
+
+    def detect(signal: StepSignal) -> PeriodResult:
+        return detect_period(signal, method, fs, filter=filter, **options)
+
     signals = _part_signals(tables, by, (quantity, traffic), binned)
     for layer, direction, _, keys, left_out in tables:
         for key in keys:
             signal = next(signals)
-            result = detect_period(signal, method, fs, filter=filter, **options)
-            yield LayerPeriod(layer.name, direction, traffic, signal, result, quantity, by, key, rate)
+            found = LayerPeriod(layer.name, direction, traffic, signal, detect(signal), quantity, by, key, rate)
+            yield in_loop(found, loops, detect)
         if left_out:
             unit = layer.signal(quantity, direction or "total", traffic).unit
             yield PartsLeftOut(layer.name, direction, traffic, quantity, by, unit, left_out)

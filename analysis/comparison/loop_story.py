@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
-from ...layers.loops.kinds import common_folder
+from ...layers.statistics.kinds import common_folder
 from ...layers.trace import Trace
 from ..loops.loops import Iteration, Loop, Loops
 from ..loops.words import layers_called, loop_text, pace_text, ranks_text

@@ -6,12 +6,16 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...layers.loops.kinds import common_folder
+from ...layers.statistics.kinds import common_folder
 from ...model.quantities import bytes_text, counted, percent_text, seconds_text, share_text
 from .loops import BodyStep, Iteration, Loop, Loops
 
 _COMPARABLE: Final = 100.0
 """Times the usual length from which on a factor says less than both lengths, as of a write that a buffer takes."""
+_ALIKE: Final = 0.1
+"""Share of the median by which intervals that are alike differ from it at most."""
+_MUCH: Final = 0.25
+"""Share of the time from which on the intervals that most have tell how often: many in a burst do not."""
 _MATTERS: Final = 0.01
 """Share of the interval from which on the longest iteration is worth a word where none stands out."""
 
@@ -38,7 +42,7 @@ def body_text(loop: Loop, loops: Sequence[Loop], folder: str = "") -> str:
             text = loop_text(inner, loops, folder) if inner.body else text
         elif step.file != file:
             file = step.file
-            text += f" {file.removeprefix(folder)}"
+            text += f" {name}" if (name := file.removeprefix(folder)) else ""
         parts.append(text)
     return ", ".join(parts)
 
@@ -106,11 +110,16 @@ def ranks_text(ranks: Sequence[int], of: int) -> str:
 
 
 def pace_text(loop: Loop) -> str:
-    """Return how often iterations begin: the mean, as periods are, which says little of each where it is irregular."""
+    """Return how often iterations begin: the mean, as periods are, but where intervals are irregular and most alike."""
     mean = seconds_text(loop.interval_s.mean)
     if loop.count < 3:
         return f"{mean} apart" if loop.count == 2 else ""
-    return f"every {mean} on average" if loop.timing == "irregular" else f"every {mean}"
+    if loop.timing != "irregular":
+        return f"every {mean}"
+    between, median = np.diff([one.begin_s for one in loop.iterations]), loop.interval_s.median
+    alike = between[np.abs(between - median) <= _ALIKE * median]
+    mostly = len(alike) > 0.5 * len(between) and alike.sum() > _MUCH * between.sum()
+    return f"mostly every {seconds_text(median)}" if mostly else f"every {mean} on average"
 
 
 def moved_text(loop: Loop, layer: str) -> str:

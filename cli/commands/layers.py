@@ -7,10 +7,11 @@ from ..request import Request, console, print_counters, print_json, trace_comman
 
 BY = click.option(
     "--by",
-    type=click.Choice(["file", "filesystem", "rank", "node", "handle", "function", "caller", "callpath"]),
-    help="Also split the layers: operations of each kind (metadata too), bytes and time by file, file system, rank, "
-    "compute node, handle, the I/O function that was called, the program's own function that called it (with source "
-    "file and line), or the path of all calls. All directions and all traffic are shown.",
+    type=click.Choice(["file", "stream", "filesystem", "rank", "node", "handle", "function", "caller", "callpath"]),
+    help="Also split the layers: operations of each kind (metadata too), bytes and time by file, stream (files whose "
+    "names differ in numbers and the like), file system, rank, compute node, handle, the I/O function that was called, "
+    "the program's own function that called it (with source file and line), or the path of all calls. All directions "
+    "and all traffic are shown.",
 )
 
 

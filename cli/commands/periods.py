@@ -45,8 +45,9 @@ SIGNAL = click.option(
 )
 BY = click.option(
     "--by",
-    type=click.Choice(["file", "filesystem", "rank", "node"]),
-    help="Split each layer by file, file system, rank or compute node: one verdict per part, the largest first.",
+    type=click.Choice(["file", "stream", "filesystem", "rank", "node"]),
+    help="Split each layer by file, stream (files whose names differ in numbers and the like), file system, rank or "
+    "compute node: one verdict per part, the largest first.",
 )
 PARTS = click.option(
     "--parts",
@@ -158,12 +159,13 @@ def _search(
     found: Iterator[LayerPeriod | PartsLeftOut]
     layers = chosen_layers(trace, request.layers)
     looked_at = (request.directions, request.traffic, request.method, request.fs, quantity, filter, options)
+    own = is_given("method") or filter is not None or options
+    loops = None if own or by not in (None, "stream") else loops_of(trace)
     if by is None:
-        own = is_given("method") or filter is not None or options
-        found = layer_periods(layers, *looked_at, loops=None if own else loops_of(trace))
+        found = layer_periods(layers, *looked_at, loops=loops)
     else:
         binned = None if trace.resolution is None else trace.sums.parts(by)
-        found = part_periods(layers, by, most, *looked_at, binned)
+        found = part_periods(layers, by, most, *looked_at, binned, loops)
     require = trace.definitions.recording.require
     require(trace.path, f"--signal {quantity}", *NEEDS_OF_QUANTITIES[quantity])
     if by is not None:

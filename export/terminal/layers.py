@@ -277,6 +277,7 @@ _NO_CALLERS: Final = (
 )
 _TITLES: Final = {
     "file": "file",
+    "stream": "files",
     "filesystem": "file system",
     "rank": "rank",
     "node": "node",

@@ -1,13 +1,15 @@
 """The terminal view of ``iostrata loops``."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from rich.console import Console
 from rich.text import Text
 
 from ...analysis.loops.loops import LayerPart, Loop, Loops
+from ...analysis.loops.streams import FileStream, StreamLayer, of_stream
 from ...analysis.loops.words import loop_text, moved_text, outlier_text, pace_text, ranks_text, timing_text
-from ...layers.loops.kinds import common_folder
+from ...layers.statistics.kinds import common_folder
 from ...model.quantities import bytes_text, counted, range_text, seconds_text
 from ...model.text import printable
 from .console import bounded, print_damage, print_heading, print_paragraph, table_of_numbers
@@ -35,6 +37,36 @@ def print_loops(found: Loops, console: Console, iterations: bool = False) -> Non
     if folder:
         print_paragraph(f"Files are in {printable(folder)}.", console, "dim", indent=0)
     print_damage(found.trace.damage, console)
+
+
+def print_streams(found: Loops, streams: Sequence[FileStream], console: Console) -> None:
+    """Print what is done to each kind of file, and the loops in which that is done."""
+    print_heading(found.trace, console)
+    shown = streams[:_SHOWN] if bounded(console) else streams
+    loops = {one.id: one for one in found.outermost}
+    folder = common_folder(one.file for one in shown)
+    for stream in shown:
+        moved = "; ".join(_moved_by(layer, one) for layer, one in stream.layers.items()) or "nothing moved"
+        name = printable(stream.file.removeprefix(folder)) or "no name"
+        print_paragraph(Text.assemble((name, "bold"), f"  {counted(stream.files, 'file')}, {moved}"), console, indent=0)
+        for loop in (of_stream(loops[number], stream) for number in stream.loops):
+            text = ", ".join(filter(None, (_line(found, loop, stream.file).plain, pace_text(loop))))
+            print_paragraph(text, console, "dim", indent=4)
+        if not stream.loops:
+            print_paragraph("in no loop", console, "dim", indent=4)
+    if left_out := len(streams) - len(shown):
+        print_paragraph(f"and {counted(left_out, 'further stream')}; --json has them all", console, "dim", indent=0)
+    if folder:
+        print_paragraph(f"Files are in {printable(folder)}.", console, "dim", indent=0)
+    print_damage(found.trace.damage, console)
+
+
+def _moved_by(layer: str, one: StreamLayer) -> str:
+    amounts = {"read": one.bytes_read, "written": one.bytes_written}
+    moved = (
+        " and ".join(f"{bytes_text(amount)} {verb}" for verb, amount in amounts.items() if amount) or "nothing moved"
+    )
+    return f"{moved} in {printable(layer)}"
 
 
 def _weight(loop: Loop) -> tuple[float, int]:

@@ -280,7 +280,14 @@ def fit_lines(fit: SignalFit, of: QuantityWords) -> Iterator[str]:
 
 _HEIGHT: Final = 4
 _PART_HEIGHT: Final = 2
-_PARTS: Final = {"file": "file", "filesystem": "file system", "rank": "rank", "node": "node", "handle": "handle"}
+_PARTS: Final = {
+    "file": "file",
+    "stream": "stream",
+    "filesystem": "file system",
+    "rank": "rank",
+    "node": "node",
+    "handle": "handle",
+}
 _CLOSEST_TICKS: Final = 3
 _REGIMES_SHOWN: Final = 12
 _REASONS_SHOWN: Final = 8

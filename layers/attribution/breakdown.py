@@ -36,11 +36,11 @@ class Breakdown(RecordTable):
     Attributes
     ----------
     by : str
-        ``file``, ``filesystem``, ``rank``, ``node``, ``handle``, ``function``, ``caller`` or ``callpath``.
+        ``file``, ``stream``, ``filesystem``, ``rank``, ``node``, ``handle``, ``function``, ``caller`` or ``callpath``.
     key : tuple of (str or int or None)
-        File name, file system, MPI rank, name of the node, OTF2 id of the handle, name of the I/O function that was
-        called, the program's function that called it with its source file and line, or all functions on the way there;
-        None where there is none.
+        File name, kind of file, file system, MPI rank, name of the node, OTF2 id of the handle, name of the I/O
+        function that was called, the program's function that called it with its source file and line, or all functions
+        on the way there; None where there is none.
     columns : dict of str to array
         ``reads``, ``writes``, ``flushes``: operations. ``bytes_read``, ``bytes_written``; where the trace has bytes by
         intervals of time, all others are None. ``summed_s`` and ``busy_s``: the sum of the durations of all of them,

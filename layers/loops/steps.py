@@ -16,8 +16,8 @@ from ...model.sums import NOBODY, Sums, by_key
 from ..attribution.attribution import TraceBlock
 from ..handles.metadata import selected_metadata
 from ..handles.scope import Scope
+from ..statistics.kinds import file_kinds
 from ..table import MODES
-from .kinds import file_kinds
 
 if TYPE_CHECKING:
     from .steps_kernel import CallColumns, Edges, EventColumns, HandleColumns, StepColumns

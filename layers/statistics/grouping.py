@@ -1,4 +1,4 @@
-"""Keys by which the operations of a layer are grouped: file, file system, rank, node, handle."""
+"""Keys by which the operations of a layer are grouped: file, stream, file system, rank, node, handle."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -9,9 +9,11 @@ import numpy as np
 from ...model.arrays import Ints, Links
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
+from .kinds import file_kinds
 
 NEEDS_OF_KEYS: Final[dict[str, tuple[str, ...]]] = {
     "file": ("handles",),
+    "stream": ("handles",),
     "filesystem": ("handles",),
     "rank": ("ranks",),
     "node": ("ranks", "nodes"),
@@ -21,7 +23,7 @@ NEEDS_OF_KEYS: Final[dict[str, tuple[str, ...]]] = {
 KEYS: Final = tuple(NEEDS_OF_KEYS)
 
 Key = str | int | None
-"""File name, file system, MPI rank, name of the node, or OTF2 id of the handle; None where there is none."""
+"""File name, kind of file, file system, MPI rank, name of the node, OTF2 id of the handle; None where there is none."""
 
 
 class Grouping(NamedTuple):
@@ -74,6 +76,11 @@ def _by_file(definitions: Definitions) -> Grouping:
     return Grouping(labels, "file", table)
 
 
+def _by_stream(definitions: Definitions) -> Grouping:
+    labels, table = distinct_names(tuple(file_kinds(definitions.files.name)))
+    return Grouping(labels, "file", table)
+
+
 def _by_file_system(definitions: Definitions) -> Grouping:
     names: list[str | None] = []
     for properties in definitions.files.properties:
@@ -112,6 +119,7 @@ def _by_handle(definitions: Definitions) -> Grouping:
 
 _GROUPINGS: Final[dict[str, Callable[[Definitions], Grouping]]] = {
     "file": _by_file,
+    "stream": _by_stream,
     "filesystem": _by_file_system,
     "rank": _by_rank,
     "node": _by_node,
@@ -122,6 +130,7 @@ _GROUPINGS: Final[dict[str, Callable[[Definitions], Grouping]]] = {
 _TITLES: Final = {"rank": "rank {}", "handle": "handle {}"}
 _WITHOUT: Final = {
     "file": "no file",
+    "stream": "no file",
     "filesystem": "no known file system",
     "rank": "no rank",
     "node": "no node",

@@ -90,7 +90,7 @@ def test_the_view_fits_the_terminal(run_on_terminal, fixtures, columns):
     assert max(map(len, plain.splitlines())) <= columns
 
 
-@pytest.mark.parametrize("by", ["file", "filesystem", "rank", "node", "handle"])
+@pytest.mark.parametrize("by", ["file", "stream", "filesystem", "rank", "node", "handle"])
 def test_layers_by(document, run, fixtures, by):
     found = document("layers", fixtures / "nonblocking4", "--by", by)
     table = found["breakdown"]

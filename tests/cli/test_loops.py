@@ -33,6 +33,17 @@ def test_the_document(document, fixtures, archive):
     assert isinstance(found["loops"], list)
 
 
+def test_streams_are_told_one_by_one(run, document, fixtures):
+    text = run("loops", fixtures / "ckpt4", "--by", "stream").stdout
+    assert "ckpt_*.dat  20 files, 168 MB written in MPI-IO; 168 MB written in POSIX" in " ".join(text.split("\n"))
+    found = document("loops", fixtures / "ckpt4", "--by", "stream")
+    streams = {one["file"].rpartition("/")[2]: one for one in found["streams"]}
+    counts = {one["id"]: one["count"] for one in found["loops"]}
+    assert [counts[one] for one in streams["ckpt_*.dat"]["loops"]] == [20]
+    assert [counts[one] for one in streams["run.log"]["loops"]] == [80]
+    assert sum(one["layers"].get("ISOC", {}).get("bytes_written", 0) for one in streams.values()) == 80 * 59
+
+
 def test_nothing_repeats(run, fixtures):
     assert "repeats" in run("loops", fixtures / "aperiodic4").stdout
 

@@ -38,7 +38,7 @@ def assert_parts_make_up(layer, by):
 
 
 @pytest.mark.parametrize("name", ["ckpt4", "ncckpt4", "nonblocking4", "ior384"])
-@pytest.mark.parametrize("by", ["file", "filesystem", "rank", "node"])
+@pytest.mark.parametrize("by", ["file", "stream", "filesystem", "rank", "node"])
 @pytest.mark.parametrize("window", [None, (0.1, 6.3)])
 def test_parts_of_real_traces_make_up_the_layer(fixtures, name, by, window):
     trace = open_trace(fixtures / name, window=window)
@@ -121,7 +121,7 @@ def test_parts_are_layers_of_their_own(make_trace):
 
 def test_what_is_not_there_is_refused(make_trace):
     posix = make_trace(HANDLES, ROWS).layers["POSIX"]
-    with pytest.raises(SelectionError, match="file, filesystem, rank, node, handle"):
+    with pytest.raises(SelectionError, match="file, stream, filesystem, rank, node, handle"):
         posix.by("colour")
     with pytest.raises(UnknownPartError, match="POSIX has nothing by rank 7"):
         posix.by("rank")[7]

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from iostrata import compare_layers, open_trace
 from iostrata.analysis.comparison.iterations import VERDICTS, loops_of
-from iostrata.analysis.comparison.layer_periods import layer_periods
+from iostrata.analysis.comparison.layer_periods import layer_periods, part_periods
+from otf2.enums import IoOperationMode
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 
@@ -22,6 +23,28 @@ def irregular(tmp_path_factory):
         time += gap
     path.write_text("\n".join(rows))
     return open_trace(path)
+
+
+@pytest.fixture
+def two_layers(written):
+    """Return a function that compares two layers of twelve iterations of four writes, of which it is told the lower."""
+
+    def compared(below):
+        data = written.handle(file := written.file("/s/data"), written.mpi)
+        low = written.handle(file, written.posix, data)
+
+        def write(begin, size):
+            written.operate(0, low, IoOperationMode.WRITE, begin, begin + 1000, size)
+
+        for iteration in range(12):
+            for step in range(4):
+                begin = 10**6 * (1 + iteration) + 10_000 * step
+                written.operate(0, data, IoOperationMode.WRITE, begin, begin + 9000, 2**20)
+                below(write, iteration, step, begin)
+        (found,) = compare_layers(written.closed()).periods.values()
+        return found
+
+    return compared
 
 
 @pytest.mark.parametrize("name", ["ckpt4", "ckpt4_jitter", "ncckpt4", "ncckpt4_romio", "mixed4"])
@@ -51,6 +74,54 @@ def test_one_writer_for_four_ranks_merges_their_operations():
     assert (by.verdict, by.upper_iterations, by.lower_iterations) == ("merged", 20, 20)
     assert (by.upper_operations, by.lower_operations) == (4, 1)
     assert by.to_dict()["late_s"] == pytest.approx(0.004, abs=0.002)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "operations"), [("same", (4, 4)), ("merged", (4, 1)), ("split", (4, 12)), ("late", (4, 4))]
+)
+def test_what_becomes_of_an_iteration_below(two_layers, verdict, operations):
+    def below(write, _, step, begin):
+        if verdict == "same":
+            write(begin + 1000, 2**20)
+        elif verdict == "merged" and step == 3:
+            write(begin + 1000, 2**22)
+        elif verdict == "late":
+            write(begin + 500_000, 2**20)
+        elif verdict == "split":
+            for part in range(3):
+                write(begin + 1000 + 2000 * part, 2**18)
+
+    found = two_layers(below)
+    by = found.by_iteration
+    # What comes behind the last iteration belongs to none.
+    late = verdict == "late"
+    assert (by.verdict, by.count, by.upper_iterations, by.lower_iterations) == (verdict, 12, 12, 12 - late)
+    assert (by.upper_operations, by.lower_operations, by.cached_iterations) == (*operations, late)
+    assert (found.verdict, found.upper.period) == ("same", pytest.approx(1.0))
+    if late:
+        assert by.late == pytest.approx(0.5)
+
+
+def test_iterations_that_reach_nothing_below_are_cached(two_layers):
+    found = two_layers(lambda write, iteration, _, begin: iteration < 11 or write(begin + 1000, 12 * 2**20))
+    by = found.by_iteration
+    assert (by.verdict, by.upper_iterations, by.lower_iterations, by.cached_iterations) == ("cached", 12, 1, 11)
+    assert "11 iterations of 12 move nothing below" in by.reason
+
+
+def test_streams_have_the_periods_of_their_loops(written):
+    """Dumps every second and restarts every third, by turns in one rank: each has its own period."""
+    for iteration in range(18):
+        begin = 10**6 * (1 + iteration)
+        for kind in ("dump", "restart")[: 1 + (iteration % 3 == 0)]:
+            data = written.handle(written.file(f"/s/{kind}.{iteration}.dat"), written.posix)
+            for step in range(4):
+                start = begin + 10_000 * step + 50_000 * (kind == "restart")
+                written.operate(0, data, IoOperationMode.WRITE, start, start + 9000, 2**20)
+    trace = written.closed()
+    found = part_periods(trace.layers.values(), "stream", 8, ["write"], loops=loops_of(trace))
+    periods = {one.part: one.result.period for one in found}
+    assert periods == {"/s/dump.*.dat": pytest.approx(1.0), "/s/restart.*.dat": pytest.approx(3.0)}
 
 
 def test_irregular_iterations_are_no_period(irregular):

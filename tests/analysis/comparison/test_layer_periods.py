@@ -56,7 +56,7 @@ def test_each_quantity_has_its_period_unit_and_volume(trace, quantity):
     assert "not_analysed" not in document
 
 
-@pytest.mark.parametrize("by", ["file", "filesystem", "rank", "node"])
+@pytest.mark.parametrize("by", ["file", "stream", "filesystem", "rank", "node"])
 def test_parts_come_largest_first_and_make_up_the_layer(trace, by):
     layer = trace.layers["MPI-IO"]
     parts = list(part_periods([layer], by, 100))

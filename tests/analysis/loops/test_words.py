@@ -29,6 +29,11 @@ def test_the_pace_is_the_mean_as_periods_are():
     assert pace_text(loop_of([5])) == ""
 
 
+def test_irregular_intervals_that_are_mostly_alike_are_told_by_these():
+    """A checkpoint every 5 s, and the last one as the run ends."""
+    assert pace_text(loop_of([5, 10, 15, 20, 25, 25.3])) == "mostly every 5 s"
+
+
 def test_two_iterations_have_a_distance_and_no_jitter():
     two = loop_of([0, 0.5])
     assert (pace_text(two), timing_text(two)) == ("500 ms apart", "")

@@ -75,7 +75,7 @@ def test_counts_equal_the_printed_events(fixtures, name):
 
 
 @pytest.mark.parametrize("name", ["ncckpt4", "nonblocking4", "ckpt16"])
-@pytest.mark.parametrize("by", ["file", "filesystem", "rank", "node", "handle", "function"])
+@pytest.mark.parametrize("by", ["file", "stream", "filesystem", "rank", "node", "handle", "function"])
 def test_sums_equal_the_layers(fixtures, name, by):
     trace = open_trace(fixtures / name)
     rows = trace.breakdown(by).to_dict()
@@ -119,5 +119,5 @@ def test_inside_and_busy(make_trace):
 
 
 def test_unknown_key_is_refused(make_trace):
-    with pytest.raises(SelectionError, match="file, filesystem, rank, node, handle, function"):
+    with pytest.raises(SelectionError, match="file, stream, filesystem, rank, node, handle, function"):
         make_trace([("POSIX", "/a", -1)]).breakdown("colour")

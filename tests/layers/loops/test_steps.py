@@ -7,9 +7,9 @@ import pytest
 from iostrata import open_trace
 from iostrata.analysis.loops.folding import fold
 from iostrata.layers.loops import steps as module
-from iostrata.layers.loops.kinds import file_kinds
 from iostrata.layers.loops.steps import Steps, StepSums, kinds_of_files
 from iostrata.layers.loops.steps_kernel import StepColumns
+from iostrata.layers.statistics.kinds import file_kinds
 
 
 def sums_of(trace):

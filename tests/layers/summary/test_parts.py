@@ -14,7 +14,7 @@ MEMORY = 400 << 20
 
 
 @pytest.mark.parametrize("name", ["ncckpt4", "ior384", "serial1"])
-@pytest.mark.parametrize("by", ["file", "filesystem", "rank", "node", "handle"])
+@pytest.mark.parametrize("by", ["file", "stream", "filesystem", "rank", "node", "handle"])
 def test_volumes_and_signals_of_parts(name: str, by: str) -> None:
     end = open_trace(FIXTURES / name).duration
     for window in (None, (0.3333 * end, 0.77 * end)):

@@ -1,7 +1,7 @@
 """Kinds of files by their names, however long these are."""
 
 import pytest
-from iostrata.layers.loops.kinds import file_kinds
+from iostrata.layers.statistics.kinds import file_kinds
 
 
 def test_numbers_hashes_and_single_letters_differ_within_a_kind():
