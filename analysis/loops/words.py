@@ -8,7 +8,7 @@ import numpy as np
 
 from ...layers.statistics.kinds import common_folder
 from ...model.quantities import bytes_text, counted, percent_text, seconds_text, share_text
-from .loops import BodyStep, Iteration, Loop, Loops
+from .loops import BodyStep, Iteration, LayerPart, Loop, Loops
 
 _COMPARABLE: Final = 100.0
 """Times the usual length from which on a factor says less than both lengths, as of a write that a buffer takes."""
@@ -192,9 +192,15 @@ def blame_of(one: Iteration) -> Blame | None:
     for layer, part in reversed(one.layers.items()):
         if part.busy_s > 0.5 * length_of(one):
             rank = "" if part.slowest_rank is None else f", most on rank {part.slowest_rank}"
-            text = f"{layer} busy for {seconds_text(part.busy_s)}{rank}"
+            text = f"{_done_by(layer, part)} for {seconds_text(part.busy_s)}{rank}"
             return Blame(layer, part.slowest_rank, part.busy_s, text)
     return None
+
+
+def _done_by(layer: str, part: LayerPart) -> str:
+    """Return what a layer did: ``POSIX reads and writes``."""
+    moved = [kind for kind, amount in (("reads", part.bytes_read), ("writes", part.bytes_written)) if amount]
+    return f"{layer} {' and '.join(moved or ['flushes' if part.flushes else 'operations'])}"
 
 
 def blame_text(one: Iteration) -> str:

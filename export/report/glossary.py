@@ -38,7 +38,8 @@ GLOSSARY: Final = {
     "instants.",
     "stretches": "Parts of the run between the edges of the regimes of either layer, with the periods there and how "
     "they relate.",
-    "verdict": "What became of the upper layer's period below: the same, a harmonic, split, smeared, or absent.",
+    "verdict": "What became below of the upper layer's period: the same, a harmonic, split, smeared, or absent; or of "
+    "the iterations (×) of a loop: as many operations, merged, split, late, or cached.",
     "lag": "How much later the lower layer moves its bytes; positive: it follows.",
     "coherence": "How well the signals of two layers agree at the upper layer's period, from 0 to 1.",
     "subtree": "The handle and all below it. Layers are views of the same traffic, so a subtree counts it once in "

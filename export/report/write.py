@@ -207,7 +207,7 @@ def _sections(
     }
     titles = (
         ("bandwidth", "Bandwidth", "Bandwidth of the layers"),
-        ("findings", "Findings", "What deserves a look"),
+        ("findings", "Findings", "Findings"),
         ("layers", "Layers", "What each layer did"),
         ("flow", *(("Layers side by side",) * 2 if beside else ("Flow", "From layer to layer"))),
         ("collectives", "Collectives", "Who does the work of collective calls"),

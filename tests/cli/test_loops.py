@@ -50,5 +50,5 @@ def test_nothing_repeats(run, fixtures):
 
 def test_the_longest_iteration_has_a_layer_and_a_rank(run, fixtures):
     text = " ".join(run("loops", fixtures / "ckpt4").stdout.split())
-    to_blame = r"\((POSIX|MPI-IO) busy for [\d.]+ ms, most on rank \d\)"
+    to_blame = r"\((POSIX|MPI-IO) writes for [\d.]+ ms, most on rank \d\)"
     assert re.search(rf"iteration \d+ is the longest: [\d.]+ ms {to_blame}", text)

@@ -1,4 +1,4 @@
-// What deserves a look, with the numbers behind it and a link to its time.
+// Findings, with the numbers behind each and a link to its time.
 
 const isEmpty = (value) => !known(value) || value === '' || (typeof value === 'object' && !Object.keys(value).length);
 // Numbers that follow each other as one range.

@@ -10,7 +10,7 @@ const PERIODS = [['Layer', whoOf, 'text'],
   ['Phases', phasesOf, 'count', 'phases'], ['Bytes a period', 'metrics.volume_per_period', 'bytes', 'bytes a period'], ['R_IO', 'metrics.r_io', 'share', 'R_IO'],
   ['B_IO', 'metrics.b_io', 'rate', 'B_IO'], ['Periodicity score', 'metrics.periodicity_score', 'fixed', 'periodicity score']];
 const REGIMES = [['Layer', 'who', 'text'], ['When', whenOf, 'range'], ['Period', 'period_s', 'seconds', 'period'], ['Confidence', 'confidence', 'fixed', 'confidence of a regime'], ['Phases', 'phases', 'count', 'phases']];
-const BETWEEN = [['Layers', endsOfPair, 'text'], ['Verdict', (pair) => ({ value: pair.verdict, said: pair.verdict_reason }), 'phrase', 'verdict'],
+const BETWEEN = [['Layers', endsOfPair, 'text'], ['Verdict', (pair) => ({ value: pair.by_iteration ? `${pair.by_iteration.verdict} ${countText(pair.by_iteration.count)} ×` : pair.verdict, said: pair.by_iteration ? pair.by_iteration.reason : pair.verdict_reason }), 'phrase', 'verdict'],
   ['Above', 'upper_period_s', 'seconds', 'period'], ['Below', 'lower_period_s', 'seconds', 'period'], ['Lag', 'lag_s', 'seconds', 'lag'],
   ['Coherence', (pair) => ({ value: pair.coherence, said: known(pair.coherence_segments) ? `${exactNumber(pair.coherence)}, over ${counted(pair.coherence_segments, 'segment')}` : null }), 'fixed', 'coherence'],
   ['Modulation above', 'upper_modulation', 'fixed', 'modulation'], ['Modulation below', 'lower_modulation', 'fixed', 'modulation']];
@@ -19,7 +19,7 @@ const STRETCHES = [['Layers', 'who', 'text'], ['When', whenOf, 'range'], ['Above
 drawn.periods = () => {
   const entries = contents.periods.layers;
   if (!entries.length) return null;
-  const pairs = contents.compare ? contents.compare.pairs.filter((pair) => pair.verdict && pair.verdict !== 'none') : [];
+  const pairs = contents.compare ? contents.compare.pairs.filter((pair) => pair.by_iteration || (pair.verdict && pair.verdict !== 'none')) : [];
   const titled = (text, about, table) => (table ? [drawn.heading({ text, about }), table] : null);
   const regimes = entries.flatMap((entry) => entry.regimes.map((regime, number) => ({ ...regime, who: `${whoOf(entry)}, regime ${number + 1}` })));
   const stretches = pairs.flatMap((pair) => pair.stretches.map((stretch) => ({ ...stretch, who: endsOfPair(pair) })));

@@ -56,8 +56,8 @@ def test_what_few_iterations_move_is_not_told_of_each():
 @pytest.mark.parametrize(
     ("longest", "busy", "text"),
     [
-        (1.0, None, "iteration 3 takes 1 s, 10.0 times as long as usual (POSIX busy for 1 s, most on rank 3)"),
-        (30.0, None, "iteration 3 takes 30 s, 100 ms is usual (POSIX busy for 30 s, most on rank 3)"),
+        (1.0, None, "iteration 3 takes 1 s, 10.0 times as long as usual (POSIX writes for 1 s, most on rank 3)"),
+        (30.0, None, "iteration 3 takes 30 s, 100 ms is usual (POSIX writes for 30 s, most on rank 3)"),
         (1.0, 0.01, "iteration 3 lasts 1 s, 100 ms is usual (no layer is busy for most of it)"),
     ],
 )
