@@ -84,6 +84,7 @@ signatures: install $(VENV)/test-extras
 
 differences: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/differences/false_alarms.py
+	$(BIN)/python benchmarks/differences/iterations.py
 	test -z "$(IOSTRATA_RECORDINGS)" || $(BIN)/python benchmarks/differences/recorded.py
 
 scheduling: install $(VENV)/test-extras

@@ -93,9 +93,7 @@ TRACE: Final[Option] = click.argument("trace", type=click.Path(path_type=Path))
 
 JSON_HELP: Final = "Print one JSON document and nothing else on stdout."
 
-BRIEF: Final[Option] = click.option(
-    "--brief", is_flag=True, help="Print only what one screen of a terminal holds; without effect on --json."
-)
+BRIEF: Final[Option] = click.option("--brief", is_flag=True, help="Print only what one screen of a terminal holds.")
 
 
 def _known_layers(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:

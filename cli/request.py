@@ -3,6 +3,7 @@
 import functools
 import inspect
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -78,7 +79,7 @@ class Request:
         """
         from ..layers.opening import Purpose, open_trace
 
-        with Progress("reading events") as progress, _telling_of_compiling(progress):
+        with Progress("reading events") as progress, _telling_of_compiling(progress), _telling_of_several(self.trace):
             trace = open_trace(
                 self.trace,
                 memory=self.memory,
@@ -99,6 +100,30 @@ class Request:
         if self.memory is not None:
             _tell_what_is_read_whole(trace)
         return trace
+
+
+@contextmanager
+def _telling_of_several(path: Path) -> Iterator[None]:
+    """Say what takes several runs where these are at `path` in place of a trace."""
+    try:
+        yield
+    except TraceError:
+        from ..runs.collection.content import several_traces
+        from ..runs.collection.tables import is_collection
+
+        if is_collection(path):
+            raise TraceError(f"{path} is a collection of runs, which report, diff, signature and assess take") from None
+        if several_traces(path):
+            raise TraceError(several_text(path)) from None
+        raise
+
+
+def several_text(folder: Path) -> str:
+    """Return what to do with a folder of traces."""
+    return (
+        f"{folder} holds several traces: name one, or make a page of all by 'iostrata collect "
+        f"{shlex.quote(str(folder))} -o runs' and 'iostrata report runs -o runs.html'"
+    )
 
 
 class Command(click.Command):
@@ -183,6 +208,8 @@ def trace_command(
         @functools.wraps(function)
         def invoke(**given: Any) -> None:
             request = _request(given.pop("trace"), given, [field.name for field in fields(Request)])
+            if request.as_json:
+                refuse_given("is for what is printed on a screen, and --json has all", "brief", "iterations")
             function(request, **given)
 
         return command_of(example, TRACE, *options, kind=kind)(invoke)
@@ -267,16 +294,37 @@ def is_given(name: str) -> bool:
     return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
-def refuse_for_tables(path: Path, *names: str) -> None:
-    """Refuse options of reading where `path` are tables, which were read already, with others maybe.
+def refuse_given(reason: str, *names: str) -> None:
+    """Refuse options that would change nothing.
 
-    Raises click.UsageError if one of the options `names` was given.
+    Raises click.UsageError with the reason if one of the options, by the names of their values, was given.
     """
+    options = {one.name: one.opts[0] for one in click.get_current_context().command.params}
     for name in names:
         if is_given(name):
-            raise click.UsageError(
-                f"--{name} is for traces, and {printable(str(path))} was read already; give it to iostrata collect"
-            )
+            raise click.UsageError(f"{options[name]} {reason}")
+
+
+def refuse_frequency(request: Request, sampled: bool = False) -> None:
+    """Refuse ``--fs`` where the method looks at exact signals, and nothing else is `sampled`."""
+    if request.method == DEFAULT_METHOD and request.memory is None and not sampled:
+        refuse_given(f"changes nothing: the method {DEFAULT_METHOD} looks at exact signals; choose another", "fs")
+
+
+_OF_EACH: Final = ("window", "files", "calls", "method")
+_OF_READING: Final = ("engine", "workers", "dask", "memory")
+
+
+def refuse_for_tables(tables: Sequence[Path], traces: bool = False) -> None:
+    """Refuse options of reading where there are tables, which were read already, with others maybe.
+
+    Those that only say how to read are refused where there are no `traces` beside them. Raises click.UsageError.
+    """
+    if tables:
+        reason = f"is for traces, and {printable(str(tables[0]))} was read already"
+        refuse_given(f"{reason}; give it to iostrata collect", *_OF_EACH)
+        if not traces:
+            refuse_given(reason, *_OF_READING)
 
 
 def print_json(document: "Document") -> None:

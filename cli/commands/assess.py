@@ -8,7 +8,17 @@ import click
 
 from ..options import output_option
 from ..progress import Progress
-from ..request import Request, console, print_files, print_json, refuse, refuse_for_tables, runs_command, warn
+from ..request import (
+    Request,
+    console,
+    print_files,
+    print_json,
+    refuse,
+    refuse_for_tables,
+    refuse_given,
+    runs_command,
+    warn,
+)
 
 if TYPE_CHECKING:
     from ...runs.collection.tables import Collection
@@ -120,6 +130,10 @@ def command(
         "-o FILE.json is for --train; a page ends in .html, and --json prints the scores": writes_json and not train,
     }
     refuse(wrong)
+    if train:
+        refuse_given("is for the scores of jobs, and --train only finds limits", "threshold", "order", "least_duration")
+    if known is not None:
+        refuse_given("is what limits are found with, and --limits has some", "quantiles")
     from ...runs.scores.blocks import DEFAULT_SEGMENT_S
     from ...runs.scores.limits import read_limits
 
@@ -128,7 +142,9 @@ def command(
         raise click.UsageError(f"these limits are for segments of {limits.segment_s:g} s: leave --segment out")
     length = limits.segment_s if limits is not None else segment or DEFAULT_SEGMENT_S
     tables = _sources(traces, length, request)
-    if limits is None:
+    if limits is not None and critical is not None:
+        limits = replace(limits, critical=critical)
+    elif limits is None:
         limits = _trained(tables, length, quantiles, critical, train)
     if train and out is not None:
         _finish_training(limits, out, request.as_json)
@@ -149,8 +165,7 @@ def _sources(paths: tuple[Path, ...], segment: float, request: Request) -> "list
         from ...runs.scores.tables import MetricTable
 
         found += [MetricTable(table, segment) for table in tables]
-        for table in found:
-            refuse_for_tables(table.path, "window", "files")
+        refuse_for_tables([table.path for table in found], bool(runs and runs.traces))
     if runs is not None and runs.traces:
         from ...runs.scores.traces import TraceJobs
 

@@ -1,7 +1,7 @@
 """Show what each layer makes of the one above, with findings."""
 
 from ..options import BRIEF, DIRECTION, FREQUENCY, LAYERS, MEMORY, METHOD, READING
-from ..request import Request, console, is_given, print_json, trace_command
+from ..request import Request, console, is_given, print_json, refuse_frequency, trace_command
 
 
 @trace_command("compare traces.otf2 --direction write", BRIEF, LAYERS, DIRECTION, METHOD, FREQUENCY, *READING, MEMORY)
@@ -17,6 +17,7 @@ def command(request: Request, brief: bool) -> None:
     """
     from ...analysis.comparison.layers import compare_layers
 
+    refuse_frequency(request)
     trace = request.open(relations=True)
     comparison = compare_layers(
         trace,

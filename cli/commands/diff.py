@@ -53,10 +53,9 @@ def command(
         checked = [FailRule(text) for text in rules]
     chosen = Settings(**settings)
     sides = []
-    for side in (before, after):
-        folder, _ = folder_and_pattern(side)
-        if is_collection(folder):
-            refuse_for_tables(folder, "window", "files", "method")
+    folders = [folder_and_pattern(side)[0] for side in (before, after)]
+    collections = [folder for folder in folders if is_collection(folder)]
+    refuse_for_tables(collections, len(collections) < len(folders))
     for side in (before, after):
         with Progress("reading traces") as progress:
             sides.append(read_chosen(side, chosen, workers=workers, client=dask, progress=progress))

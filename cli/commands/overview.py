@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ..options import DIRECTION, FREQUENCY, LAYERS, MEMORY, METHOD, READING
-from ..request import Request, console, print_counters, print_json, trace_command
+from ..request import Request, console, print_counters, print_json, refuse_frequency, trace_command
 
 if TYPE_CHECKING:
     from ...layers.trace import Trace
@@ -15,6 +15,7 @@ def command(request: Request) -> None:
     second of that time; its period with how far it may be off, the confidence in it (0 to 1), and from when to when it
     holds. Below, the first findings with what each costs the run. periods, compare and layers tell more.
     """
+    refuse_frequency(request)
     show_overview(request)
 
 

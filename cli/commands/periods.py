@@ -22,7 +22,16 @@ from ..options import (
     picture_option,
 )
 from ..progress import Progress
-from ..request import Request, console, is_given, prepare_picture, print_json, refuse, trace_command
+from ..request import (
+    Request,
+    console,
+    is_given,
+    prepare_picture,
+    print_json,
+    refuse,
+    refuse_frequency,
+    trace_command,
+)
 
 if TYPE_CHECKING:
     from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
@@ -112,10 +121,11 @@ def command(
         "--parts says how many parts are analysed, so it needs --by": parts is not None and by is None,
         "--signal metadata has neither --direction nor --traffic: leave them out": quantity == "metadata" and directed,
         _NEEDS_OPERATIONS: kept and quantity != "bandwidth",
-        "--phases lists what --brief leaves out: leave out one": brief and phases and not request.as_json,
+        "--phases lists what --brief leaves out: leave out one": brief and phases,
         "--order is that of a filter, so it needs --filter": order is not None and request.filter is None,
     }
     refuse(wrong)
+    refuse_frequency(request, bool(request.filter or components or picture))
     options, filter = _options(request.method, tuning), _filter(request.filter, order)
     prepare_picture(picture)
     from ...analysis.comparison.layer_periods import LayerPeriod, with_fit

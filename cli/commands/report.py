@@ -1,6 +1,5 @@
 """Write a page that shows a trace or many runs: one HTML file."""
 
-import shlex
 from pathlib import Path
 
 import click
@@ -9,10 +8,16 @@ from ...model.document import SCHEMA_VERSION
 from ...model.text import printable
 from ..options import FREQUENCY, LAYERS, MEMORY, METHOD, READING, TRAFFIC, output_option
 from ..progress import Progress
-from ..request import Request, console, print_json, print_written, refuse_for_tables, trace_command, warn
-
-_COLLECT = (
-    "name one, or make a page of all by 'iostrata collect {folder} -o runs' and 'iostrata report runs -o runs.html'"
+from ..request import (
+    Request,
+    console,
+    print_json,
+    print_written,
+    refuse_for_tables,
+    refuse_given,
+    several_text,
+    trace_command,
+    warn,
 )
 
 PAGE = output_option(
@@ -25,7 +30,8 @@ SCORES = click.option(
     "--scores",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Of a collection: rank the runs by the Problem-Scores in this file, which iostrata assess --json has written.",
+    help="Of a collection: rank the runs by the Problem-Scores in this file, which iostrata assess --json has written. "
+    " [default: those of iostrata assess at its defaults]",
 )
 
 EACH = click.option(
@@ -49,29 +55,23 @@ def command(request: Request, out: Path | None, scores: Path | None, each: bool)
     """
     from ...model.errors import TraceError
     from ...runs.collection.chosen import folder_and_pattern
-    from ...runs.collection.content import several_traces
     from ...runs.collection.tables import is_collection
 
     folder, pattern = folder_and_pattern(request.trace)
     if out is None:
         out = _named_after(folder)
     if is_collection(folder):
-        refuse_for_tables(folder, "window", "files", "method")
+        refuse_for_tables([folder], traces=each)
+        refuse_given("is for the page of a trace", "layers", "traffic", "fs", "memory", "dask")
         _report_runs(request, out, scores, each)
         return
-    several = f"{folder} holds several traces: {_COLLECT.format(folder=shlex.quote(str(folder)))}"
     if pattern != "*":
-        raise TraceError(several)
+        raise TraceError(several_text(folder))
     if scores is not None or each:
         raise click.UsageError("--scores and --each are for a collection, the folder that iostrata collect has written")
     from ...export.report.write import write_report
 
-    try:
-        trace = request.open(relations=True)
-    except TraceError:
-        if several_traces(folder):
-            raise TraceError(several) from None
-        raise
+    trace = request.open(relations=True)
     with Progress("drawing the report") as progress:
         written = write_report(
             trace,
@@ -98,12 +98,18 @@ def _named_after(trace: Path) -> Path:
 
 def _report_runs(request: Request, out: Path, scores: Path | None, each: bool) -> None:
     """Write the page of a collection."""
-    from ...export.runs.ranking_page import known_reports, read_scores, write_ranking, write_reports
+    from ...export.runs.ranking_page import Scores, known_reports, read_scores, write_ranking, write_reports
     from ...model.quantities import bytes_text, counted
     from ...runs.collection.chosen import chosen_runs
 
     (collection,) = chosen_runs([request.trace]).collections
-    known = None if scores is None else read_scores(scores)
+    known: Scores
+    if scores is None:
+        from ...runs.scores.tables import scores_of_runs
+
+        known = {one.job: one.problem_score for one in scores_of_runs(collection)}
+    else:
+        known = read_scores(scores)
     failed: tuple[str, ...] = ()
     if each:
         with Progress("writing reports") as progress:

@@ -15,6 +15,7 @@ from ..request import (
     prepare_picture,
     print_files,
     print_json,
+    refuse_given,
     warn_of_left_out,
     write_all,
 )
@@ -101,6 +102,8 @@ def command(
     served), Set-10 (jobs of like periods one at a time, sets share by priority) and clairvoyant: Set-10 with the
     period that each job really has. Stretch, I/O slowdown and utilization are as FTIO (IPDPS'24) defines them.
     """
+    if not (random_start or error):
+        refuse_given("is of chance, which --random-start and --error bring in", "runs", "seed")
     prepare_picture(picture)
     jobs = _jobs(traces, Request(traces[0], **reading), layer, direction)
     from ...export.runs.schedule_files import write_schedule_figure, write_sets
@@ -143,8 +146,10 @@ def _jobs(paths: tuple[Path, ...], request: Request, layer: str | None, directio
 
     found: list[PeriodicJob] = []
     failed: list[str] = []
+    kinds = set[str]()
     for path in paths:
         if is_job_table(path):
+            kinds.add("table")
             found += read_job_table(path)
             continue
         # What is named twice is two jobs.
@@ -154,12 +159,18 @@ def _jobs(paths: tuple[Path, ...], request: Request, layer: str | None, directio
         for trace in runs.traces:
             try:
                 if is_periods_document(trace):
+                    kinds.add("document")
                     found.append(recorded_job(trace.stem, read_periods(trace), layer, direction))
                 else:
+                    kinds.add("trace")
                     document = _periods(replace(request, trace=trace), direction)
                     found.append(recorded_job(trace_name(trace), document, layer, direction))
             except (TraceError, SelectionError, MissingLibraryError, OSError) as error:
                 failed.append(str(error))
+    if "trace" not in kinds:
+        refuse_given("is of traces, and none is named", "files", "engine", "calls", "workers", "dask")
+    if kinds == {"table"}:
+        refuse_given("is of recordings, and a table has neither", "layer", "direction")
     warn_of_left_out(failed, found)
     return named_apart(found)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -10,11 +10,13 @@ from ..options import output_option, picture_option
 from ..request import (
     Request,
     console,
+    is_given,
     prepare_picture,
     print_files,
     print_json,
     refuse,
     refuse_for_tables,
+    refuse_given,
     runs_command,
     warn,
     warn_of_left_out,
@@ -24,7 +26,7 @@ from ..request import (
 if TYPE_CHECKING:
     from ...export.written import Written
     from ...runs.signatures.sample import Sample
-    from ...runs.signatures.signature import SampleUse, Signature
+    from ...runs.signatures.signature import Recorded, SampleUse, Signature
     from ...runs.signatures.traces import RunSignals
 
 RUNS = click.argument("traces", metavar="[RUNS]...", nargs=-1, type=click.Path(path_type=Path))
@@ -127,35 +129,22 @@ def command(
         f"--gamma {gamma:g} is larger than --kappa {kappa:g}: it is to be the smaller of them": gamma > kappa,
     }
     refuse(wrong)
+    method = _method(method, log)
     prepare_picture(picture)
-    from ...model.errors import SelectionError
-    from ...runs.signatures.loops import loops_signature
-    from ...runs.signatures.sample import checked_samples
     from ...runs.signatures.signature import extract_signature
 
-    samples: list[Sample]
     left_out: tuple[SampleUse, ...] = ()
-    chosen = None
-    runs: list[RunSignals] = []
+    chosen = signature = None
     if log is not None and jobs is not None:
         samples, left_out = _from_log(log, jobs, direction, interval)
     else:
         runs, samples, chosen = _from_runs(traces, request, layer, direction, interval)
-    what = f"{log or chosen} {direction}"
-    by_loops = None
-    if chosen is not None and method in (None, "loops"):
-        checked_samples(tuple(samples))
-        by_loops = loops_signature(runs, samples, chosen, direction, kappa)
-    if by_loops is None and method == "loops":
-        raise SelectionError(f"the runs share no loop that moves bytes in {chosen}; take another --method")
-    signature = by_loops or extract_signature(
-        samples,
-        recorded="program" if log is None else "server",
-        method=method or "iosi",
-        level=level,
-        gamma=gamma,
-        kappa=kappa,
+        signature = _by_loops(method, runs, samples, chosen, direction, kappa)
+    recorded: Recorded = "program" if log is None else "server"
+    signature = signature or extract_signature(
+        samples, recorded=recorded, method=method or "iosi", level=level, gamma=gamma, kappa=kappa
     )
+    what = f"{log or chosen} {direction}"
     written = _write(signature, what, out, picture)
     if request.as_json:
         from ...export.json.runs import signature_document
@@ -166,6 +155,45 @@ def command(
 
         print_signature(signature, what, left_out, console())
         print_files(written)
+
+
+_OF_TRACES: Final = ("layer", "window", "files", "engine", "calls", "workers", "dask")
+
+
+def _method(method: str | None, log: Path | None) -> str | None:
+    """Return the method, None for loops where there are some; options that would change nothing are wrong usage."""
+    if method is None and is_given("level"):
+        # Loops have no wavelets.
+        method = "iosi"
+    if log is None:
+        if method != "plain":
+            refuse_given("is for --log and --method plain: the bursts of traces are matched in their order", "gamma")
+    else:
+        refuse_given("is for traces, not for a log", *_OF_TRACES)
+        if log.suffix.lower() == ".csv":
+            refuse_given("is for HDF5: a log as CSV does not tell reads from writes", "direction")
+    if method == "loops":
+        refuse_given("is not for loops, which have no wavelets", "level")
+    if method == "dtw":
+        refuse_given("is not for --method dtw, which warps all runs into one", "gamma", "kappa")
+    return method
+
+
+def _by_loops(
+    method: str | None, runs: list["RunSignals"], samples: list["Sample"], layer: str, direction: str, kappa: float
+) -> "Signature | None":
+    """Return the signature by the loops that runs share; None without such, or where another method was chosen."""
+    if method not in (None, "loops"):
+        return None
+    from ...model.errors import SelectionError
+    from ...runs.signatures.loops import loops_signature
+    from ...runs.signatures.sample import checked_samples
+
+    checked_samples(tuple(samples))
+    found = loops_signature(runs, samples, layer, direction, kappa)
+    if found is None and method == "loops":
+        raise SelectionError(f"the runs share no loop that moves bytes in {layer}; take another --method")
+    return found
 
 
 def _write(signature: "Signature", what: str, out: Path | None, picture: Path | None) -> "list[Written]":
@@ -194,8 +222,8 @@ def _from_runs(
     found: list[RunSignals] = []
     failed: list[str] = []
     told: set[Path] = set()
+    refuse_for_tables([one.path for one in runs.collections], bool(runs.traces))
     for collection in runs.collections:
-        refuse_for_tables(collection.path, "window", "files")
         failed += [f"{job.job}: {job.reason}" for job in collection.jobs if not job.usable]
         found += collection_signals(collection, direction)
     for trace in runs.traces:
@@ -220,6 +248,7 @@ def _from_log(
     log: Path, jobs: Path, direction: str, interval: float | None
 ) -> tuple[list["Sample"], tuple["SampleUse", ...]]:
     """Return a sample of each job, and the jobs of which there is none."""
+    from ...model.errors import SelectionError
     from ...model.quantities import counted
     from ...runs.signatures.server_logs import job_samples, read_jobs, read_log
     from ...runs.signatures.signature import SampleUse
@@ -228,4 +257,7 @@ def _from_log(
     if known.missing:
         warn(f"{counted(known.missing, 'value')} of {len(known.values):,} missing, interpolated")
     samples, rest = job_samples(known, read_jobs(jobs), interval)
+    if rest and not samples:
+        name, reason = rest[0][0].name, rest[0][1]
+        raise SelectionError(f"none of the jobs can be cut out of the log: {name}: {reason}")
     return samples, tuple(SampleUse(job.name, False, reason, job.end - job.start, 0.0, None, 0) for job, reason in rest)

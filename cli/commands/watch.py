@@ -4,10 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from ..options import BROKEN, CALLS, DIRECTION, ENGINE, FILES, LAYERS, WORKERS
-from ..request import Request, as_wrong_usage, command_of, console, refuse, warn
+from ..request import Request, as_wrong_usage, command_of, console, refuse, refuse_given, warn
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -85,11 +84,9 @@ def command(
         "--speed is of --replay: a job that runs has its own": speed is not None and replay is None,
         "--once is of sources: a trace that is replayed has ended": once and replay is not None,
     }
-    context = click.get_current_context()
-    for name in reading:
-        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        wrong[f"--{name} is of --replay: the lines of a source tell nothing of that"] = given and replay is None
     refuse(wrong)
+    if replay is None:
+        refuse_given("is of --replay: the lines of a source tell nothing of that", *reading)
     from ...live.alarms import parse_rule
     from ...live.job import LiveJob
     from ...model.errors import SelectionError

@@ -52,12 +52,8 @@ _BINS: Final = 24
 _MOST_SCORES: Final = 2**28
 """Bytes of a file of scores that are read."""
 
-Scores = Mapping[str, Mapping[str, Any]]
-
-
-def job_cost(job: JobRow) -> float:
-    """Return the time in the program's own operations, summed over all ranks, in s."""
-    return (job.rank_io_s or 0.0) * (job.ranks or 0)
+Scores = Mapping[str, float]
+"""Problem-Scores by the key of a run, in the order of assess."""
 
 
 def io_share(job: JobRow) -> float | None:
@@ -72,7 +68,7 @@ def _columns(*names: str) -> dict[str, TableColumn]:
 
 
 _JOB: Final = _columns(
-    "io_s", "duration_s", "ranks", "bytes_read", "bytes_written", "operations", "metadata_operations"
+    "cost_s", "io_s", "duration_s", "ranks", "bytes_read", "bytes_written", "operations", "metadata_operations"
 )
 _SHARE: Final = TableColumn("Share of the run", io_share, "share", "I/O time over the length of the run.")
 _DISTRIBUTIONS: Final = (
@@ -87,7 +83,7 @@ _DISTRIBUTIONS: Final = (
 def _named(run: Run, name: str, report: str | None) -> Cell:
     """Return what a run is called, with a link to its report and its worst finding."""
     worst = min(run.findings, key=lambda one: SEVERITIES.index(one.severity), default=None)
-    notes = [] if worst is None or worst.severity == "info" else [(worst.severity, f"{worst.severity}: {worst.text}")]
+    notes = [] if worst is None or worst.severity == "info" else [(worst.severity, worst.text)]
     shown = f"{name} (damaged)" if run.job.damaged else name
     href = None if report is None else quote(report)
     return {"value": shown, "title": run.job.job, "notes": notes, "order": name, "href": href}
@@ -122,7 +118,7 @@ def write_ranking(
     path : path
         Of the page; one that is there is replaced.
     scores : mapping, optional
-        Of each run, by its key, what ``iostrata assess`` says, in its order, as `read_scores` gives it.
+        The Problem-Score of each run, by its key, in the order of ``iostrata assess``.
     reports : mapping, optional
         Of a run, by its key, the path of its report from the folder of the page.
 
@@ -147,7 +143,7 @@ def read_scores(path: str | os.PathLike[str]) -> Scores:
         if os.stat(path).st_size > _MOST_SCORES:
             raise ValueError(f"it is larger than {bytes_text(_MOST_SCORES)}")
         jobs = checked_document(json.loads(Path(path).read_bytes()))["jobs"]
-        return {str(job["job"]): {"problem_score": float(job["problem_score"])} for job in jobs}
+        return {str(job["job"]): float(job["problem_score"]) for job in jobs}
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
         raise TraceError(
@@ -164,8 +160,8 @@ def ranking_page(
     usable = [job for job in jobs if job.usable]
     failed = [job for job in jobs if not job.usable]
     # The order of assess, which puts short jobs after longer ones, is not that of the bare scores.
-    place_of = {job: place for place, job in enumerate(scores) if scores[job].get("problem_score", 0.0) > 0}
-    usable.sort(key=lambda job: (place_of.get(job.job, len(scores)), -job_cost(job), job.job))
+    place_of = {job: place for place, job in enumerate(scores) if scores[job] > 0}
+    usable.sort(key=lambda job: (place_of.get(job.job, len(scores)), -(job.cost_s or 0.0), job.job))
     runs = {run.job.job: run for run in collection.runs(("finding", "signal"), [job.job for job in usable[:most]])}
     lists = {"runs": (usable, most), "failed": (failed, _MOST_FAILED)}
     sections = (
@@ -196,17 +192,17 @@ def _ranking(
     score_of = {
         job.job: {"value": score, "order": -place}
         for place, job in enumerate(jobs)
-        if (score := scores.get(job.job, {}).get("problem_score")) is not None
+        if (score := scores.get(job.job)) is not None
     }
     problem = "Problem-Score (Betke & Kunkel, ISC’20) as iostrata assess gives it."
     columns = [
         TableColumn("Run", lambda job: _named(runs[job.job], names[job.job], reports.get(job.job)), "text"),
         TableColumn("Over time", lambda job: _over_time(runs[job.job]), "spark"),
         TableColumn("Problem", lambda job: score_of.get(job.job), "ratio", problem),
-        TableColumn("I/O cost", job_cost, "seconds", "Time in the program’s own operations, summed over all ranks."),
+        _JOB["cost_s"],
         _JOB["io_s"],
         _SHARE,
-        *(column for name, column in _JOB.items() if name != "io_s"),
+        *(column for name, column in _JOB.items() if name not in ("cost_s", "io_s")),
         TableColumn("Findings", _by_severity, "count", "Critical ones count first, then warnings."),
     ]
     known = [column for column in columns if any(column.of(job) is not None for job in jobs)]
@@ -330,18 +326,18 @@ def _headline(usable: Sequence[JobRow], names: Mapping[str, str], scores: Scores
     if not usable:
         return ["None of the traces could be read."]
     said = []
-    score = float(scores.get(usable[0].job, {}).get("problem_score", 0.0))
+    score = scores.get(usable[0].job, 0.0)
     if score > 0:
         said.append(
-            f"{names[usable[0].job]} comes first in the ranking of assess, with a Problem-Score of {score:.3g}."
+            f"{names[usable[0].job]} comes first in the ranking of assess, with a Problem-Score of {score:.3g}; runs "
+            "without a score follow by what I/O costs."
         )
-    by_cost = sorted(usable, key=job_cost, reverse=True)
-    total = sum(map(job_cost, usable))
-    if total > 0:
-        first = by_cost[0]
+    costs = {job.job: job.cost_s or 0.0 for job in usable}
+    if any(costs.values()):
+        first = max(costs, key=lambda job: costs[job])
         said.append(
-            f"{names[first.job]} spends the most time in I/O, {seconds_text(job_cost(first))} over all its ranks, "
-            f"{percent_text(job_cost(first) / total)} of what all runs spend."
+            f"{names[first]} spends the most time in I/O, {seconds_text(costs[first])} over all its ranks, "
+            f"{percent_text(costs[first] / sum(costs.values()))} of what all runs spend."
         )
     serious = [job for job in usable if job.critical or job.warnings]
     if serious:
@@ -403,7 +399,7 @@ def write_reports(
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise output_error(folder, error) from error
-    jobs = sorted((job for job in collection.jobs if job.usable), key=job_cost, reverse=True)
+    jobs = sorted((job for job in collection.jobs if job.usable), key=lambda job: -(job.cost_s or 0.0))
     failed = []
     for done, job in enumerate(jobs[:MOST_ROWS]):
         if progress is not None:

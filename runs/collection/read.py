@@ -192,11 +192,12 @@ def _moved(trace: Trace, segments: SegmentSums, signals: Iterable[tuple[str, str
         "metadata_operations": sum(segments.metadata.values()),
         "io_s": segments.busy_s,
         "rank_io_s": sum(one.summed_s for one in own) / max(1, trace.ranks),
+        "cost_s": sum(one.summed_s for one in own),
     }
     unknown = {one.name for one in metrics_of(JobRow) if recording.reason(*one.needs)}
     if recording.reason("handles") and len(trace.layers) > 1:
         # What of several layers is the program's own is known by the handles alone.
-        unknown |= {"operations", "bytes_read", "bytes_written", "rank_io_s"}
+        unknown |= {"operations", "bytes_read", "bytes_written", "rank_io_s", "cost_s"}
     return {name: value for name, value in found.items() if name not in unknown}
 
 

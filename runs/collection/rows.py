@@ -114,6 +114,13 @@ class JobRow:
         needs=("operations",),
         default=None,
     )
+    cost_s: float | None = column(
+        "Time in the program's own operations, summed over all ranks.",
+        unit="s",
+        title="I/O cost",
+        needs=("operations",),
+        default=None,
+    )
     findings: int | None = column("Findings in all.", default=None)
     critical: int | None = column("Findings of the severity critical.", default=None)
     warnings: int | None = column("Findings of the severity warning.", default=None)

@@ -15,7 +15,7 @@ from ..collection.rows import FindingRow, LayerRow, Run
 from .iterations import ITERATING, Compared, LoopPair, pairs_of, steps_by_kind
 from .quantities import COUNTED, FLUSHED, QUANTITIES, RECURRING, TIMED, Quantity
 from .recorded import NotRecorded, could_tell_finding, could_tell_layer, main_layer, not_recorded, with_layer
-from .testing import ALPHA, ENOUGH, Outcome, RunSpread, compare, compare_counts, holm
+from .testing import ALPHA, ENOUGH, Group, Outcome, RunSpread, compare, compare_counts, corrected
 from .words import (
     Words,
     count_text,
@@ -42,6 +42,8 @@ _FEWEST_PHASES: Final = 4
 _LEAST_SHARE: Final = 0.05
 _OVERLAP: Final = "runs of one side are as those of the other"
 _SHARES: Final = frozenset(one.id for one in QUANTITIES if one.share)
+_BY_ITERATIONS: Final = 0.9
+"""Share of the chance to err that the times of iterations have, where there are some: they tell most."""
 _LEAST_MUCH: Final = 0.01
 """Share of a run's operations or bytes below which a layer and direction are not worth a sentence in front."""
 
@@ -112,6 +114,8 @@ class _Tested:
     """Makes the sentence, given the interval."""
     doubt: str = ""
     """Why it does not matter although the interval says so."""
+    pair: LoopPair | None = None
+    """The loop whose iterations it is about."""
 
     def decided(self, p_value: float | None) -> Change:
         """Return the change with its corrected p-value, and an interval that agrees with that."""
@@ -155,11 +159,31 @@ def changes_between(
         # Where there is no difference at all, there is nothing to be wrong about.
         if isinstance(one, _Tested) and one.change.size > 0
     ]
-    corrected = iter(holm([one.p_value for one in tested if one.p_value is not None]))
-    found = [one.decided(None if one.p_value is None else next(corrected)) for one in tested]
-    found = _without_credit(found, before, order)
+    found = _without_credit(list(_decided(tested)), before, order)
     found.sort(key=lambda one: _rank(one, order))
     return (*(_with_cost(one, pairs) for one in found[:1]), *found[1:]), untold
+
+
+def _decided(tested: Sequence[_Tested]) -> Iterator[Change]:
+    """Give the changes with their p-values corrected, those about the iterations of one loop together."""
+    families: dict[object, list[_Tested]] = {}
+    for one in tested:
+        families.setdefault(id(one) if one.pair is None else one.pair, []).append(one)
+    known = {key: [one.p_value for one in family if one.p_value is not None] for key, family in families.items()}
+    pairs = [one for one, p_values in known.items() if isinstance(one, LoopPair) and p_values]
+    others = sum(len(p_values) for key, p_values in known.items() if key not in pairs)
+    looped, whole = (_BY_ITERATIONS if pairs and others else 1.0), sum(one.weight for one in pairs)
+    groups = [
+        Group(p_values, looped * key.weight / whole, key.tests)
+        if isinstance(key, LoopPair)
+        else Group(p_values, (1.0 - looped if pairs else 1.0) / others)
+        for key, p_values in known.items()
+        if p_values
+    ]
+    decided = iter(corrected(groups))
+    for key, family in families.items():
+        p_values = iter(next(decided) if known[key] else ())
+        yield from (one.decided(None if one.p_value is None else next(p_values)) for one in family)
 
 
 def _with_cost(change: Change, pairs: Sequence[LoopPair]) -> Change:
@@ -230,7 +254,7 @@ def _of_iterations(pair: LoopPair, layer: str | None, found: Compared) -> _Teste
     place = ("iteration-time", layer, None)
     change = _change(place, found.before, found.after, say(interval), size, good, ratio, interval)
     candidate = size >= ITERATING.least and _apart(outcome, list(found.means))
-    return _Tested(change, outcome.p_value, candidate, None, outcome, say, _OVERLAP)
+    return _Tested(change, outcome.p_value, candidate, None, outcome, say, _OVERLAP, pair)
 
 
 def _without_credit(changes: list[Change], before: Sequence[Run], order: Sequence[str]) -> list[Change]:
@@ -367,7 +391,7 @@ def _is_much(rows: Sequence[LayerRow], runs: Sequence[Run]) -> bool:
     return _mean([row.bytes for row in rows]) >= _LEAST_MUCH * _mean(whole)
 
 
-def _presence(before: tuple[int, int], after: tuple[int, int]) -> float:
+def _presence(before: tuple[int, int], after: tuple[int, int]) -> float | None:
     """Return the p-value of something that runs have or not; what a program does is the same in all its runs."""
     if before[0] in (0, before[1]) and after[0] in (0, after[1]):
         return 0.0 if (before[0] == 0) != (after[0] == 0) else 1.0

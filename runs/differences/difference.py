@@ -89,15 +89,17 @@ class Difference:
 
     @property
     def verdict(self) -> str:
-        """``same``, ``better``, ``worse``, or ``changed`` where it is both or neither, or A and B do different work."""
-        signs = {change.good for change in self.mattering}
-        if not signs:
+        """``same``, ``better``, ``worse``, or ``changed`` where it is both or neither, or A and B do different work.
+
+        Better is what takes less time, or moves less for the same: a finding that went has yet to show in these.
+        """
+        if not self.mattering:
             return "same"
-        if self._other_work is not None:
+        measured = {change.good for change in self.mattering if not change.id.startswith("finding:")} - {0}
+        signs = {change.good for change in self.mattering} - {0}
+        if self._other_work is not None or not measured or len(signs) > 1:
             return "changed"
-        if 1 in signs and -1 not in signs:
-            return "better"
-        return "worse" if -1 in signs and 1 not in signs else "changed"
+        return "better" if measured == {1} else "worse"
 
     def phases(self, layer: str, direction: str) -> tuple[PhasePair, ...]:
         """Return the aligned phases of the first run of each side; empty where one has none."""

@@ -2,7 +2,8 @@
 
 With three runs a side or more the run is the unit, its value the mean over its iterations, and its spread at least what
 these show. With fewer it is what iterations show, of which fewer count where neighbours are alike, and beside it what
-`ITERATING` says of runs.
+`ITERATING` says of runs. What all runs do alike from iteration to iteration, a slow first one or files that grow, is no
+spread: there iterations are compared by their number, the first with the first.
 """
 
 import math
@@ -16,7 +17,7 @@ import numpy as np
 from ...model.arrays import Floats
 from ..collection.loops import LoopStep, steps_of
 from ..collection.rows import IterationRow, LoopRow, Run
-from .testing import Outcome, RunSpread, compare
+from .testing import Outcome, RunSpread, compare, effective_count
 
 ITERATING: Final = RunSpread(deviation=0.03, least=0.05)
 """Of an iteration, from run to run beside what its own iterations show: what the node and its memory make of a run."""
@@ -24,6 +25,8 @@ _FEWEST: Final = 4
 """Iterations of a run from which on their spread is known."""
 _ALIKE: Final = 1.64
 """Neighbours are taken to be alike where their correlation is so many standard deviations above 0."""
+_PATTERN: Final = 0.01
+"""How seldom chance makes iterations of the same number as alike as those that are taken to have a pattern."""
 _SIMILAR: Final = 0.5
 """Share of the kinds of steps that two loops must have in common to be one, where they are not the same."""
 _AS_MANY: Final = math.log(1.5)
@@ -95,7 +98,12 @@ class LoopPair:
         if not all(sides):
             return None
         means = [np.array([run.mean() for run in side]) for side in sides]
-        parts = [(_variance_of_mean(run) / len(side) ** 2, len(run) - 1) for side in sides for run in side]
+        rest, kept = _without_pattern([run for side in sides for run in side])
+        sizes = [len(side) for side in sides for _ in side]
+        parts = [
+            (_variance_of_mean(run) / kept / size**2, kept * (len(run) - 1))
+            for run, size in zip(rest, sizes, strict=True)
+        ]
         within = sum(part for part, _ in parts)
         freedom = within**2 / sum(part**2 / size for part, size in parts) if within > 0 else math.inf
         outcome = compare(means[0], means[1], ITERATING, within, freedom)
@@ -104,6 +112,19 @@ class LoopPair:
             outcome = replace(outcome, error=math.sqrt(within), freedom=freedom)
         before, after = (float(np.exp(one.mean())) for one in means)
         return Compared(before, after, outcome, self.iterations, means)
+
+    @cached_property
+    def tests(self) -> float:
+        """How many tests those of an iteration's length and of its layers are in effect."""
+        runs = []
+        for one in (*self.before, *self.after):
+            columns = [one.seconds(layer) for layer in (None, *self.layers) if self.compared(layer) is not None]
+            if len({len(column) for column in columns}) == 1:
+                known = np.array(columns).T
+                logs = np.log(known[(known > 0).all(axis=1)])
+                runs.append(logs - logs.mean(axis=0) if len(logs) else logs)
+        together = np.concatenate(runs) if runs else np.zeros((0, 1))
+        return effective_count(together) if len(together) >= _FEWEST else 1.0 + len(self.layers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +140,25 @@ class Compared:
 
 def _positive(values: Floats) -> Floats:
     return values[values > 0]
+
+
+def _without_pattern(runs: list[Floats]) -> tuple[list[Floats], float]:
+    """Return runs without what they have in common from iteration to iteration, and the share of variance that is left.
+
+    They have something in common where an analysis of variance by iteration and run says so.
+    """
+    from scipy.special import fdtrc
+
+    count, length = len(runs), len(runs[0])
+    if any(len(run) != length for run in runs):
+        return runs, 1.0
+    off = np.array([run - run.mean() for run in runs])
+    common = off.mean(axis=0)
+    rest = off - common
+    shared, single = count * float(common @ common), float((rest * rest).sum()) / (count - 1)
+    if single > 0 and fdtrc(length - 1, (count - 1) * (length - 1), shared / single) > _PATTERN:
+        return runs, 1.0
+    return list(rest), (count - 1) / count
 
 
 def _variance_of_mean(values: Floats) -> float:

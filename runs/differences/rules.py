@@ -65,6 +65,12 @@ class _Ratio:
         low, high = _interval(change)
         return low > self.limit if self.more else high < self.limit
 
+    def decides_on(self, change: Change) -> bool:
+        """Tell whether a change of what it is about is one that both sides can be compared by."""
+        if self.id in _OF_LOOPS:
+            return change.id == "iteration-time"
+        return self.came_or_went(change)
+
     def came_or_went(self, change: Change) -> bool:
         """Tell whether a change is a layer that one side has not, and the quantity 0 where a layer does nothing."""
         return change.id == "layer" and self.id in _KNOWN_OF.get(change.direction or "", _COUNTED)
@@ -153,15 +159,13 @@ class FailRule:
 
     def _nothing_to_compare(self, ratio: _Ratio, difference: Difference) -> str | None:
         """Return why neither side, or only one, has the quantity; None where both have it, or a layer came or went."""
-        rows = [ratio.rows(difference.before), ratio.rows(difference.after)]
-        if ratio.id in _OF_LOOPS and any(
-            one.id == "iteration-time" and ratio.is_about(one) for one in difference.changes
-        ):
+        if any(ratio.is_about(one) and ratio.decides_on(one) for one in difference.changes):
             return None
+        rows = [ratio.rows(difference.before), ratio.rows(difference.after)]
         if not any(rows):
             return f"rule {self.text!r}: neither A nor B has {ratio.operations}"
         having = [ratio.having(side) for side in rows]
-        if having[0] & having[1] or any(ratio.came_or_went(one) and ratio.is_about(one) for one in difference.changes):
+        if having[0] & having[1]:
             return None
         untold = [one for one in difference.not_recorded if one.id in (ratio.id, "layer") and ratio.is_about(one)]
         self._refuse(untold, ratio.id)

@@ -18,7 +18,9 @@ import numpy.typing as npt
 from ...model.arrays import Columns, Floats, Ints, Mask
 from ...model.errors import TraceError
 from ..collection.tables import Collection, arrow
-from .blocks import METRICS, MetricBlock, too_long
+from .assessment import SHORT_SEGMENTS, JobScore, assess, ranked
+from .blocks import DEFAULT_SEGMENT_S, METRICS, MetricBlock, too_long
+from .limits import Training
 
 NAMES: Final = ("job", "node", "filesystem", "metric")
 SAMPLES: Final = ("time", "value")
@@ -357,3 +359,14 @@ def _typical_step(time: Floats, key: Ints) -> float:
 def _floats(column: Any) -> Floats:
     found: Floats = np.asarray(column.cast(arrow().float64()).to_numpy(zero_copy_only=False), np.float64)
     return found
+
+
+def scores_of_runs(runs: Collection) -> list[JobScore]:
+    """Return the scores of the runs of a collection in their order, as ``iostrata assess`` has them at its defaults."""
+    table = MetricTable(runs, DEFAULT_SEGMENT_S)
+    blocks = list(table.blocks())
+    training = Training()
+    for block in blocks:
+        training.add(block)
+    limits = training.limits(DEFAULT_SEGMENT_S)
+    return ranked(assess(blocks, limits), short=SHORT_SEGMENTS * DEFAULT_SEGMENT_S)

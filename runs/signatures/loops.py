@@ -6,7 +6,8 @@ of other programs are.
 """
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -43,11 +44,7 @@ def loops_signature(
     kappa : float
         Share of the runs that must have an iteration.
     """
-    moving = [[one for one in run.loops if _volumes(one, layer, direction).any()] for run in runs]
-    shared = max(
-        ([matches(one, other, _SAME) for other in moving] for one in moving[:_REFERENCES]),
-        key=lambda found: sum(map(len, found)),
-    )
+    shared = _shared(runs, layer, direction)
     used = [place for place, found in enumerate(shared) if found]
     if len(used) < 2:
         return None
@@ -55,18 +52,11 @@ def loops_signature(
     shortest = min(len(samples[place].values) for place in used)
     prepared = tuple(compressed(samples[place], shortest) for place in used)
     scale = {place: shortest / len(samples[place].values) for place in used}
-    bursts, own = [], dict.fromkeys(used, 0)
-    for loop in dict.fromkeys(loop for found in shared for loop in found):
-        having = [place for place in used if loop in shared[place]]
-        counts = sorted((shared[place][loop].row.count for place in having), reverse=True)
-        common = counts[supporting - 1] if len(counts) >= supporting else 0
-        for number in range(common):
-            members = [place for place in having if shared[place][loop].row.count > number]
-            for place in members:
-                own[place] += 1
-            bursts.append(_burst(number, loop, members, shared, runs, layer, direction, scale))
-    if not bursts:
+    iterations = list(_common_iterations(shared, used, supporting))
+    if not iterations:
         return None
+    bursts = [_burst(*one, shared, runs, layer, direction, scale) for one in iterations]
+    own = Counter(place for _, _, members in iterations for place in members)
     interval = prepared[0].interval
     rest = [_without(one, shared[place], scale[place], runs[place].signals[layer].window[0])
             for place, one in zip(used, prepared, strict=True)]  # fmt: skip
@@ -79,13 +69,32 @@ def loops_signature(
     )  # fmt: skip
     missing = "it does not do the loops that the others share"
     uses = tuple(
-        SampleUse(
-            one.name, place in own, "" if place in own else missing, one.duration, one.volume, None, own.get(place, 0)
-        )
+        SampleUse(one.name, place in used, "" if place in used else missing, one.duration, one.volume, None, own[place])
         for place, one in enumerate(samples)
     )
     values = _drawn(bursts, interval, shortest)
     return Signature(interval, shortest * interval, uses, values, tuple(bursts), parameters, tuple(samples), prepared)
+
+
+def _shared(runs: Sequence[RunSignals], layer: str, direction: str) -> list[dict[int, RunLoop]]:
+    """Return of each run the loops that it shares with the run that shares most, by their place there."""
+    moving = [[one for one in run.loops if _volumes(one, layer, direction).any()] for run in runs]
+    return max(
+        ([matches(one, other, _SAME) for other in moving] for one in moving[:_REFERENCES]),
+        key=lambda found: sum(map(len, found)),
+    )
+
+
+def _common_iterations(
+    shared: Sequence[dict[int, RunLoop]], used: Sequence[int], supporting: int
+) -> Iterator[tuple[int, int, list[int]]]:
+    """Give the number, the loop and the runs of each iteration that enough runs have."""
+    for loop in dict.fromkeys(loop for found in shared for loop in found):
+        counts = {place: shared[place][loop].row.count for place in used if loop in shared[place]}
+        for number in range(max(counts.values())):
+            members = [place for place, count in counts.items() if count > number]
+            if len(members) >= supporting:
+                yield number, loop, members
 
 
 def _without(sample: Sample, loops: dict[int, RunLoop], scale: float, first: float) -> Sample:

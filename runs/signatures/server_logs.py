@@ -76,7 +76,10 @@ class ThroughputLog:
             Of the sample in s; default: that of the log.
         """
         if job.start < self.start - self.interval or job.end > self.end + self.interval:
-            return "it ran before the log begins or after it ends"
+            return (
+                f"it ran from {job.start:.10g} to {job.end:.10g} s since the epoch, "
+                f"and the log is from {self.start:.10g} to {self.end:.10g}"
+            )
         first, last = max(0.0, job.start - self.start), min(job.end, self.end) - self.start
         step = interval or self.interval
         if last - first < 2 * step:

@@ -111,7 +111,7 @@ def test_a_path_below_a_file(run, fixtures):
         ("handles", "--window", "100:"),
         ("periods", "--window", ":-1"),
         ("layers", "--files", "/no/such/*.file"),
-        ("periods", "--fs", "1e15"),
+        ("periods", "--fs", "1e15", "--method", "ftio"),
     ],
 )
 def test_a_selection_that_this_trace_does_not_have(run, fixtures, arguments):

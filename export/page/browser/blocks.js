@@ -45,7 +45,7 @@ const sparkline = ({ about, curves }) => svg('svg', { viewBox: '0 0 1000 100', p
 const FEW = 5;
 const cellOf = (cell) => (cell !== null && typeof cell === 'object' && !Array.isArray(cell) ? cell : { value: cell });
 const nameCell = ({ value, href, title, notes }) => (notes
-  ? h('th', { scope: 'row', class: 'name stacked', title }, h('span', {}, href ? h('a', { href }, value) : value), notes.map(([tone, text]) => h('div', { class: `muted note of-${tone}` }, text)))
+  ? h('th', { scope: 'row', class: 'name stacked', title }, h('span', {}, href ? h('a', { href }, value) : value), notes.map(([tone, text]) => h('div', { class: `muted note of-${tone}`, title: `${tone}: ${text}` }, text)))
   : h('th', { scope: 'row', class: 'name', title }, value));
 const tableCell = (column, cell, who) => {
   const { value, said, kind = column.kind, time } = cellOf(cell);

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from iostrata import SelectionError, TraceError
 from iostrata.runs import FailRule, FindingRow, JobRow, LayerRow, Run, Settings, diff_runs, read_run
 from iostrata.runs.differences.difference import aligned_phases
-from iostrata.runs.differences.testing import RunSpread, compare, holm
+from iostrata.runs.differences.testing import Group, RunSpread, compare, compare_counts, corrected, effective_count
 from scipy.stats import ttest_ind
 
 WRITE = LayerRow(
@@ -55,7 +55,7 @@ def test_a_run_against_itself_is_the_same():
         ({"files": 8}, "files", "changed"),
         ({"factor": 8.0}, "time", "worse"),
         ({"factor": 1 / 8}, "time", "better"),
-        ({"findings": (finding("small-requests"),)}, "finding:small-requests", "worse"),
+        ({"findings": (finding("small-requests"),)}, "finding:small-requests", "changed"),
     ],
 )
 def test_what_was_changed_is_the_first_sentence_both_ways(changed, first, verdict):
@@ -115,7 +115,7 @@ def test_findings_by_time_need_several_runs():
     alone = diff_runs([run()], [run(findings=(finding("waiting-ranks"),))])
     waiting = (finding("waiting-ranks"),)
     several = diff_runs([run(f"a{n}") for n in range(6)], [run(f"b{n}", findings=waiting) for n in range(6)])
-    assert (alone.verdict, several.verdict) == ("same", "worse")
+    assert (alone.verdict, several.verdict) == ("same", "changed")
 
 
 def test_layers_that_came_and_went_are_told():
@@ -167,12 +167,29 @@ def test_three_runs_and_more_are_tested_as_scipy_does(before, after):
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_holm_lies_between_each_and_bonferroni_and_keeps_the_order(p_values):
-    corrected = holm(p_values)
-    for p_value, found in zip(p_values, corrected, strict=True):
+def test_corrected_lies_between_each_and_bonferroni_and_keeps_the_order(p_values):
+    told = [one for (one,) in corrected([Group([p_value], 1.0) for p_value in p_values])]
+    for p_value, found in zip(p_values, told, strict=True):
         assert p_value <= found <= min(1.0, len(p_values) * p_value) + 1e-12
     order = np.argsort(p_values, kind="stable")
-    assert (np.diff(np.array(corrected)[order]) >= 0).all()
+    assert (np.diff(np.array(told)[order]) >= 0).all()
+
+
+def test_groups_share_the_chance_to_err_by_weight_and_tests_that_say_the_same_are_one():
+    (first,), (second,) = corrected([Group([0.04], 0.9), Group([0.04], 0.1)])
+    assert first == pytest.approx(0.04 / 0.9)
+    assert second == pytest.approx(max(first, 0.04))
+    ((one, other),) = corrected([Group([0.01, 0.5], 1.0, 2.0)])
+    assert (one, other) == pytest.approx((1 - 0.99**2, 0.75))
+    rng = np.random.default_rng(1)
+    same = rng.standard_normal((1000, 1))
+    assert effective_count(np.hstack([same, 2 * same])) == pytest.approx(1)
+    assert effective_count(rng.standard_normal((1000, 3))) == pytest.approx(3, abs=0.1)
+
+
+def test_few_runs_that_have_something_or_not_are_not_tested():
+    assert compare_counts((0, 1), (1, 1)) is compare_counts((0, 3), (3, 3)) is None
+    assert compare_counts((0, 4), (4, 4)) == pytest.approx(2 / 70)
 
 
 def test_phases_are_aligned_by_bytes_where_noise_cuts_them():

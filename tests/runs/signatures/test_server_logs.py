@@ -38,7 +38,7 @@ def test_jobs_outside_of_the_log_are_left_out_with_the_reason(tmp_path):
     jobs = [JobTimes("late", START + 90, START + 200), JobTimes("short", START + 5, START + 6)]
     samples, rest = job_samples(log, jobs)
     assert samples == []
-    assert ["ends" in rest[0][1], "1 s only" in rest[1][1]] == [True, True]
+    assert ["and the log is from" in rest[0][1], "1 s only" in rest[1][1]] == [True, True]
 
 
 def test_gaps_and_negative_values_are_interpolated_and_counted(tmp_path):
