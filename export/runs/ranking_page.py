@@ -328,9 +328,10 @@ def _headline(usable: Sequence[JobRow], names: Mapping[str, str], scores: Scores
     said = []
     score = scores.get(usable[0].job, 0.0)
     if score > 0:
+        rest = any(scores.get(job.job, 0.0) <= 0 for job in usable)
         said.append(
-            f"{names[usable[0].job]} comes first in the ranking of assess, with a Problem-Score of {score:.3g}; runs "
-            "without a score follow by what I/O costs."
+            f"{names[usable[0].job]} comes first in the ranking of assess, with a Problem-Score of {score:.3g}"
+            f"{'; those without one follow by what I/O costs' if rest else ''}."
         )
     costs = {job.job: job.cost_s or 0.0 for job in usable}
     if any(costs.values()):
