@@ -15,7 +15,7 @@ from ..model.faces import lazy_names
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .answer import Answer as Answer
-    from .following import Update as Update, follow as follow, replay as replay
+    from .following import Update as Update, follow as follow, follow_jobs as follow_jobs, replay as replay
     from .job import LiveJob as LiveJob
     from .sources import open_source as open_source
 else:

@@ -63,12 +63,20 @@ class Answer(Record):
         What the next phase moves, by how many operations, where that is known.
     alarms : tuple of Alarm or None
         What is not as it was.
+    job : str or None
+        Whose answer it is, where there are several.
+    set : int or None
+        Of several jobs: the set of Set-10, that of periods about 10^set s, by the period of what moves most.
+    priority : float or None
+        Of several jobs: the share of the bandwidth that Set-10 gives it beside others that do I/O, 10^-set.
     frequencies : tuple of (low, high, probability) or None
         Of the method ``ftio``: intervals in Hz of the frequencies found so far, and the share of them in each.
     """
 
     KEYS: ClassVar = {"as_of": "as_of_s", "frequencies": "frequency_intervals_hz"}
-    OPTIONAL: ClassVar = frozenset({"as_of", "iteration", "next_bytes", "next_operations", "alarms", "frequencies"})
+    OPTIONAL: ClassVar = frozenset(
+        {"as_of", "iteration", "next_bytes", "next_operations", "alarms", "job", "set", "priority", "frequencies"}
+    )
 
     time: float
     layer: str
@@ -90,4 +98,7 @@ class Answer(Record):
     next_bytes: int | None = None
     next_operations: int | None = None
     alarms: tuple[Alarm, ...] | None = None
+    job: str | None = None
+    set: int | None = None
+    priority: float | None = None
     frequencies: tuple[tuple[float, float, float], ...] | None = None

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Final
 
 import numpy as np
@@ -54,38 +54,104 @@ def follow(job: LiveJob, sources: Sequence[LiveSource], interval: float, *, once
     once : bool
         Whether the end of what is there is the end of the input.
     """
-    intake, clock = job.intake, job.intake.clock
+    return follow_jobs([(job, sources)], interval, once=once)
+
+
+def follow_jobs(
+    jobs: Sequence[tuple[LiveJob, Sequence[LiveSource]]], interval: float, *, once: bool = False
+) -> Iterator[Update]:
+    """Follow several jobs, each with its sources, as `follow` does one: an update has the answers of all.
+
+    Where jobs have names, their answers have the set and the priority that Set-10 would give each by its period.
+    """
+    followed = [_Followed(job, sources) for job, sources in jobs]
     raise_limits()
     due = time.monotonic() + interval
-    latest, moved_at = clock.now, time.monotonic()
     try:
         while True:
             began = time.thread_time()
-            read = [source.read() for source in sources]
-            again = max(LOOK_AGAIN, LOOKING * (time.thread_time() - began))
-            if intake.waiting:
-                job.take()
-            now = time.monotonic()
-            if clock.now != latest:
-                latest, moved_at = clock.now, now
+            read = [one.read() for one in followed]
             more = any(read)
-            ended = all(source.finished() for source in sources)
-            if not more and (ended or _at_end(sources, once)):
+            again = max(LOOK_AGAIN, LOOKING * (time.thread_time() - began))
+            now = time.monotonic()
+            if not more and all(one.is_at_end(once) for one in followed):
                 break
             if now >= due:
                 due = now + interval
-                if clock.now is not None and clock.begin is not None:
-                    # While nothing is written the clock goes on.
-                    silent = clock.now + (now - moved_at)
-                    yield Update(silent, job.answers(clock.begin, silent), intake.counts, False)
+                told = [one for one in followed if one.job.intake.clock.now is not None]
+                if told:
+                    yield _update(told, [one.answers(now) for one in told], False)
             if not more:
-                _wait(sources, due, again)
+                _wait([source for one in followed for source in one.sources], due, again)
     finally:
-        for source in sources:
+        for one in followed:
+            one.close()
+    yield _update(followed, [one.answers(None) for one in followed], True)
+
+
+class _Followed:
+    """A job with its sources."""
+
+    def __init__(self, job: LiveJob, sources: Sequence[LiveSource]) -> None:
+        self.job, self.sources = job, sources
+        self._latest, self._moved_at = job.intake.clock.now, time.monotonic()
+        self._over = False
+
+    def read(self) -> bool:
+        """Take in what there is; tell whether there was anything."""
+        read = [source.read() for source in self.sources]
+        more = any(read)
+        if self.job.intake.waiting:
+            self.job.take()
+        if self.job.intake.clock.now != self._latest:
+            self._latest, self._moved_at = self.job.intake.clock.now, time.monotonic()
+        self._over = not more and all(source.finished() for source in self.sources)
+        return more
+
+    def is_at_end(self, once: bool) -> bool:
+        """Tell whether all input is read: of a stream only when it has been closed."""
+        return self._over or all(source.finished() or (once and not source.descriptors()) for source in self.sources)
+
+    def answers(self, now: float | None) -> list[Answer]:
+        """Say what holds at a time of the monotonic clock, or None, at the end."""
+        clock = self.job.intake.clock
+        if now is None:
+            self.job.take()
+        begin, latest = clock.begin or 0.0, clock.now or 0.0
+        # While nothing is written the clock goes on.
+        silent = 0.0 if now is None or self._over else now - self._moved_at
+        return self.job.answers(begin, latest + silent, now is None, self._over)
+
+    def close(self) -> None:
+        """Close the sources."""
+        for source in self.sources:
             source.close()
-    job.take()
-    end, begin = clock.now or 0.0, clock.begin or 0.0
-    yield Update(end, job.answers(begin, end, True, ended), intake.counts, True)
+
+
+def _update(followed: Sequence[_Followed], answers: Sequence[list[Answer]], last: bool) -> Update:
+    """Put together what is said of all jobs."""
+    names = [one.job.name for one in followed]
+    if None not in names:
+        answers = [
+            [replace(one, job=name, set=number, priority=priority) for one in own]
+            for own, name, (number, priority) in zip(answers, names, _set_10(answers), strict=True)
+        ]
+    counts = [one.job.intake.counts for one in followed]
+    total = Counts(*(sum(getattr(one, field.name) for one in counts) for field in fields(Counts)))
+    told = [one for own in answers for one in own]
+    at = max((one.job.intake.clock.now or 0.0 for one in followed), default=0.0)
+    return Update(max((one.time for one in told), default=at), told, total, last)
+
+
+def _set_10(answers: Sequence[list[Answer]]) -> list[tuple[int | None, float]]:
+    """Return set and priority of each job, by the period of what moves most of what is periodic in it."""
+    from ..runs.scheduling.policies import LONGEST, SHORTEST, set_numbers, set_priorities
+
+    heaviest = (max((one for one in own if one.period), key=lambda one: one.bytes, default=None) for own in answers)
+    periods = np.array([np.nan if one is None else one.period for one in heaviest], np.float64)
+    numbers = set_numbers(np.clip(periods, SHORTEST, LONGEST))
+    sets = [None if np.isnan(one) else int(one) for one in numbers.tolist()]
+    return list(zip(sets, set_priorities(numbers).tolist(), strict=True))
 
 
 def _wait(sources: Sequence[LiveSource], due: float, again: float) -> None:
@@ -93,11 +159,6 @@ def _wait(sources: Sequence[LiveSource], due: float, again: float) -> None:
     descriptors = [source.descriptors() for source in sources]
     pause = max(0.0, due - time.monotonic())
     wait_for([one for own in descriptors for one in own], pause if all(descriptors) else min(pause, again))
-
-
-def _at_end(sources: Sequence[LiveSource], once: bool) -> bool:
-    """Tell whether all input is read: of a stream only when it has been closed."""
-    return all(source.finished() or (once and not source.descriptors()) for source in sources)
 
 
 def replay(job: LiveJob, trace: Trace, interval: float | None, speed: float | None = None) -> Iterator[Update]:

@@ -22,6 +22,7 @@ class LiveJob:
     ----------
     intake : Intake
         Records of its sources.
+    name : str or None
     """
 
     def __init__(
@@ -31,12 +32,14 @@ class LiveJob:
         method: str = DEFAULT_METHOD,
         direction: str | None = None,
         limits: Mapping[str, float] = LIMITS,
+        name: str | None = None,
     ) -> None:
         """Follow the layers of these names, or all, in one direction, in ``total`` of both, or in each.
 
         `share` is that of a core which looks may take, None for as much as they need; `method` and `limits` are of a
-        `Watcher`.
+        `Watcher`. A `name` tells it from others that are followed.
         """
+        self.name = name
         self._credit, self._method, self._limits = Credit(share), method, limits
         self._turn = 0
         self.intake = Intake()

@@ -48,12 +48,18 @@ RULES = click.option(
     "as overdue>1 (periods after the latest expected start), slipped>0.1 (share of the usual period) or slow>0.3 "
     "(share of the usual bandwidth that is missing). Repeatable.",
 )
+JOBS = click.option(
+    "--jobs",
+    "apart",
+    is_flag=True,
+    help="Each SOURCE is a job of its own; answers name it, with the priority that Set-10 would give it by its period.",
+)
 ONCE = click.option("--once", is_flag=True, help="Read what is there and end with it.")
 
 
 @command_of(
     "watch --replay traces.otf2 --speed 10",
-    SOURCES, REPLAY, SPEED, INTERVAL, ONCE, RULES, LAYERS, DIRECTION, METHOD, FILES, ENGINE, CALLS, WORKERS,
+    SOURCES, REPLAY, SPEED, INTERVAL, ONCE, JOBS, RULES, LAYERS, DIRECTION, METHOD, FILES, ENGINE, CALLS, WORKERS,
     as_json="Print a JSON object a line on a terminal, too, as in a pipe.",
 )  # fmt: skip
 def command(
@@ -62,6 +68,7 @@ def command(
     speed: float | None,
     interval: float | None,
     once: bool,
+    apart: bool,
     rules: tuple[str, ...],
     layers: tuple[str, ...],
     direction: str | None,
@@ -70,8 +77,8 @@ def command(
     **reading: Any,
 ) -> None:
     """SOURCE is a file that grows, a folder of them, unix:PATH or tcp:HOST:PORT to listen at, or - for standard input;
-    several are one job. What their lines say is told in the guide: operations or bins of them as JSON lines, lines of
-    TMIO, or rates that servers counted as CSV.
+    several are one job, or with --jobs each is one. What their lines say is told in the guide: operations or bins of
+    them as JSON lines, lines of TMIO, or rates that servers counted as CSV.
 
     After every update each layer and direction says whether a phase is under way, its period in s with the confidence
     in it (0 to 1) and since when it holds, and between which times the next phase begins, with the probability of that;
@@ -83,6 +90,7 @@ def command(
         "name what to follow, or a trace with --replay": bool(sources) == (replay is not None),
         "--speed is of --replay: a job that runs has its own": speed is not None and replay is None,
         "--once is of sources: a trace that is replayed has ended": once and replay is not None,
+        "--jobs is of sources: a trace that is replayed is one job": apart and replay is not None,
     }
     refuse(wrong)
     if replay is None:
@@ -93,11 +101,12 @@ def command(
 
     with as_wrong_usage(SelectionError):
         limits = dict(map(parse_rule, rules))
-    job = LiveJob(frozenset(layers), method=method, direction=direction, limits=limits)
+    names = sources if apart else (None,)
+    jobs = [LiveJob(frozenset(layers), method=method, direction=direction, limits=limits, name=name) for name in names]
     updates = (
-        _followed(job, sources, interval or 1.0, once)
+        _followed(list(zip(jobs, [(one,) for one in sources] if apart else [sources], strict=True)), interval, once)
         if replay is None
-        else _replayed(job, Request(replay, layers, **reading), interval, speed)
+        else _replayed(jobs[0], Request(replay, layers, **reading), interval, speed)
     )
     broken: list[str] = []
     if limits:
@@ -112,11 +121,11 @@ def command(
     else:
         from ...export.terminal.watch import show_updates
 
-        show_updates(updates, screen, job.intake.program or ", ".join(map(str, sources or (replay,))))
+        show_updates(updates, screen, jobs[0].intake.program or ", ".join(map(str, sources or (replay,))))
     if broken:
         warn(broken[0])
         raise click.exceptions.Exit(BROKEN)
-    if replay is None:
+    for job in jobs if replay is None else ():
         _finish(job, screen.is_terminal)
 
 
@@ -126,7 +135,8 @@ def _until_broken(updates: "Iterator[Update]", kinds: "Container[str]", broken: 
         yield update
         for answer in update.answers:
             found = (one.text for one in answer.alarms or () if one.kind in kinds)
-            broken += [f"{answer.layer} {answer.direction}: {text}" for text in found]
+            name = f"{answer.job}: " if answer.job is not None else ""
+            broken += [f"{name}{answer.layer} {answer.direction}: {text}" for text in found]
         if broken:
             return
 
@@ -141,15 +151,16 @@ def _finish(job: "LiveJob", shown: bool) -> None:
         warn(f"{told[0].lower()}{told[1:].rstrip('.')}")
 
 
-def _followed(job: "LiveJob", names: tuple[str, ...], interval: float, once: bool) -> "Iterator[Update]":
-    from ...live.following import follow
+def _followed(jobs: "list[tuple[LiveJob, tuple[str, ...]]]", interval: float | None, once: bool) -> "Iterator[Update]":
+    from ...live.following import follow_jobs
     from ...live.sources import LateSource, open_source
 
-    sources = [open_source(name, job.intake, wait=not once) for name in names]
-    for name, source in zip(names, sources, strict=True):
-        if isinstance(source, LateSource):
-            warn(f"{name} is not there yet; waiting for it")
-    return follow(job, sources, interval, once=once)
+    followed = [(job, [open_source(name, job.intake, wait=not once) for name in names]) for job, names in jobs]
+    for (_, names), (_, sources) in zip(jobs, followed, strict=True):
+        for name, source in zip(names, sources, strict=True):
+            if isinstance(source, LateSource):
+                warn(f"{name} is not there yet; waiting for it")
+    return follow_jobs(followed, interval or 1.0, once=once)
 
 
 def _replayed(job: "LiveJob", request: Request, interval: float | None, speed: float | None) -> "Iterator[Update]":

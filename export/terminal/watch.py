@@ -30,19 +30,29 @@ def watch_view(update: Update, title: str) -> RenderableType:
     notes = [Text(wrong, style="yellow")] if wrong else []
     if not update.answers:
         return Group(heading, Text("No I/O so far."), *notes)
+    of_jobs = any(answer.job is not None for answer in update.answers)
     numbers = (Column(title, justify="right") for title in ("moved", "phases", "period", "sure", "since"))
-    table = plain_table(Column("layer"), Column("now"), *numbers, Column("next phase"))
+    own = (Column("job"), Column("priority", justify="right")) if of_jobs else ()
+    table = plain_table(*own, Column("layer"), Column("now"), *numbers, Column("next phase"))
     for answer in update.answers:
-        table.add_row(*_row(answer))
-    reasons = [
-        Text(f"{printable(answer.layer)} {answer.direction}: {answer.reason}", style="dim") for answer in update.answers
-    ]
+        table.add_row(*(_job(answer) if of_jobs else ()), *_row(answer))
+    reasons = [Text(f"{_title(answer)}: {answer.reason}", style="dim") for answer in update.answers]
     alarms = [
-        Text(f"{printable(answer.layer)} {answer.direction}: {alarm.text}", style="bold red")
+        Text(f"{_title(answer)}: {alarm.text}", style="bold red")
         for answer in update.answers
         for alarm in answer.alarms or ()
     ]
     return Group(heading, Text(), table, Text(), *alarms, *reasons, *notes)
+
+
+def _title(answer: Answer) -> str:
+    job = "" if answer.job is None else f"{shortened(printable(answer.job), 20)} "
+    return f"{job}{printable(answer.layer)} {answer.direction}"
+
+
+def _job(answer: Answer) -> list[Text]:
+    priority = "" if answer.priority is None else f"{answer.priority:g}"
+    return [Text(shortened(printable(answer.job or ""), 20), style="bold"), Text(priority)]
 
 
 def _row(answer: Answer) -> list[Text]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from iostrata import detect_period, open_trace, step_signal
-from iostrata.live.following import follow, replay
+from iostrata.live.following import follow, follow_jobs, replay
 from iostrata.live.job import LiveJob
 from iostrata.live.records.intake import Key, Spans
 from iostrata.live.sources import FileSource
@@ -110,3 +110,17 @@ def test_nothing_is_said_of_fewer_than_four_phases():
             assert not answer.periodic
             assert answer.next_start is None
     assert answer.periodic
+
+
+def test_several_jobs_at_once_each_with_its_priority(tmp_path):
+    jobs = []
+    for name, period in (("short", 1.0), ("long", 20.0), ("once", None)):
+        start = period * np.arange(1, 12) if period else np.array([3.0])
+        job = LiveJob(name=name)
+        path = tmp_path / name
+        path.write_bytes(lines_of(start, start + 0.1, np.full(start.size, 10**6)))
+        jobs.append((job, [FileSource(path, job.intake)]))
+    answers = {one.job: one for one in last_of(follow_jobs(jobs, 60.0, once=True))}
+    assert [answers[name].period for name in ("short", "long", "once")] == [pytest.approx(1), pytest.approx(20), None]
+    assert [answers[name].set for name in ("short", "long", "once")] == [0, 1, None]
+    assert [answers[name].priority for name in ("short", "long", "once")] == pytest.approx([1.0, 0.1, 0.1])
