@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from ..analysis.set_10 import LONGEST, SHORTEST, set_numbers, set_priorities
 from ..layers.selection.directions import DIRECTIONS, is_of_direction
 from ..layers.selection.window import completed_bytes
 from ..layers.trace import Trace
@@ -145,8 +146,6 @@ def _update(followed: Sequence[_Followed], answers: Sequence[list[Answer]], last
 
 def _set_10(answers: Sequence[list[Answer]]) -> list[tuple[int | None, float]]:
     """Return set and priority of each job, by the period of what moves most of what is periodic in it."""
-    from ..runs.scheduling.policies import LONGEST, SHORTEST, set_numbers, set_priorities
-
     heaviest = (max((one for one in own if one.period), key=lambda one: one.bytes, default=None) for own in answers)
     periods = np.array([np.nan if one is None else one.period for one in heaviest], np.float64)
     numbers = set_numbers(np.clip(periods, SHORTEST, LONGEST))

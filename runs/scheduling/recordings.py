@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...analysis.set_10 import LONGEST, SHORTEST
 from ...model.document import checked_document
 from ...model.errors import SelectionError, TraceError
 from .jobs import PeriodicJob
-from .policies import LONGEST, SHORTEST
 from .tables import MOST_NODES
 
 _LARGEST: Final = 2**30

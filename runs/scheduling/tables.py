@@ -11,11 +11,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...analysis.set_10 import LONGEST, SHORTEST
 from ...model.errors import TraceError, import_library
 from ...model.text import printable, shortened
 from ..collection.csv_rows import csv_rows
 from .jobs import PeriodicJob
-from .policies import LONGEST, SHORTEST
 
 OF_JOBS: Final = ("period_s", "known_period_s", "io_share", "io_time_s")
 """Columns that only a table of jobs has."""
