@@ -6,14 +6,38 @@ import numpy as np
 
 from ...layers.flow.flow import Flow
 from ...model.quantities import bytes_text, named_ranks, percent_text, seconds_text
+from .counted import CountedFacts
 from .facts import MIB, Facts, Match, ends_of
 from .rule import finding
+
+
+def _funnelled_counted(counters: CountedFacts, *, participants: float, least_bytes: float) -> Iterator[Match]:
+    """Find a rank that moves most of what all ranks ask for by collective calls on a file."""
+    for direction in ("write", "read"):
+        found = counters.pair("MPI-IO", "POSIX", direction)
+        if found is None or counters.processes < participants:
+            continue
+        upper, lower = found
+        moved, rank, own = counters.busiest(lower)
+        if 2 * upper.collective_share < 1 or moved < least_bytes or 2 * own < moved:
+            continue
+        way = "leave" if direction == "write" else "arrive"
+        yield counters.match(
+            upper,
+            f"{upper.operations:,} MPI-IO {direction}s of {counters.processes:,} ranks, "
+            f"{percent_text(upper.collective_share)} of them collective, {way} through POSIX mostly on rank {rank}: "
+            f"{bytes_text(own)} of {bytes_text(moved)}",
+            {"upper": "MPI-IO", "lower": "POSIX", "participants": counters.processes, "bytes": moved},
+            rows=lower.rows,
+            share=1 - moved / own / counters.processes,
+        )
 
 
 @finding(
     "warning",
     needs=("ranks", "collective"),
     units={"participants": "count", "movers": "count", "movers_per_call": "count"},
+    counted=_funnelled_counted,
 )
 def funnelled_collective(
     facts: Facts, *, movers_share: float = 0.25, participants: float = 2, least_bytes: float = MIB
@@ -177,11 +201,35 @@ def waiting_ranks(
         )
 
 
+def _layer_overhead_counted(
+    counters: CountedFacts, *, least_share: float, least_s: float, share_of_run: float
+) -> Iterator[Match]:
+    """Find what the slowest rank spends longer in MPI-IO than any rank does in POSIX on the same files."""
+    for direction in ("write", "read"):
+        found = counters.pair("MPI-IO", "POSIX", direction)
+        if found is None:
+            continue
+        above, _ = counters.longest(found[0].rows, direction)
+        # Data sieving reads for writes.
+        below, _ = counters.longest(counters.layer_on_files("POSIX", found[1]), "read", "write")
+        idle = above - below
+        if idle < max(least_s, share_of_run * counters.run_s) or idle < least_share * above:
+            continue
+        yield counters.match(
+            found[0],
+            f"MPI-IO {direction}s take the slowest rank {seconds_text(above)}, those of POSIX below them "
+            f"{seconds_text(below)}: {percent_text(idle / above)} is spent in the library",
+            {"upper": "MPI-IO", "lower": "POSIX", "busy_s": above, "idle_below_s": idle, "share": idle / above},
+            cost_s=idle,
+        )
+
+
 @finding(
     "info",
     needs=("recorded handles",),
     explained_by={"funnelled-collective": 0.5, "collective-without-benefit": 0.5},
     by_time=True,
+    counted=_layer_overhead_counted,
 )
 def layer_overhead(
     facts: Facts, *, least_share: float = 0.5, least_s: float = 0.01, share_of_run: float = 0.001

@@ -18,6 +18,8 @@ KINDS: Final = ("read", "write", "meta")
 """What ranks spend their time in."""
 SMALL_CLASSES: Final = ("0_100", "100_1k", "1k_10k")
 """Classes of sizes in which all requests are small."""
+_ORDER: Final = ("PnetCDF", "HDF5", "MPI-IO", "POSIX")
+"""Layers that call those after them on the same file."""
 
 
 class CountedFacts:
@@ -45,12 +47,13 @@ class CountedFacts:
                 if mine.any():
                     yield CountedGroup(self, module, layer, direction, mine)
 
-    def modules(self) -> "Iterator[CountedGroup]":
-        """Give what each module did, whatever the direction."""
-        for place, (module, layer) in enumerate(zip(self.counters.modules, self.counters.layers, strict=True)):
-            mine = self.selected & (self.counters.module == place)
+    def layers(self) -> "Iterator[CountedGroup]":
+        """Give what each layer did, whatever the direction and by which module."""
+        names = np.array(self.counters.layers)
+        for layer in dict.fromkeys(self.counters.layers):
+            mine = self.selected & np.isin(self.counters.module, np.flatnonzero(names == layer))
             if mine.any():
-                yield CountedGroup(self, module, layer, "total", mine)
+                yield CountedGroup(self, layer, layer, "total", mine)
 
     def pair(self, upper: str, lower: str, direction: str) -> "tuple[CountedGroup, CountedGroup] | None":
         """Return what two layers transferred in a direction on the files that both used; None where there are none."""
@@ -61,12 +64,19 @@ class CountedFacts:
         shared = np.isin(file, np.intersect1d(file[found[upper].rows], file[found[lower].rows]))
         return (found[upper].only(shared), found[lower].only(shared)) if shared.any() else None
 
+    def layer_on_files(self, layer: str, group: "CountedGroup") -> Mask:
+        """Return the rows of a layer on the files of a group, whatever was done there, bool (n,)."""
+        places = np.flatnonzero(np.array(self.counters.layers) == layer)
+        file = self.counters.file
+        return self.selected & np.isin(self.counters.module, places) & np.isin(file, file[group.rows])
+
     @cached_property
     def seconds_of_slowest(self) -> dict[str, Floats]:
         """Time in s by kind, float64 (n,), of a row's rank, or of the slowest one of those that share a file.
 
         How much of its time the slowest rank spent in what is not recorded: it is parted as its share of the bytes
-        and an equal share of the metadata would have it.
+        and an equal share of the metadata would have it. Calls of a rank that take longer than the run in all, such as
+        opens of pipes by several threads, wait beside each other: what they cost is not known, and counts as nothing.
         """
         counters = self.counters
         whole = {kind: counters.time(f"{kind}_time") for kind in KINDS}
@@ -78,7 +88,12 @@ class CountedFacts:
         parts = {kind: whole[kind] * (equal if kind == "meta" else share) for kind in KINDS}
         total = sum(parts.values(), np.zeros(len(slowest)))
         scale = np.where(slowest > 0, slowest / np.where(total > 0, total, 1), 1.0)
-        return {kind: np.where(shared, parts[kind] * scale, whole[kind]) for kind in KINDS}
+        found = {}
+        for kind in KINDS:
+            by_rank = sums_by(counters.rank[~shared], whole[kind][~shared], self.processes)
+            sound = shared | (np.append(by_rank, 0)[counters.rank] <= self.run_s + 1)
+            found[kind] = np.where(shared, parts[kind] * scale, whole[kind]) * sound
+        return found
 
     def longest(self, rows: Mask, *kinds: str) -> tuple[float, int]:
         """Return the time in s that the slowest rank spends in some rows, and its number, −1 where it is not known."""
@@ -91,6 +106,22 @@ class CountedFacts:
         if together.any() and together.max() >= own.max(initial=0.0):
             slowest = int(self.counters.counts["slowest_rank"][together.argmax()])
         return min(seconds, self.run_s), slowest
+
+    def busiest(self, group: "CountedGroup") -> tuple[int, int, int]:
+        """Return what some rows moved in all, the rank that moved most of it, −1 where unknown, and how much.
+
+        Of a file that ranks share it is known of the slowest and the fastest one.
+        """
+        moved, rank = group.each("bytes"), self.counters.rank
+        by_rank = sums_by(rank[rank >= 0], moved[rank >= 0], self.processes)
+        for which in ("slowest", "fastest"):
+            known = group.rows & (rank < 0)
+            who, own = self.counters.count(f"{which}_rank")[known], self.counters.count(f"{which}_rank_bytes")[known]
+            # What a rank moved is of both directions.
+            own = np.minimum(own * moved[known] // np.maximum(group.of_both[known], 1), moved[known])
+            np.add.at(by_rank, np.minimum(who, self.processes - 1), own)
+        total, most = int(moved.sum()), int(by_rank.argmax()) if len(by_rank) else -1
+        return total, most if total else -1, min(total, int(by_rank.max(initial=0)))
 
     def match(
         self,
@@ -209,6 +240,25 @@ class CountedGroup:
         """Return the part of it in some rows."""
         return CountedGroup(self.facts, self.module, self.layer, self.direction, self.rows & rows)
 
+    @property
+    def of_both(self) -> Ints:
+        """Bytes of each row in both directions, int64 (n,)."""
+        return np.asarray(np.maximum(self.counters.bytes_read, 0) + np.maximum(self.counters.bytes_written, 0))
+
+    @property
+    def openers(self) -> Ints:
+        """How many ranks each row is of, int64 (n,), 0 in those of others."""
+        shared = self.counters.rank < 0
+        return np.where(shared, self.facts.processes, 1) * self.rows
+
+    @property
+    def own(self) -> "CountedGroup":
+        """The part of it on files on which no module of a higher layer transferred in the same direction."""
+        place = _ORDER.index(self.layer) if self.layer in _ORDER else 0
+        above = [one for one in self.facts.groups() if one.layer in _ORDER[:place] and one.direction == self.direction]
+        file = self.counters.file
+        return self.only(~np.isin(file, np.concatenate([file[:0], *(file[one.rows] for one in above)])))
+
     def sum(self, *names: str) -> int:
         """Return the sum of some counters; ``{}s`` in a name stands for ``reads`` or ``writes``."""
         told = [name.replace("{}", self.direction) for name in names]
@@ -221,15 +271,19 @@ class CountedGroup:
     @cached_property
     def collective_share(self) -> float:
         """Share of the calls that are collective."""
+        if self.has("use_mpiio_collective"):
+            by_row = self.counters.count("use_mpiio_collective") > 0
+            return float(by_row[self.rows].mean())
         names = [f"{how}_{self.direction}s" for how in ("coll", "split")]
         return self.sum(*names) / self.operations if self.operations else 0.0
 
     @cached_property
     def commonest(self) -> dict[int, int]:
-        """The commonest sizes of requests with their counts, the most frequent first; of both directions."""
+        """The commonest sizes of requests with their counts, the most frequent first; of files of one direction."""
         found: dict[int, int] = {}
+        one_way = self.rows & ((self.counters.reads <= 0) | (self.counters.writes <= 0))
         for number in range(1, 5):
-            size, often = (self.counters.count(f"access{number}_{what}")[self.rows] for what in ("access", "count"))
+            size, often = (self.counters.count(f"access{number}_{what}")[one_way] for what in ("access", "count"))
             for one in np.unique(size[often > 0]).tolist():
                 found[one] = found.get(one, 0) + int(often[size == one].sum())
         return dict(sorted(found.items(), key=lambda entry: -entry[1]))
@@ -257,7 +311,7 @@ def pattern_text(group: CountedGroup, flushes: bool = True) -> str:
     if flushes and group.direction == "write" and 2 * group.sum("fsyncs", "fdsyncs", "syncs") >= group.operations:
         told.append("a flush after each")
     # Of a few requests a rank the first ones are most.
-    often = group.operations >= 4 * max(group.facts.processes, int(group.rows.sum()))
+    often = group.operations >= 4 * int(group.openers.sum())
     if often and group.has("consec_{}s") and 2 * group.sum("consec_{}s") < group.operations:
         stride = stride_of(group)
         told.append(f"none follows the one before, the next is {stride:,} B further" if stride else "out of sequence")

@@ -12,6 +12,7 @@ from ...model.arrays import Floats, Ints
 from ...model.codes import IoRecord
 from ...model.keyed import KeyedSums
 from ...model.quantities import counted, joined, named_ranks, seconds_text
+from .counted import CountedFacts
 from .facts import LEAST_SHARE, Facts, Match, distinct_names
 from .rule import finding
 
@@ -79,7 +80,46 @@ def metadata_storm(
         )
 
 
-@finding("info", needs=("metadata",), explained_by={"metadata-storm": 0.5}, by_time=True)
+def _metadata_time_counted(
+    counters: CountedFacts, *, beside_transfers: float, share_of_run: float, least_s: float, severe_share_of_run: float
+) -> Iterator[Match]:
+    """Find it by the time in metadata of the slowest rank."""
+    reported = 0.0
+    for group in counters.layers():
+        took, _ = counters.longest(group.rows, "meta")
+        transfer_s, _ = counters.longest(group.rows, "read", "write")
+        least = least_s if took >= transfer_s else share_of_run * counters.run_s
+        if took < max(least, reported) or took < beside_transfers * transfer_s or not took:
+            continue
+        reported = took
+        calls = {name: group.sum(*names) for name, names in _COUNTED_CALLS.items()}
+        told = ", ".join(f"{count:,} {name}" for name, count in calls.items() if count)
+        yield counters.match(
+            group,
+            f"{group.layer} spends {seconds_text(took)} in calls that move no data ({told}), beside "
+            f"{seconds_text(transfer_s)} in {counted(group.operations, 'transfer')}",
+            {"metadata_calls": sum(calls.values()), "transfers": group.operations, "transfer_s": transfer_s},
+            kinds=("meta",),
+            least_share_of_run=severe_share_of_run,
+        )
+
+
+_COUNTED_CALLS: Final = {
+    "opens": ("opens", "indep_opens", "coll_opens", "creates", "obj_opens", "array_opens", "kv_opens"),
+    "stats": ("stats", "array_stats", "get_sizes"),
+    "seeks": ("seeks",),
+    "views": ("views",),
+    "renames": ("rename_sources",),
+}
+
+
+@finding(
+    "info",
+    needs=("metadata",),
+    explained_by={"metadata-storm": 0.5},
+    by_time=True,
+    counted=_metadata_time_counted,
+)
 def metadata_time(
     facts: Facts,
     *,

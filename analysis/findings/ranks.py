@@ -1,6 +1,7 @@
 """Findings about who does the I/O: one rank, few of them, or some slower than others."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,42 @@ from ...model.arrays import Floats, Mask
 from ...model.arrays import Links as Ranks
 from ...model.codes import IoFlag
 from ...model.quantities import bytes_text, counted, named_ranks, percent_text, seconds_text
-from .facts import MIB, RANKS_SHOWN, Facts, Match
+from .counted import CountedFacts, CountedGroup
+from .facts import KIB, MIB, RANKS_SHOWN, Facts, Match
 from .rule import finding
 
 _UNITS = {"rank_imbalance": "ratio", "node_imbalance": "ratio"}
 
 
-@finding("warning", needs=("ranks",), by_time=True, units=_UNITS)
+def _busiest_counted(counters: CountedFacts, least_bytes: float) -> Iterator[tuple[CountedGroup, int, int, int]]:
+    """Give what the program itself moves by a module, how much that is, who moves most of it, and how much."""
+    for group in counters.groups():
+        own = group.own
+        moved, rank, most = counters.busiest(own)
+        if moved >= least_bytes and rank >= 0 and counters.processes > 1:
+            yield own, moved, rank, most
+
+
+def _imbalance_counted(
+    counters: CountedFacts, *, least_share: float, times_fair: float, least_bytes: float
+) -> Iterator[Match]:
+    """Find a rank that moves most bytes."""
+    for group, moved, rank, most in _busiest_counted(counters, least_bytes):
+        share = most / moved
+        if most == moved or share < max(least_share, min(1.0, times_fair / counters.processes)):
+            continue
+        longest, _ = counters.longest(group.rows, group.direction)
+        mean = float(counters.counters.time(f"{group.direction}_time")[group.rows].sum()) / counters.processes
+        yield counters.match(
+            group,
+            f"rank {rank} does {percent_text(share)} of the program's {group.layer} {group.direction}s, "
+            f"{bytes_text(moved)} over {counted(counters.processes, 'rank')}",
+            {"bytes": moved, "busiest_rank": rank, "share": share},
+            cost_s=max(0.0, longest - mean),
+        )
+
+
+@finding("warning", needs=("ranks",), by_time=True, units=_UNITS, counted=_imbalance_counted)
 def imbalance(
     facts: Facts, *, least_share: float = 0.5, times_fair: float = 2.0, least_bytes: float = MIB
 ) -> Iterator[Match]:
@@ -76,7 +106,20 @@ def _busiest(found: MovingRanks, least_share: float, times_fair: float) -> str:
     return f"node {found.nodes.busiest} does {percent_text(node_share)}"
 
 
-@finding("warning", needs=("ranks",), units=_UNITS)
+def _serial_counted(counters: CountedFacts, *, least_bytes: float) -> Iterator[Match]:
+    """Find a rank that moves all bytes."""
+    for group, moved, rank, most in _busiest_counted(counters, least_bytes):
+        if most == moved:
+            yield counters.match(
+                group,
+                f"rank {rank} alone does the program's {group.layer} {group.direction}s, {bytes_text(moved)}, while "
+                f"the other {counted(counters.processes - 1, 'rank')} move none",
+                {"bytes": moved, "busiest_rank": rank},
+                share=1 - 1 / counters.processes,
+            )
+
+
+@finding("warning", needs=("ranks",), units=_UNITS, counted=_serial_counted)
 def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
     """One rank of several does all of it.
 
@@ -111,7 +154,49 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
         )
 
 
-@finding("warning", needs=("ranks",), explained_by={"slow-operations": 1.0}, by_time=True, units={"slower": "times"})
+def _slow_ranks_counted(
+    counters: CountedFacts,
+    *,
+    slower: float,
+    alike: float,
+    least_bytes: float,
+    least_s: float,
+    share_of_run: float,
+    severe_share_of_run: float,
+) -> Iterator[Match]:
+    """Find shared files on which the slowest rank takes longer than the mean of the ranks at like amounts."""
+    for group in counters.groups():
+        own = group.own
+        table = counters.counters
+        slowest, fastest = (table.count(f"{one}_rank_bytes") for one in ("slowest", "fastest"))
+        like = (table.rank < 0) & (slowest <= alike * fastest) & (fastest <= alike * slowest) & (slowest > 0)
+        part = own.only(like)
+        if 2 * group.collective_share >= 1 or part.bytes < least_bytes:
+            continue
+        longest, rank = counters.longest(part.rows, group.direction)
+        mean = float(table.time(f"{group.direction}_time")[part.rows].sum()) / counters.processes
+        cost = longest - mean
+        if cost < max(least_s, share_of_run * counters.run_s) or longest < slower * mean:
+            continue
+        yield counters.match(
+            part,
+            f"rank {rank} takes {longest / mean:.1f} times as long as the mean of "
+            f"{counted(counters.processes, 'rank')} at like amounts of the program's {group.layer} {group.direction}s: "
+            f"{seconds_text(longest)} against {seconds_text(mean)}",
+            {"slow_ranks": [rank], "slower": longest / mean, "mean_s": mean},
+            least_share_of_run=severe_share_of_run,
+            cost_s=cost,
+        )
+
+
+@finding(
+    "warning",
+    needs=("ranks",),
+    explained_by={"slow-operations": 1.0},
+    by_time=True,
+    units={"slower": "times"},
+    counted=_slow_ranks_counted,
+)
 def slow_ranks(
     facts: Facts,
     *,
@@ -199,7 +284,30 @@ def _paces(facts: Facts, own: Mask, least_bytes: float, alike: float) -> tuple[R
     return rank[order], seconds[order], pace[order]
 
 
-@finding("info", needs=("ranks", "collective"))
+def _independent_counted(counters: CountedFacts, *, ranks: float, least_bytes: float) -> Iterator[Match]:
+    """Find files that all ranks share, or several use, most of whose calls are independent; of reads, too."""
+    for group in counters.groups():
+        own, table = group.own, counters.counters
+        pairs = np.unique(np.stack((table.file[own.rows], table.rank[own.rows])), axis=1)
+        files, users = np.unique(pairs[0], return_counts=True)
+        several = np.isin(table.file, files[users > 1]) | (table.rank < 0)
+        part = own.only(several)
+        alone = group.layer == "ISOC" or counters.processes < ranks
+        if alone or part.bytes < least_bytes or 2 * part.collective_share >= 1:
+            continue
+        calls = f"independent {group.layer} {group.direction}s"
+        some = f", {percent_text(part.collective_share)} of all are collective" if part.collective_share else ""
+        mixed = group.layer == "MPI-IO" and part.small(64 * KIB) < 0.5 * part.operations
+        found = counters.match(
+            part,
+            f"{counters.processes:,} ranks share files, {bytes_text(part.bytes)} by {part.operations:,} {calls}{some}",
+            {"bytes": part.bytes, "operations": part.operations, "collective_share": part.collective_share},
+            share=1 - part.collective_share,
+        )
+        yield found if mixed else replace(found, severe=False)
+
+
+@finding("info", needs=("ranks", "collective"), counted=_independent_counted)
 def shared_file_independent(facts: Facts, *, ranks: float = 2, least_bytes: float = MIB) -> Iterator[Match]:
     """Several ranks write one file by independent calls.
 

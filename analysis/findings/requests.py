@@ -115,7 +115,8 @@ def _split_requests_counted(
             continue
         upper, lower = found
         above, below = upper.operations, lower.operations
-        if above < operations or below < pieces * above or lower.bytes >= request * below:
+        few = above < operations or upper.bytes < request * above
+        if few or below < pieces * above or lower.bytes >= request * below:
             continue
         yield counted.match(
             upper,

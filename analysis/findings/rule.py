@@ -105,7 +105,8 @@ class Rule:
         """Return the unit of a number in its evidence.
 
         ``byte``, ``s``, ``1/s``; ``share``: of 1; ``times``: one over the other; ``ratio``: 0 where all do the same;
-        ``count``; ``rank``: the number of a rank, or where it is no list of them how many they are. None for text.
+        ``count``; ``number``: of a thing; ``rank``: the number of a rank, or where it is no list of them how many they
+        are. None for text.
         """
         return self.units.get(name) or _UNITS.get(name.rpartition("_")[2])
 

@@ -1,6 +1,7 @@
 """Findings about what the program's own operations do one after the other, and about single ones that take long."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -12,13 +13,30 @@ from ...layers.selection.directions import DIRECTIONS, modes_of
 from ...model.arrays import Ints, Mask
 from ...model.keyed import KeyedSums
 from ...model.quantities import bytes_text, counted, named_ranks, percent_text, seconds_text
+from .counted import CountedFacts
 from .facts import Facts, Match
 from .rule import finding
 
 _PACES_PER_OCTAVE: Final = 2
 
 
-@finding("info", units={"turns": "count"})
+def _alternating_counted(counters: CountedFacts, *, operations: float, least_share: float) -> Iterator[Match]:
+    """Find them by the turns that are counted."""
+    for group in counters.layers():
+        turns, count = group.sum("rw_switches"), group.operations
+        if turns < operations or turns < least_share * count:
+            continue
+        yield counters.match(
+            group,
+            f"{turns:,} of {count:,} {group.layer} transfers ({percent_text(turns / count)}) go the other way than the "
+            "one before on the same file: it is read and written by turns",
+            {"turns": turns, "operations": count, "share": turns / count},
+            kinds=("read", "write"),
+            share=min(1.0, turns / count),
+        )
+
+
+@finding("info", units={"turns": "count"}, counted=_alternating_counted)
 def alternating_access(facts: Facts, *, operations: float = 100, least_share: float = 0.25) -> Iterator[Match]:
     """At least a quarter of the transfers go the other way than the one before on the same file.
 
@@ -100,7 +118,31 @@ def metadata_sync(
         )
 
 
-@finding("info", units={"slower": "times"})
+def _unaligned_counted(
+    counters: CountedFacts, *, operations: float, least_share: float, severe_share_of_run: float
+) -> Iterator[Match]:
+    """Find them by counters, which are of reads and writes together and of any size, and know the file's own block."""
+    for group in counters.layers():
+        apart, count = group.sum("file_not_aligned"), group.operations
+        if apart < operations or apart < least_share * count:
+            continue
+        block = int(counters.counters.count("file_alignment")[group.rows].max())
+        small = sum(replace(group, direction=way).small(SizeLimits.small) for way in DIRECTIONS)
+        found = counters.match(
+            group,
+            f"{percent_text(apart / count)} of {count:,} {group.layer} transfers begin beside the file system's blocks "
+            f"of {bytes_text(block)}",
+            {"operations": count, "unaligned_operations": apart, "share": apart / count, "block_bytes": block},
+            kinds=("read", "write"),
+            # Of large requests only the ends are beside a block.
+            share=apart / count * min(1.0, block * count / max(1, group.bytes)),
+            least_share_of_run=severe_share_of_run,
+        )
+        # Small requests cannot be aligned.
+        yield replace(found, severe=False) if 2 * small >= count else found
+
+
+@finding("info", units={"slower": "times"}, counted=_unaligned_counted)
 def unaligned_requests(
     facts: Facts,
     *,

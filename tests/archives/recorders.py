@@ -37,6 +37,24 @@ def posix(record: int, rank: int, reads: int, writes: int, bytes_read: int, byte
     return struct.pack("<Qq69q17d", record, rank, *counters, *[0.0] * 17)
 
 
+def counters(module: tuple[str, int], record: int, rank: int, **values: float) -> bytes:
+    """Return a record of a module of some version, by the names of its counters and times."""
+    from iostrata.inputs.darshan.layouts import LAYOUTS
+
+    layout = LAYOUTS[module]
+    assert values.keys() <= {*layout.counters, *layout.times}
+    counts = [int(values.get(name, 0)) for name in layout.counters]
+    times = [float(values.get(name, 0)) for name in layout.times]
+    head = [record, rank, record][: layout.start]
+    packed = struct.pack(f"<Q{len(head) - 1}q{len(counts)}q{len(times)}d", *head, *counts, *times)
+    return packed + bytes(layout.tail)
+
+
+def stripes(record: int, targets: Sequence[int], size: int = 2**20, there: int = 248) -> bytes:
+    """Return a record of Lustre's stripes."""
+    return struct.pack(f"<Q6q{len(targets)}q", record, -1, there, 1, 0, size, len(targets), *targets)
+
+
 def heatmap(record: int, rank: int, width: float, writes: Sequence[int], reads: Sequence[int]) -> bytes:
     """Return a record of HEATMAP."""
     return struct.pack(f"<QqdqQQ{2 * len(writes)}q", record, rank, width, len(writes), 0, 0, *writes, *reads)

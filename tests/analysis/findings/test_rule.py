@@ -41,7 +41,7 @@ def test_a_finding_says_what_it_is_and_gives_a_reason_for_each_threshold(rule):
     assert len(rule.advice) <= Limits().characters
     known = {one.id for one in rules()}
     assert {*rule.explained_by, *rule.follows} <= known
-    assert not rule.reason_missing(Recording())
+    assert bool(rule.reason_missing(Recording())) == rule.counters_only
 
 
 @pytest.mark.parametrize("module", sorted({rule.look.__module__ for rule in rules()}))
@@ -49,7 +49,10 @@ def test_every_number_in_the_evidence_has_a_unit(module):
     here = [rule for rule in rules() if rule.look.__module__ == module]
     keys = set()
     for node in ast.walk(ast.parse(inspect.getsource(sys.modules[module]))):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Match":
+        if isinstance(node, ast.Call) and "match" in (
+            getattr(node.func, "attr", ""),
+            getattr(node.func, "id", "").lower(),
+        ):
             keys |= {key.value for key in node.args[2].keys if key is not None}
     assert keys
     assert not {key for key in keys - TEXTS if not any(rule.unit(key) for rule in here)}
@@ -71,6 +74,7 @@ def test_what_a_recorder_does_not_know_is_a_reason():
     assert not missing & {rule.id for rule in applicable(recording)}
     assert applicable(Recording(rows="intervals")) == ()
     inferred = {"hidden-traffic", "missing-lower-layer", "layer-overhead"}
+    inferred |= {rule.id for rule in rules() if rule.counters_only}
     assert {*ids} - {rule.id for rule in applicable(Recording(handles="inferred"))} == inferred
 
 

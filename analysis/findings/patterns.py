@@ -1,0 +1,149 @@
+"""Findings that counters tell of how files are read and written."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...layers.selection.window import sums_by
+from ...model.quantities import bytes_text, percent_text, seconds_text
+from .counted import CountedFacts, stride_of
+from .facts import MIB, Match
+from .rule import finding
+
+
+@finding("warning", counters_only=True, follows=("small-requests",), units={"stride": "byte"})
+def random_access(
+    counters: CountedFacts,
+    *,
+    operations: float = 100,
+    each: float = 4,
+    least_share: float = 0.5,
+    size: float = MIB,
+    severe_share_of_run: float = 0.01,
+) -> Iterator[Match]:
+    """Half of the requests, of less than 1 MiB on average, do not begin where the one before ended.
+
+    Parameters
+    ----------
+    operations : count
+        A few take no time that matters.
+    each : count
+        Requests a process and file: of fewer the first ones are most.
+    least_share : share
+        Of the requests: below, most follow one another.
+    size : byte
+        Larger requests keep the storage busy wherever they begin.
+    severe_share_of_run : share
+        Less of the run is for information.
+
+    Notes
+    -----
+    :Why: Read-ahead and write-behind serve what follows; all else waits for the storage, and locks are taken anew.
+    :How it is measured: Counters of consecutive and of sequential requests of each process and file; the commonest
+        stride where half of the requests have it. Cost is the time of the slowest rank in the requests, of which a seek
+        takes as long as moving 1 MiB. Beside ``small-requests`` it is for information.
+    :When it is wrong: Where several files are in use at once, each is read in its order.
+    :What helps: Strides: describe them by a data type in a file view (MPI_File_set_view, hyperslabs) and call
+        collectively, so that the library merges them. Elsewhere sort the requests, or read larger pieces into memory.
+    """
+    for group in counters.groups():
+        count = group.operations
+        apart = count - group.sum("consec_{}s")
+        few = count < max(operations, each * int(group.openers.sum()))
+        if few or not group.has("consec_{}s") or apart < least_share * count or group.bytes >= size * count:
+            continue
+        stride, back = stride_of(group), max(0, count - group.sum("seq_{}s"))
+        how = f"the next one is {bytes_text(stride)} further" if stride else f"{back:,} of them go back in the file"
+        yield counters.match(
+            group,
+            f"{percent_text(apart / count)} of {count:,} {group.layer} {group.direction}s of "
+            f"{bytes_text(group.bytes / count)} on average do not follow the one before: {how}",
+            {"operations": count, "apart_operations": apart, "back_operations": back, "stride": stride},
+            share=apart * size / (count * size + group.bytes),
+            least_share_of_run=severe_share_of_run,
+        )
+
+
+@finding("warning", counters_only=True, units={"times": "times"})
+def redundant_reads(
+    counters: CountedFacts, *, often: float = 2.0, least_bytes: float = MIB, severe_share_of_run: float = 0.01
+) -> Iterator[Match]:
+    """Files are read at least twice over.
+
+    Parameters
+    ----------
+    often : times
+        Bytes read over the bytes from the start of the file to the last one read.
+    least_bytes : byte
+        A header is read by every process.
+    severe_share_of_run : share
+        Less of the run is for information.
+
+    Notes
+    -----
+    :Why: The same bytes come from the file system again.
+    :How it is measured: Bytes read, over all processes, against the largest offset read; cost is the share of the time
+        that one reading would not take.
+    :When it is wrong: What is in memory already costs little; a file that was read, written and read again changed.
+    :What helps: Read once, on one rank or collectively, and hand the data on (MPI_Bcast); keep it in memory.
+    """
+    for group in counters.groups():
+        if group.direction != "read" or not group.has("max_byte_read"):
+            continue
+        file, moved = counters.counters.file, group.each("bytes")
+        read = sums_by(file, moved, int(file.max()) + 1)
+        reach = np.zeros(len(read), np.int64)
+        np.maximum.at(reach, file, (counters.counters.count("max_byte_read") + 1) * group.rows)
+        again = (read >= least_bytes) & (read >= often * reach) & (reach > 0)
+        if not again.any():
+            continue
+        moved_again, distinct = int(read[again].sum()), int(reach[again].sum())
+        times = moved_again / distinct
+        yield counters.match(
+            group,
+            f"{bytes_text(moved_again)} are read of {bytes_text(distinct)}: {times:.3g} times over by {group.layer}",
+            {"read_bytes": moved_again, "distinct_bytes": distinct, "times": times},
+            rows=group.rows & again[file],
+            share=1 - 1 / times,
+            least_share_of_run=severe_share_of_run,
+        )
+
+
+@finding("warning", counters_only=True)
+def heavy_stdio(
+    counters: CountedFacts, *, least_share: float = 0.1, least_bytes: float = MIB, severe_share_of_run: float = 0.01
+) -> Iterator[Match]:
+    """A tenth of the bytes goes through ISO C's streams.
+
+    Parameters
+    ----------
+    least_share : share
+        Of the bytes that all modules move in the direction: less is a log.
+    least_bytes : byte
+        Less is moved in no time that matters.
+    severe_share_of_run : share
+        Less of the run is for information.
+
+    Notes
+    -----
+    :Why: Streams copy through a small buffer, of one process each, and know nothing of the file system.
+    :How it is measured: Bytes of STDIO over those of STDIO and of the operating system's own interface.
+    :When it is wrong: Large calls bypass the buffer, and a stream with a large one (setvbuf) is as good as ``write``.
+    :What helps: Read and write data by POSIX, MPI-IO or a format library; setvbuf with a buffer of the stripe's size.
+    """
+    groups = list(counters.groups())
+    for group in groups:
+        if group.module != "STDIO" or group.bytes < least_bytes:
+            continue
+        system = sum(one.bytes for one in groups if one.direction == group.direction and one.module == "POSIX")
+        share = group.bytes / (group.bytes + system)
+        if share < least_share:
+            continue
+        seconds, _ = counters.longest(group.rows, group.direction)
+        yield counters.match(
+            group,
+            f"{percent_text(share)} of all that is {'read' if group.direction == 'read' else 'written'} goes through "
+            f"streams of ISO C, {bytes_text(group.bytes)} in {group.operations:,} calls and {seconds_text(seconds)},",
+            {"bytes": group.bytes, "operations": group.operations, "share": share},
+            least_share_of_run=severe_share_of_run,
+        )

@@ -1,0 +1,229 @@
+"""Findings that counters tell of how many files there are, and on which storage they lie."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...layers.selection.window import sums_by
+from ...model.quantities import bytes_text, counted, percent_text, seconds_text
+from .counted import CountedFacts
+from .facts import MIB, Match
+from .rule import finding
+
+_TRANSFERS = ("read", "write")
+
+
+@finding("info", counters_only=True, units={"median_file": "byte"})
+def small_files(
+    counters: CountedFacts,
+    *,
+    files: float = 100,
+    size: float = MIB,
+    least_share: float = 0.5,
+    severe_share_of_run: float = 0.01,
+) -> Iterator[Match]:
+    """A hundred files or more, of which most are read and written by less than 1 MiB.
+
+    Parameters
+    ----------
+    files : count
+        A few are opened in no time that matters.
+    size : byte
+        Of all that is moved on a file: below, opening it takes longer than that.
+    least_share : share
+        Of the files: below, most are large.
+    severe_share_of_run : share
+        More of the run is worth a warning.
+
+    Notes
+    -----
+    :Why: Each is opened, looked up and closed at the metadata servers.
+    :How it is measured: Bytes moved on each file by a module; cost is all the time that the slowest rank spends on
+        small ones, metadata included.
+    :When it is wrong: Files on a node-local file system cost little.
+    :What helps: Put many into one (HDF5, an archive, a container mounted as a file system), or on node-local storage.
+    """
+    for group in counters.layers():
+        file = counters.counters.file
+        moved = sums_by(file, group.each("bytes"), int(file.max()) + 1)
+        there = np.bincount(file[group.rows], minlength=len(moved)) > 0
+        small = there & (moved < size)
+        count, all_of = int(small.sum()), int(there.sum())
+        if count < files or count < least_share * all_of:
+            continue
+        median = float(np.median(moved[small]))
+        yield counters.match(
+            group,
+            f"{count:,} of {all_of:,} files of {group.layer} move less than {bytes_text(size)} each, "
+            f"{bytes_text(median)} (median)",
+            {"small_files": count, "files_in_all": all_of, "median_file": median},
+            rows=group.rows & small[file],
+            least_share_of_run=severe_share_of_run,
+        )
+
+
+@finding("info", counters_only=True, units={"files_in_all": "count"})
+def file_per_process(
+    counters: CountedFacts, *, ranks: float = 256, least_share: float = 0.9, severe_share_of_run: float = 0.01
+) -> Iterator[Match]:
+    """Each of hundreds of ranks writes files of its own.
+
+    Parameters
+    ----------
+    ranks : count
+        Fewer files are opened in no time that matters.
+    least_share : share
+        Of the ranks, which have a file that no other one writes.
+    severe_share_of_run : share
+        More of the run is worth a warning.
+
+    Notes
+    -----
+    :Why: All files are made at once by few metadata servers, and somebody has to read them back.
+    :How it is measured: Files that one rank alone wrote; cost is the time that the slowest rank spends in their opens,
+        closes and the like.
+    :When it is wrong: Up to some thousands of files, data moves as fast as it can: there are no locks to wait for.
+    :What helps: A shared file, or one a node or group of ranks (ADIOS2's BP, HDF5 subfiling, PnetCDF's subfiles).
+    """
+    for group in counters.groups():
+        rank, file = counters.counters.rank, counters.counters.file
+        pairs = np.unique(np.stack((file[group.rows], rank[group.rows])), axis=1)
+        files, writers = np.unique(pairs[0], return_counts=True)
+        alone = np.isin(pairs[0], files[writers == 1]) & (pairs[1] >= 0)
+        who = np.unique(pairs[1][alone])
+        if group.direction != "write" or len(who) < max(ranks, least_share * counters.processes):
+            continue
+        yield counters.match(
+            group,
+            f"{len(who):,} of {counters.processes:,} ranks write {int(alone.sum()):,} files by {group.layer} that no "
+            "other rank writes",
+            {"writing_ranks": len(who), "files_in_all": int(alone.sum())},
+            rows=group.rows & np.isin(file, pairs[0][alone]),
+            kinds=("meta",),
+            least_share_of_run=severe_share_of_run,
+        )
+
+
+@finding("warning", counters_only=True, units={"stripes": "count", "stripes_that_help": "count"})
+def few_stripes(
+    counters: CountedFacts, *, each: float = 2**30, least_share: float = 0.5, severe_share_of_run: float = 0.01
+) -> Iterator[Match]:
+    """A large file lies on fewer than half as many storage targets as its bytes and its ranks could use.
+
+    Parameters
+    ----------
+    each : byte
+        Moved on a target: more than this takes longer than to open one more object.
+    least_share : share
+        Of the targets that could be used: from half of them on there is little to gain.
+    severe_share_of_run : share
+        Less of the run is for information.
+
+    Notes
+    -----
+    :Why: Each target has the bandwidth of some disks, however many ranks write.
+    :How it is measured: Lustre's stripes of the file; one target for each 1 GiB moved, no more than ranks or than the
+        file system has. Cost is the share of the time in transfers that those would take over.
+    :When it is wrong: Many files at once use all targets together; a rank that writes alone gains less.
+    :What helps: lfs setstripe -c COUNT on the folder before the file is made, or the hint striping_factor of MPI-IO.
+    """
+    for group in counters.layers():
+        if group.layer != "POSIX":
+            continue
+        file, moved = counters.counters.file, group.each("bytes")
+        total = sums_by(file, moved, int(file.max()) + 1)
+        for row in np.flatnonzero(total > each).tolist():
+            stripes, known = _targets(counters, row)
+            if not stripes:
+                continue
+            rows = group.rows & (file == row)
+            ranks = counters.processes if (counters.counters.rank[rows] < 0).any() else int(rows.sum())
+            useful = min(int(total[row] // each), ranks, known or ranks)
+            if len(stripes) >= least_share * useful:
+                continue
+            yield counters.match(
+                group.only(rows),
+                f"{bytes_text(int(total[row]))} of {ranks:,} ranks lie on {counted(len(stripes), 'storage target')} "
+                f"({', '.join(map(str, stripes[:4]))}) where {useful} could take part,",
+                {"bytes": int(total[row]), "stripes": len(stripes), "stripes_that_help": useful},
+                kinds=_TRANSFERS,
+                share=1 - len(stripes) / useful,
+                least_share_of_run=severe_share_of_run,
+            )
+
+
+@finding("warning", counters_only=True, units={"slower": "times", "storage_target": "number", "targets": "count"})
+def slow_target(
+    counters: CountedFacts,
+    *,
+    slower: float = 2.0,
+    targets: float = 4,
+    least_bytes: float = MIB,
+    severe_share_of_run: float = 0.01,
+) -> Iterator[Match]:
+    """Files on one storage target take twice as long a byte as those on the others.
+
+    Parameters
+    ----------
+    slower : times
+        As long a byte as the median of the targets.
+    targets : count
+        Of fewer nobody knows what is usual.
+    least_bytes : byte
+        On a target: for less, the time of a byte is that of a call.
+    severe_share_of_run : share
+        Less of the run is for information.
+
+    Notes
+    -----
+    :Why: A target that is degraded, full or in use by others holds up all that have a file or a stripe on it.
+    :How it is measured: Time over bytes of each file of POSIX by Lustre's targets, that of a file with several stripes
+        over all of them; of a target the median of its files. Cost is what the slowest rank would save.
+    :When it is wrong: Files of another kind, such as a log, may lie on one target by chance.
+    :What helps: Tell the administrators the target's number; make the files on others (lfs setstripe -o, pools).
+    """
+    for group in counters.groups():
+        if group.module != "POSIX":
+            continue
+        file, moved = counters.counters.file, group.each("bytes")
+        rows = np.flatnonzero(moved > 0)
+        took = counters.counters.time(f"{group.direction}_time")
+        by_target: dict[int, list[int]] = {}
+        for row in rows.tolist():
+            for one in _targets(counters, int(file[row]))[0]:
+                by_target.setdefault(one, []).append(row)
+        pace = {
+            target: float(np.median(took[on] / moved[on]))
+            for target, on in by_target.items()
+            if moved[on].sum() >= least_bytes
+        }
+        if len(pace) < targets:
+            continue
+        usual = float(np.median(list(pace.values())))
+        slowest = max(pace, key=lambda target: pace[target])
+        if usual <= 0 or pace[slowest] < slower * usual:
+            continue
+        on = np.isin(np.arange(len(file)), by_target[slowest])
+        share = int(moved[on].sum()) / max(1, group.bytes)
+        yield counters.match(
+            group,
+            f"storage target {slowest} takes {pace[slowest] / usual:.1f} times as long a byte as the median of "
+            f"{len(pace)} targets: {percent_text(share)} of what is moved by {group.direction}s, "
+            f"{seconds_text(float(took[on].sum()))} over all ranks,",
+            {
+                "storage_target": slowest,
+                "targets": len(pace),
+                "slower": pace[slowest] / usual,
+                "bytes": int(moved[on].sum()),
+            },
+            rows=group.rows & on,
+            share=1 - usual / pace[slowest],
+            least_share_of_run=severe_share_of_run,
+        )
+
+
+def _targets(counters: CountedFacts, file: int) -> tuple[list[int], int]:
+    """Return the storage targets of a file, none where they are not known, and how many there are in all, 0 unknown."""
+    properties = counters.definitions.files.properties[file]
+    stripes = [int(one) for one in properties.get("Storage targets", "").split()]
+    return stripes, max(0, int(properties.get("Storage targets in all", 0)))

@@ -1,0 +1,191 @@
+"""Findings by counters alone: logs of Darshan whose fault is planted, and sound ones."""
+
+import importlib.util
+from pathlib import Path
+
+import iostrata
+import pytest
+from iostrata.analysis.findings import find
+from iostrata.cli import main
+
+_SPEC = importlib.util.spec_from_file_location(
+    "recorder_files", Path(__file__).parents[2] / "archives" / "recorders.py"
+)
+made = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(made)
+POSIX, MPIIO, STDIO = ("POSIX", 4), ("MPI-IO", 3), ("STDIO", 2)
+RANKS, FILE = 64, 5
+
+
+def times(direction, total, slowest, **more):
+    """Return counters of times of a shared file: summed, and of the slowest rank; a rank moves as much as any."""
+    return {
+        f"{direction}_start_timestamp": 1.0,
+        f"{direction}_end_timestamp": 9.0,
+        f"{direction}_time": total,
+        "slowest_rank_time": slowest,
+        "slowest_rank": 3,
+        **more,
+    }
+
+
+@pytest.fixture
+def findings(tmp_path):
+    """Write records into a log, by module, and return its findings by id in their order."""
+
+    def look(records, stripes=(), names=None, processes=RANKS):
+        modules = {name: (version, parts) for (name, version), parts in records.items()}
+        if stripes:
+            modules["LUSTRE"] = (1, list(stripes))
+        known = names or {FILE: "/scratch/data"}
+        log = made.DarshanLog(modules=modules, names=known, processes=processes, length=20.0)
+        path = tmp_path / "run.darshan"
+        path.write_bytes(bytes(log))
+        found = find(iostrata.open_trace(path))
+        for one in found:
+            assert "(by sums of the whole run)" in one.text
+            assert one.cost_s is not None
+            assert one.evidence["files"]
+        return {one.id: one for one in reversed(found)}, [one.id for one in found]
+
+    return look
+
+
+def shared(direction="write", size=2**20, calls=64, total=64.0, slowest=2.0, **more):
+    """Return a record of POSIX of a file that all ranks share, one request after the other."""
+    moved = size * calls * RANKS
+    values = {
+        f"{direction}s": calls * RANKS,
+        f"bytes_{direction}" if direction == "read" else "bytes_written": moved,
+        f"consec_{direction}s": (calls - 1) * RANKS,
+        f"seq_{direction}s": calls * RANKS - 1,
+        "access1_access": size,
+        "access1_count": calls * RANKS,
+        "slowest_rank_bytes": moved // RANKS,
+        "fastest_rank_bytes": moved // RANKS,
+        **{f"max_byte_{'read' if direction == 'read' else 'written'}": moved - 1},
+        **times(direction, total, slowest),
+    }
+    small = "size_{}_1k_10k" if size <= 10_000 else "size_{}_1m_4m"
+    return made.counters(POSIX, FILE, -1, **{**values, small.format(direction): calls * RANKS, **more})
+
+
+def test_large_consecutive_writes_are_no_finding_but_that_they_are_independent(findings):
+    assert findings({POSIX: [shared()]})[1] == ["shared-file-independent"]
+
+
+@pytest.mark.parametrize(
+    ("first", "given", "words"),
+    [
+        ("small-requests", {"size": 2048}, "4,096 POSIX writes ask for less than 64 KiB (4,096 of 2,048 B)"),
+        ("small-requests", {"size": 2048, "seeks": 4096}, "a seek before each"),
+        ("small-requests", {"direction": "read", "size": 2048}, "POSIX reads"),
+        ("flush-dominates", {"size": 2048, "fsyncs": 4096}, "4,096 flushes beside 4,096 writes"),
+        (
+            "random-access",
+            {"size": 200_000, "consec_writes": 0, "stride1_stride": 777_000, "stride1_count": 4000},
+            "the next one is 777 kB further",
+        ),
+        ("random-access", {"size": 200_000, "consec_writes": 0, "seq_writes": 64}, "4,032 of them go back"),
+        ("redundant-reads", {"direction": "read", "max_byte_read": 2**20 - 1}, "4.1e+03 times over"),
+        ("alternating-access", {"rw_switches": 4000}, "by turns"),
+        ("metadata-time", {"meta_time": 640.0, "slowest_rank_time": 12.0, "opens": 6400}, "6,400 opens"),
+        ("imbalance", {"slowest_rank_bytes": 200 * 2**20 * 15, "slowest_rank_time": 9.0}, "rank 3 does 73 %"),
+    ],
+)
+def test_what_is_planted_comes_first_with_its_file_rank_and_cost(findings, first, given, words):
+    found, order = findings({POSIX: [shared(**given)]})
+    assert order[0] == first
+    one = found[first]
+    assert words in one.text
+    assert one.evidence["files"] == ["/scratch/data"]
+    assert one.evidence["slowest_rank"] == 3
+    assert 0 < one.cost_s <= given.get("slowest_rank_time", 2.0)
+
+
+def test_pieces_below_collective_calls_of_one_aggregator(findings):
+    above = {"coll_writes": 64, "bytes_written": 2**24, "size_write_100k_1m": 64, "slowest_rank_bytes": 2**18}
+    upper = made.counters(MPIIO, FILE, -1, **above, **times("write", 640.0, 10.0))
+    lower = shared(size=256, calls=1024, total=9.0, slowest=9.0, slowest_rank_bytes=2**24)
+    found, order = findings({POSIX: [lower], MPIIO: [upper]})
+    assert {"small-requests", "split-requests", "funnelled-collective"} <= {*order}
+    assert "65,536 writes of 256 B" in found["split-requests"].text
+    assert "mostly on rank 3" in found["funnelled-collective"].text
+    assert not {"slow-ranks", "imbalance", "serial-io", "shared-file-independent"} & {*order}
+
+
+def test_time_in_the_library_above_posix(findings):
+    above = {"coll_writes": 4096, "bytes_written": 2**32, "slowest_rank_bytes": 2**26}
+    upper = made.counters(MPIIO, FILE, -1, **above, **times("write", 700.0, 12.0))
+    found, order = findings({POSIX: [shared()], MPIIO: [upper]})
+    assert order[0] == "layer-overhead"
+    assert found["layer-overhead"].cost_s == pytest.approx(10.0)
+
+
+def test_files_of_a_rank_each(findings):
+    one = {"opens": 1, "writes": 2, "bytes_written": 4096, "write_time": 0.01, "meta_time": 0.5}
+    at = {"write_start_timestamp": 1.0, "write_end_timestamp": 2.0}
+    records = [made.counters(POSIX, 100 + rank, rank, **one, **at) for rank in range(300)]
+    found, order = findings(
+        {POSIX: records}, names={100 + rank: f"/scratch/{rank}" for rank in range(300)}, processes=300
+    )
+    assert {"small-files", "file-per-process", "metadata-time"} <= {*order}
+    assert found["file-per-process"].evidence["file_count"] == 300
+    assert found["file-per-process"].cost_s == pytest.approx(0.5)
+
+
+def test_stripes_and_a_slow_storage_target(findings):
+    moved = {"writes": 64, "bytes_written": 2**26, "write_start_timestamp": 1.0, "write_end_timestamp": 9.0}
+    slow = 7
+    records = [
+        made.counters(POSIX, 100 + rank, rank, **moved, write_time=8.0 if rank % 8 == slow else 1.0)
+        for rank in range(32)
+    ]
+    names = {100 + rank: f"/scratch/{rank}" for rank in range(32)}
+    lustre = [made.stripes(100 + rank, [rank % 8]) for rank in range(32)]
+    found, order = findings({POSIX: records}, lustre, names, processes=32)
+    assert order[0] == "slow-target"
+    one = found["slow-target"]
+    assert one.evidence["storage_target"] == slow
+    assert {*one.evidence["files"]} == {f"/scratch/{rank}" for rank in (7, 15, 23, 31)}
+    assert one.cost_s == pytest.approx(7.0)
+    found, order = findings({POSIX: [shared(calls=512)]}, [made.stripes(FILE, [12])])
+    assert order[0] == "few-stripes"
+    assert found["few-stripes"].evidence["stripes_that_help"] == 32
+
+
+def test_streams_that_move_the_data(findings):
+    moved = {"writes": 4096, "bytes_written": 2**28, "slowest_rank_bytes": 2**22, **times("write", 64.0, 2.0)}
+    found, order = findings({STDIO: [made.counters(STDIO, FILE, -1, **moved)]})
+    assert order == ["heavy-stdio"]
+    assert found["heavy-stdio"].cost_s == pytest.approx(2.0)
+
+
+def test_calls_that_wait_beside_each_other_cost_nothing(findings):
+    """A pipe that waits for its other end, opened by several threads of one process."""
+    waits = {"opens": 2, "reads": 1, "bytes_read": 5, "read_time": 0.001, "meta_time": 19.0}
+    at = {"read_start_timestamp": 1.0, "read_end_timestamp": 2.0}
+    records = [made.counters(POSIX, 100 + pipe, 0, **waits, **at) for pipe in range(4)]
+    names = {100 + pipe: f"/tmp/pipe{pipe}" for pipe in range(4)}
+    assert findings({POSIX: records}, names=names, processes=1)[1] == []
+
+
+def test_the_overview_has_findings_numbers_and_a_coarse_signal(tmp_path, capsys):
+    path = tmp_path / "run.darshan"
+    modules = {"POSIX": (4, [shared(size=2048)])}
+    path.write_bytes(bytes(made.DarshanLog(modules=modules, names={FILE: "/f"}, processes=RANKS, length=20.0)))
+    for command in (["layers"], [], ["compare"], ["info"]):
+        assert main([*command, str(path)]) == 0
+    text = capsys.readouterr().out
+    assert "ask for less than 64 KiB" in text
+    assert "No findings" not in text
+    trace = iostrata.open_trace(path)
+    recording = trace.definitions.recording
+    assert recording.rows == "extents"
+    assert any("bound and no curve" in note for note in recording.notes)
+    statistics = trace.layers["POSIX"].statistics("write")
+    assert (statistics.operations, statistics.bytes, statistics.summed_s) == (4096, 4096 * 2048, 64.0)
+    assert (statistics.request_bytes.min, statistics.request_bytes.max) == (2048, 2048)
+    assert {"busy_s", "ranks"} <= statistics.unavailable
+    signal = trace.layers["POSIX"].bandwidth("write")
+    assert signal.volume == 4096 * 2048
