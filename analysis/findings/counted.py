@@ -118,7 +118,7 @@ class CountedFacts:
             known = group.rows & (rank < 0)
             who, own = self.counters.count(f"{which}_rank")[known], self.counters.count(f"{which}_rank_bytes")[known]
             # What a rank moved is of both directions.
-            own = np.minimum(own * moved[known] // np.maximum(group.of_both[known], 1), moved[known])
+            own = np.minimum((own * (moved[known] / np.maximum(group.of_both[known], 1))).astype(int), moved[known])
             np.add.at(by_rank, np.minimum(who, self.processes - 1), own)
         total, most = int(moved.sum()), int(by_rank.argmax()) if len(by_rank) else -1
         return total, most if total else -1, min(total, int(by_rank.max(initial=0)))
