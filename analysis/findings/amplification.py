@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...layers.flow.flow import Flow
-from ...model.quantities import bytes_text, named_ranks
+from ...model.quantities import bytes_text, counted, named_ranks
 from .facts import KIB, MIB, Facts, Match
 from .rule import finding
 
@@ -147,8 +147,9 @@ def data_sieving(facts: Facts, *, least_bytes: float = 64 * KIB, severe_share: f
         more = f" and {bytes_text(extra)} more written than {flow.upper} asked for" if extra > 0 else ""
         yield Match(
             flow.upper,
-            f"{flow.upper} writes made {flow.lower} read {bytes_text(read)} in {flow.against_operations:,} operations"
-            f" by {named_ranks(where['ranks'])}{more}: blocks are read, changed and written back",
+            f"{flow.upper} writes made {flow.lower} read {bytes_text(read)} in "
+            f"{counted(flow.against_operations, 'operation')} by {named_ranks(where['ranks'])}{more}: "
+            "blocks are read, changed and written back",
             {
                 "upper": flow.upper,
                 "lower": flow.lower,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...layers.flow.flow import Flow
-from ...model.quantities import bytes_text, named_ranks, percent_text, seconds_text
+from ...model.quantities import bytes_text, counted, named_ranks, percent_text, seconds_text
 from .counted import CountedFacts
 from .facts import MIB, Facts, Match, ends_of
 from .rule import finding
@@ -79,7 +79,7 @@ def funnelled_collective(
         yield Match(
             flow.upper,
             f"collective {flow.upper} {flow.direction}s of {len(asking):,} ranks {way} through {flow.lower} on "
-            f"{named_ranks(ranks)} only: {bytes_text(moved)} in {len(calls):,} calls; during "
+            f"{named_ranks(ranks)} only: {bytes_text(moved)} in {counted(len(calls), 'call')}; during "
             f"{percent_text(idle / busy if busy else 0.0)} of the {seconds_text(busy)} nothing moves in {flow.lower}",
             {
                 "busy_s": busy,
@@ -132,9 +132,9 @@ def collective_without_benefit(
             continue
         yield Match(
             flow.upper,
-            f"{len(found.calls):,} collective {flow.upper} {flow.direction} calls: every rank transfers its own part by"
-            f" {flow.lower}, {above:,} requests became {below:,}, and {percent_text(exclusive)} of the time goes to "
-            "coordination",
+            f"{counted(len(found.calls), f'collective {flow.upper} {flow.direction} call')}: every rank transfers its"
+            f" own part by {flow.lower}, {above:,} requests became {below:,}, and {percent_text(exclusive)} of the time"
+            " goes to coordination",
             {
                 **ends_of(flow),
                 "calls": len(found.calls),

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...layers.selection.window import sums_by
 from ...model.arrays import Mask
-from ...model.quantities import bytes_text, joined, named_ranks, percent_text
+from ...model.quantities import bytes_text, counted, joined, named_ranks, percent_text
 from .facts import MIB, Facts, Match, Numbers
 from .rule import finding
 
@@ -136,8 +136,8 @@ def _system_files(facts: Facts, least: float) -> Iterator[Match]:
         some = f" ({where['files'][0]}, …)" if where["files"] else ""
         yield Match(
             layer,
-            f"{count:,} {layer} operations ({bytes_text(cells.bytes(mask))}) on files that are not the program's, "
-            f"{count_inside:,} of them inside {' and '.join(callers)} operations of "
+            f"{counted(count, f'{layer} operation')} ({bytes_text(cells.bytes(mask))}) on files that are not the "
+            f"program's, {count_inside:,} of them inside {' and '.join(callers)} operations of "
             f"{named_ranks(where['ranks'])}{some}",
             {
                 "operations": count,

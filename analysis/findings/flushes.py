@@ -70,11 +70,11 @@ def flush_dominates(
         if flushing < least_s or flushing < least_share * (flushing + writing):
             continue
         reported |= mask
-        count = cells.operations(mask)
+        count, writes = cells.operations(mask), cells.operations(cells.of(layer, "write"))
+        beside = f"{counted(writes, 'write')} for {seconds_text(writing)}" if writes else "without any write"
         yield Match(
             layer,
-            f"{counted(count, 'flush', 'flushes')} keep {layer} busy for {seconds_text(flushing)}, "
-            f"{counted(cells.operations(cells.of(layer, 'write')), 'write')} for {seconds_text(writing)}",
+            f"{counted(count, 'flush keeps', 'flushes keep')} {layer} busy for {seconds_text(flushing)}, {beside}",
             {"flushes": count, "flush_s": flushing, "write_s": writing, "share": flushing / (flushing + writing)},
             cells=mask,
             severe=flushing >= severe_share_of_run * facts.run_s,

@@ -58,7 +58,7 @@ def metadata_storm(
             continue
         took = _metadata_seconds(facts, row)
         text = (
-            f"{events:,} {layer} metadata operations beside {transfers:,} transfers: "
+            f"{events:,} {layer} metadata operations beside {counted(transfers, 'transfer')}: "
             f"{sums.text_of(row, leave_out=(IoRecord.SEEK,))}; up to {peak:,} within a second"
         )
         if took is not None:

@@ -340,8 +340,8 @@ def shared_file_independent(facts: Facts, *, ranks: float = 2, least_bytes: floa
         where = facts.where(shared)
         yield Match(
             layer,
-            f"{where['rank_count']:,} ranks write {bytes_text(moved)} to {where['file_count']:,} shared "
-            f"file{'s' if where['file_count'] != 1 else ''} by {count:,} independent {layer} operations",
+            f"{where['rank_count']:,} ranks write {bytes_text(moved)} to "
+            f"{counted(where['file_count'], 'shared file')} by {count:,} independent {layer} operations",
             {"bytes": moved, "operations": count},
             cells=shared,
             where=where,

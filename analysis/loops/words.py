@@ -20,9 +20,9 @@ _MATTERS: Final = 0.01
 """Share of the interval from which on the longest iteration is worth a word where none stands out."""
 
 
-def loop_text(loop: Loop, loops: Sequence[Loop], folder: str = "") -> str:
+def loop_text(loop: Loop, loops: Sequence[Loop], folder: str = "", file: str | None = None) -> str:
     """Return a loop such as ``8 × (4 × write 1 MiB, flush)``; names of files without a `folder`."""
-    return f"{loop.count:,} × ({body_text(loop, loops, folder)})"
+    return f"{loop.count:,} × ({body_text(loop, loops, folder, file)})"
 
 
 def titled(found: Loops, loops: Sequence[Loop]) -> list[tuple[Loop, str]]:
@@ -31,18 +31,18 @@ def titled(found: Loops, loops: Sequence[Loop]) -> list[tuple[Loop, str]]:
     return [(one, loop_text(one, found.loops, folder)) for one in loops]
 
 
-def body_text(loop: Loop, loops: Sequence[Loop], folder: str = "") -> str:
-    """Return the steps of an iteration; a file is named where it differs from that of the step before."""
+def body_text(loop: Loop, loops: Sequence[Loop], folder: str = "", file: str | None = None) -> str:
+    """Return the steps of an iteration; a file is named where it is not that of the step before, at first `file`."""
     known = {one.id: one for one in loops}
-    parts, file = [], None
+    parts = []
     for step in _together(loop.body):
         text = _step_text(step)
         if step.loop is not None:
             inner = known[step.loop]
-            text = loop_text(inner, loops, folder) if inner.body else text
-        elif step.file != file:
-            file = step.file
-            text += f" {name}" if (name := file.removeprefix(folder)) else ""
+            text = loop_text(inner, loops, folder, file) if inner.body else text
+        elif step.file != file and (name := step.file.removeprefix(folder)):
+            text += f" {name}"
+        file = step.file
         parts.append(text)
     return ", ".join(parts)
 

@@ -23,8 +23,9 @@ def print_loops(found: Loops, console: Console, iterations: bool = False) -> Non
     print_heading(found.trace, console)
     order = sorted(found.substantial, key=_weight, reverse=True)
     shown = order[:_SHOWN] if bounded(console) and not iterations else order
-    if not found.outermost:
-        print_paragraph("Nothing that the program calls repeats beyond chance.", console, indent=0)
+    if not order:
+        much = "that moves or lasts much " if found.outermost else ""
+        print_paragraph(f"Nothing {much}that the program calls repeats beyond chance.", console, indent=0)
     folder = common_folder(step.file for loop in shown for step in loop.body)
     for loop in sorted(shown, key=lambda one: one.begin_s):
         print_paragraph(_line(found, loop, folder), console, indent=0)

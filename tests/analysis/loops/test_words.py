@@ -73,6 +73,15 @@ def test_what_somebody_is_to_blame_for_comes_first():
     assert text.endswith("; 1 other stands out, too")
 
 
+def test_a_file_is_named_once():
+    """Also where a loop within goes on with it."""
+    outer = loop_of([0, 1])
+    inner = replace(outer, id=2, parent=1, count=4, body=(BodyStep("POSIX", "write", 4096, "/run/out", 1),))
+    steps = (BodyStep("POSIX", "open", None, "/run/out", 1), BodyStep(None, "loop", None, "/run/out", 4, loop=2))
+    outer = replace(outer, body=(*steps, BodyStep("POSIX", "write", 8, "/run/log", 1)))
+    assert body_text(outer, (outer, inner), "/run/") == "open out, 4 × (write 4 KiB), write 8 B log"
+
+
 def test_steps_say_whether_they_are_collective_and_how_large_on_average():
     steps = (
         BodyStep("MPI-IO", "open", None, "/run/out", 1, collective=True),
