@@ -140,9 +140,9 @@ def moved_text(loop: Loop, layer: str) -> str:
 
 
 def outlier_text(loop: Loop) -> str:
-    """Return which iterations took much longer than the others, with the layer and rank to blame.
+    """Return which iterations took much longer than the others, with the layer and rank to blame; empty for nobody.
 
-    Where none did it is the longest one, if somebody is to blame for it and it takes a part of the run worth a word.
+    Where none did it is the longest one, if it takes a part of the run worth a word.
     """
     if len(loop.iterations) < 2:
         return ""
@@ -155,8 +155,7 @@ def outlier_text(loop: Loop) -> str:
     number = next(iter(long))
     length = length_of(long[number])
     if blame_of(long[number]) is None:
-        who = f"{len(long):,} iterations last up to" if len(long) > 1 else f"iteration {number} lasts"
-        return f"{who} {seconds_text(length)}, {seconds_text(usual_length(loop))} is usual {blame_text(long[number])}"
+        return ""
     usual = usual_length(loop)
     times = f"{length / usual:.1f} times as long as" if length < _COMPARABLE * usual else f"{seconds_text(usual)} is"
     more = f"; {counted(len(long) - 1, 'other stands', 'others stand')} out, too" if len(long) > 1 else ""

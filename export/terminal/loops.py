@@ -15,21 +15,24 @@ from ...model.text import printable
 from .console import bounded, print_damage, print_heading, print_paragraph, table_of_numbers
 
 _SHOWN: Final = 8
-"""Loops on one screen, those that move most first."""
+"""Streams on one screen, those that move most first."""
+_LINES: Final = 23
+"""Of a terminal of 24, one of which is the prompt's."""
+_BESIDE: Final = 7
+"""Lines of the screen that are not of loops."""
 
 
 def print_loops(found: Loops, console: Console, iterations: bool = False) -> None:
     """Print the loops as a tree, and what stands out in their iterations."""
     print_heading(found.trace, console)
     order = sorted(found.substantial, key=_weight, reverse=True)
-    shown = order[:_SHOWN] if bounded(console) and not iterations else order
+    shown = _fitting(found, order, console) if bounded(console) and not iterations else order
     if not order:
         much = "that moves or lasts much " if found.outermost else ""
         print_paragraph(f"Nothing {much}that the program calls repeats beyond chance.", console, indent=0)
     folder = common_folder(step.file for loop in shown for step in loop.body)
     for loop in sorted(shown, key=lambda one: one.begin_s):
-        print_paragraph(_line(found, loop, folder), console, indent=0)
-        print_paragraph(_numbers(loop), console, "dim", indent=4)
+        _print_loop(found, loop, folder, console)
         if iterations:
             _print_iterations(loop, console)
     if left_out := len(found.outermost) - len(shown):
@@ -38,6 +41,24 @@ def print_loops(found: Loops, console: Console, iterations: bool = False) -> Non
     if folder:
         print_paragraph(f"Files are in {printable(folder)}.", console, "dim", indent=0)
     print_damage(found.trace.damage, console)
+
+
+def _print_loop(found: Loops, loop: Loop, folder: str, console: Console) -> None:
+    print_paragraph(_line(found, loop, folder), console, indent=0)
+    print_paragraph(_numbers(loop), console, "dim", indent=4)
+
+
+def _fitting(found: Loops, order: Sequence[Loop], console: Console) -> Sequence[Loop]:
+    """Return the first loops that fit the screen, at least one."""
+    room = (max(_LINES, console.height - 1) if console.is_terminal else _LINES) - _BESIDE
+    folder = common_folder(step.file for loop in order for step in loop.body)
+    for count, loop in enumerate(order):
+        with console.capture() as printed:
+            _print_loop(found, loop, folder, console)
+        room -= printed.get().count("\n")
+        if room < 0:
+            return order[: max(1, count)]
+    return order
 
 
 def print_streams(found: Loops, streams: Sequence[FileStream], console: Console) -> None:

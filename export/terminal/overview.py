@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -68,7 +69,10 @@ def _print_story(story: Sequence[Segment], console: Console, lines: int) -> bool
     times = [range_text(story[place].start, story[place].end) for place in shown]
     width = max(map(len, times))
     for time, place in zip(times, shown, strict=True):
-        line = Text.assemble((f"{time:>{width}}", "dim"), f"  {printable(story[place].text)}")
+        text = printable(story[place].text)
+        if bounded(console) and story[place].kind == "loop":
+            text = _with_pace(text, console.width - width - 2)
+        line = Text.assemble((f"{time:>{width}}", "dim"), f"  {text}")
         if bounded(console):
             line.truncate(console.width, overflow="ellipsis")
         console.print(line, no_wrap=True, overflow="ignore", crop=False)
@@ -78,6 +82,17 @@ def _print_story(story: Sequence[Segment], console: Console, lines: int) -> bool
         where = "iostrata loops has them" if loops else "--json has them all"
         console.print(Text(f"{'':{width}}  and {rest} of the run; {where}", style="dim"))
     return True
+
+
+def _with_pace(text: str, columns: int) -> str:
+    """Return a loop in so many columns: where they are too few without the last steps and who, but with how often."""
+    if cell_len(text) <= columns:
+        return text
+    steps, _, behind = text.rpartition(")")
+    pace = behind.partition(";")[0]
+    head = Text(steps)
+    head.truncate(columns - cell_len(pace) - 1, overflow="ellipsis")
+    return f"{head.plain.rstrip()}){pace}"
 
 
 def _interest(segment: Segment) -> tuple[bool, float, float]:

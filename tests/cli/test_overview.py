@@ -60,6 +60,27 @@ def test_the_numbers_are_those_of_the_other_commands(document, fixtures, archive
     assert found["findings"] == document("compare", fixtures / archive)["findings"]
 
 
+def test_a_loop_keeps_its_pace_where_there_is_little_room(run_on_terminal, fixtures):
+    lines = one_screen(run_on_terminal(80, fixtures / "ncckpt4", LINES="24"))
+    (line,) = (line for line in lines if "20 × (collective write 1 MiB out.nc, collective" in line)
+    assert line.rstrip().endswith("…), every 402 ms")
+
+
+def test_loops_are_one_screen(run_on_terminal, tmp_path):
+    rows = ["layer,rank,mode,start,end,bytes,file"]
+    names = ("apple", "birch", "cedar", "damson", "elder", "fig", "guava", "hazel", "iris", "juniper", "kiwi", "lime")
+    for place, name in enumerate(names):
+        count = 6 + place
+        starts = [0.5 * place + 100 * number / count for number in range(count)]
+        rows += [f"POSIX,0,write,{start},{start + 0.01},{10**6 * (place + 1)},/run/{name}.dat" for start in starts]
+    (tmp_path / "run.csv").write_text("\n".join(rows))
+    lines = one_screen(run_on_terminal(80, "loops", tmp_path / "run.csv", LINES="24"))
+    shown = [line for line in lines if " × (write " in line]
+    assert 3 < len(shown) < 12
+    assert f"and {12 - len(shown)} loops that move less; iostrata loops --json has all" in lines
+    assert any("lime.dat" in line for line in shown)
+
+
 def test_a_period_of_neighbours_is_told_once_on_a_terminal_and_in_every_row_of_a_pipe(run, run_on_terminal, fixtures):
     lines = one_screen(run_on_terminal(80, fixtures / "ncckpt4", LINES="24"))
     assert sum("402 ±2 ms" in line for line in lines) == 1

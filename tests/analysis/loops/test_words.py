@@ -58,7 +58,7 @@ def test_what_few_iterations_move_is_not_told_of_each():
     [
         (1.0, None, "iteration 3 takes 1 s, 10.0 times as long as usual (POSIX writes for 1 s, most on rank 3)"),
         (30.0, None, "iteration 3 takes 30 s, 100 ms is usual (POSIX writes for 30 s, most on rank 3)"),
-        (1.0, 0.01, "iteration 3 lasts 1 s, 100 ms is usual (no layer is busy for most of it)"),
+        (1.0, 0.01, ""),
     ],
 )
 def test_what_stands_out_has_somebody_to_blame_or_none(longest, busy, text):
