@@ -1,7 +1,7 @@
 """Show what differs between runs before and after a change."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -9,8 +9,14 @@ from ..options import BROKEN, SETTINGS, output_option
 from ..progress import Progress
 from ..request import as_wrong_usage, command_of, console, print_json, refuse_for_tables, warn
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...runs.collection.read import Settings
+    from ...runs.collection.rows import Run
+
 BEFORE = click.argument("before", metavar="A", type=click.Path(path_type=Path))
-AFTER = click.argument("after", metavar="B", type=click.Path(path_type=Path))
+AFTER = click.argument("after", metavar="[B]", required=False, type=click.Path(path_type=Path))
 
 PAGE = output_option("OUT.html", "Also write a page with the changes and the bandwidths of both sides on one axis.")
 
@@ -28,7 +34,7 @@ RULES = click.option(
 @command_of("diff old/traces.otf2 new/traces.otf2 --fail-on worse", BEFORE, AFTER, PAGE, RULES, *SETTINGS)
 def command(
     before: Path,
-    after: Path,
+    after: Path | None,
     out: Path | None,
     rules: tuple[str, ...],
     workers: int | None,
@@ -41,25 +47,26 @@ def command(
     ranks, steps of an iteration) is certain and matters from 5 % on. With several runs a side a test tells a change of
     times from the spread between runs; three or more a side are best. Of single runs, the iterations of loops that both
     have are samples; without loops times matter only from a factor of about 4 on. Times in s, bandwidth in B/s.
+
+    A alone are runs in the order of their start: the one that brought a change is looked for, and those before it are
+    compared with it and those after.
     """
     from ...model.errors import SelectionError
-    from ...runs.collection.chosen import folder_and_pattern, read_chosen
     from ...runs.collection.read import Settings
-    from ...runs.collection.tables import is_collection
     from ...runs.differences.difference import diff_runs
+    from ...runs.differences.history import change_point
     from ...runs.differences.rules import FailRule
 
     with as_wrong_usage(SelectionError):
         checked = [FailRule(text) for text in rules]
-    chosen = Settings(**settings)
-    sides = []
-    folders = [folder_and_pattern(side)[0] for side in (before, after)]
-    collections = [folder for folder in folders if is_collection(folder)]
-    refuse_for_tables(collections, len(collections) < len(folders))
-    for side in (before, after):
-        with Progress("reading traces") as progress:
-            sides.append(read_chosen(side, chosen, workers=workers, client=dask, progress=progress))
-    difference = diff_runs(*sides)
+    given = [side for side in (before, after) if side is not None]
+    sides = _read(given, Settings(**settings), workers, dask)
+    difference = diff_runs(*sides) if after is not None else change_point(sides[0])
+    if difference is None:
+        _print_unchanged(sides[0], as_json)
+        if out is not None:
+            warn(f"{out} is not written: there are no sides to show")
+        return
     for rule in checked:
         with as_wrong_usage(SelectionError):
             idle = rule.check(difference)
@@ -83,3 +90,32 @@ def command(
         print_difference(difference, console(), broken, written)
     if broken:
         raise click.exceptions.Exit(BROKEN)
+
+
+def _read(given: "list[Path]", settings: "Settings", workers: int | None, dask: str | None) -> "list[tuple[Run, ...]]":
+    """Return the runs of each side."""
+    from ...runs.collection.chosen import folder_and_pattern, read_chosen
+    from ...runs.collection.tables import is_collection
+
+    folders = [folder_and_pattern(side)[0] for side in given]
+    collections = [folder for folder in folders if is_collection(folder)]
+    refuse_for_tables(collections, len(collections) < len(folders))
+    sides = []
+    for side in given:
+        with Progress("reading traces") as progress:
+            sides.append(read_chosen(side, settings, workers=workers, client=dask, progress=progress))
+    return sides
+
+
+def _print_unchanged(runs: "Sequence[Run]", as_json: bool) -> None:
+    """Say that no run of a history brought a change."""
+    from ...export.runs.differences_text import VERDICTS
+    from ...model.document import SCHEMA_VERSION
+    from ...model.quantities import counted
+    from ...runs.differences.history import in_order
+
+    keys = [run.job.job for run in in_order(runs)]
+    if as_json:
+        print_json({"schema_version": SCHEMA_VERSION, "verdict": "same", "before": keys, "after": [], "changes": []})
+    else:
+        console().print(f"{counted(len(keys), 'run')} in the order of their start. {VERDICTS['same']}")

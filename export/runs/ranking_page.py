@@ -83,7 +83,7 @@ _DISTRIBUTIONS: Final = (
 def _named(run: Run, name: str, report: str | None) -> Cell:
     """Return what a run is called, with a link to its report and its worst finding."""
     worst = min(run.findings, key=lambda one: SEVERITIES.index(one.severity), default=None)
-    notes = [] if worst is None or worst.severity == "info" else [(worst.severity, worst.text)]
+    notes = [] if worst is None or worst.severity == "info" else [(worst.severity, f"{worst.id}: {worst.text}")]
     shown = f"{name} (damaged)" if run.job.damaged else name
     href = None if report is None else quote(report)
     return {"value": shown, "title": run.job.job, "notes": notes, "order": name, "href": href}

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata.live.frequencies import Prediction, frequency_intervals
+from iostrata.live.job import LiveJob
+from iostrata.live.records.intake import Key, Spans
 
 
 def test_predictions_that_agree_are_one_interval():
@@ -29,3 +31,16 @@ def test_clusters_are_those_of_dbscan(rows):
         for label in set(labels.tolist()) - {-1}
     )
     assert sorted(frequency_intervals(told)) == [pytest.approx(one) for one in expected]
+
+
+def test_a_perfect_train_stays_periodic_after_its_window_was_cut():
+    job, said = LiveJob(share=None, method="ftio"), []
+    for phase in range(40):
+        start = 10.0 * phase + 0.1 * np.arange(10)
+        job.add(Key("POSIX", "write"), Spans(start, start + 0.1, np.full(10, 2**20)))
+        (answer,) = job.answers(0.0, 10.0 * phase + 9.5)
+        said.append(answer)
+    assert all(one.periodic and one.period == pytest.approx(10, rel=0.02) for one in said[8:])
+    # Three periods are no spectrum in which a line stands out; that is said, and what the whole run shows.
+    assert "of the last 4" in said[-1].reason
+    assert "of the whole run: One frequency stands out" in said[-1].reason

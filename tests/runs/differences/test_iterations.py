@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from iostrata.model.errors import TraceError
 from iostrata.runs import FailRule, IterationRow, JobRow, LayerRow, LoopRow, Run, diff_runs
+from iostrata.runs.differences.history import change_point
 from iostrata.runs.differences.iterations import pairs_of
 
 STEPS = [["POSIX", "open", None, "/run/a/dump.*", 1], ["POSIX", "write", 1 << 20, "/run/a/dump.*", 4]]
@@ -133,3 +135,18 @@ def test_loops_that_cannot_be_compared_do_no_harm():
     assert pairs_of([usual], [without]) == ()
     pieces = run(rng, count=40, steps=[["POSIX", "write", 1 << 20, "/run/a/dump.*", 1]])
     assert pairs_of([usual], [pieces]) == ()
+
+
+def test_the_run_of_a_history_that_brought_a_change_is_found_and_none_where_there_was_none():
+    rng = np.random.default_rng(8)
+    flush = [*STEPS, ["POSIX", "flush", None, "/run/a/dump.*", 1]]
+    before, after = several(rng, 5, "a"), several(rng, 4, "b", steps=flush, flushes=4)
+    found = change_point([*after, *before])
+    assert [len(found.before), len(found.after)] == [5, 4]
+    assert found.changes[0].text.startswith("POSIX flushes are new")
+    slower = change_point([*before, *several(rng, 5, "b", slower=2.0)])
+    assert [one.job.job for one in slower.after] == ["b0", "b1", "b2", "b3", "b4"]
+    assert slower.verdict == "worse"
+    assert sum(change_point(several(rng, 6, "a")) is not None for _ in range(20)) <= 3
+    with pytest.raises(TraceError, match="3 to 200 runs"):
+        change_point(before[:2])
