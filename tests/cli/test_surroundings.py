@@ -61,7 +61,12 @@ WRITING = (
 PRINTING = (
     *("overview {trace}", "info {trace}", "layers {trace}", "handles {trace}", "periods {trace}", "compare {trace}"),
     *("diff {trace} {other}", "signature {trace} {other}", "assess {trace} --segment 1", "schedule {other}"),
-    *("watch --replay {trace}", "collect {trace} -o {out}", "report {trace} -o {out}.html", "convert {trace} {out}.h5"),
+    *(
+        "watch --replay {trace}",
+        "collect {trace} -o {out} --workers 1",
+        "report {trace} -o {out}.html",
+        "convert {trace} {out}.h5",
+    ),
     "loops {trace}",
 )
 """Every command that reads a trace."""
@@ -162,7 +167,7 @@ def test_a_working_folder_that_is_gone(
     )
 
 
-@pytest.mark.parametrize("command", ["convert {trace} {out}.otf2 --rewrite", "collect {trace} -o {out}"])
+@pytest.mark.parametrize("command", ["convert {trace} {out}.otf2 --rewrite", "collect {trace} -o {out} --workers 1"])
 def test_a_mask_takes_no_rights_from_the_owner(
     command_path: str, environment: dict[str, str], fixtures: Path, tmp_path: Path, command: str
 ) -> None:
@@ -252,7 +257,7 @@ def test_a_trace_cut_after_it_was_opened_gives_what_is_left_or_a_line(copy_of: A
         "signature {a} {a} -o {out}.html",
         "assess {a} {b} --segment 1 -o {out}.html",
         "schedule {b} -o {out}.json",
-        "collect {a} -o {out}",
+        "collect {a} -o {out} --workers 1",
     ],
 )
 def test_a_limit_of_the_file_size_leaves_nothing_of_many_runs(
@@ -276,7 +281,7 @@ def given(command: str, fixtures: Path, out: Path, trace: Path | None = None) ->
 
 ALL_MISSING = (
     *("overview {trace}", "periods {trace} --plot {out}.svg", "convert {trace} {out}.parquet", "report {trace}"),
-    *("collect {trace} -o {out}", "diff {trace} {other} -o {out}.html"),
+    *("collect {trace} -o {out} --workers 1", "diff {trace} {other} -o {out}.html"),
 )
 
 

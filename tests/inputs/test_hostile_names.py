@@ -142,7 +142,7 @@ def test_no_command_acts_on_a_name_and_all_it_writes_can_be_read(tmp_path: Path)
     status, printed, said = commands.run_command(["watch", "--replay", str(path)])
     assert (status, said) == (0, "")
     assert not commands._CONTROL.search(printed)
-    assert commands.run_command(["collect", str(path), "-o", str(room / "runs")])[0] == 0
+    assert commands.run_command(["collect", str(path), "-o", str(room / "runs"), "--workers", "1"])[0] == 0
     assert commands.faults(room / "runs", (("report", "-o", "{out}.html"), ("diff", str(path))), room) == []
 
 

@@ -137,7 +137,7 @@ def test_a_finding_of_another_package_is_in_all_views(installed, fixtures, tmp_p
     assert run(["report", trace, "-o", str(page)]) == 0
     assert "MPI-IO writes a lot" in page.read_text()
     assert '"handles_used":"count"' in page.read_text().replace(" ", "")
-    assert run(["collect", trace, "-o", str(tmp_path / "runs")]) == 0
+    assert run(["collect", trace, "-o", str(tmp_path / "runs"), "--workers", "1"]) == 0
     collected = pq.read_table(tmp_path / "runs" / "finding.parquet").to_pylist()
     assert "many-writes" in {row["id"] for row in collected}
     capfd.readouterr()

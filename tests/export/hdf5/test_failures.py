@@ -51,13 +51,13 @@ import iostrata
 archive, folder = sys.argv[1], Path(sys.argv[2])
 trace = iostrata.open_trace(archive)
 target = folder / "out.nc"
-size = iostrata.write_hdf5(trace, target, fs=2000.0, periods=False).bytes
+size = iostrata.write_hdf5(trace, target, fs=500.0, periods=False).bytes
 target.write_text("old")
 messages = []
-for limit in [0, 100, 2048, 5000, *range(20000, size, 20000), size - 1]:
+for limit in [0, 100, 2048, 5000, *range(10000, size, size // 12), size - 1]:
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
     try:
-        iostrata.write_hdf5(trace, target, fs=2000.0, periods=False)
+        iostrata.write_hdf5(trace, target, fs=500.0, periods=False)
         messages.append("written")
     except iostrata.OutputError as error:
         messages.append(str(error))
@@ -65,7 +65,7 @@ for limit in [0, 100, 2048, 5000, *range(20000, size, 20000), size - 1]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     assert [entry.name for entry in folder.iterdir()] == ["out.nc"], limit
     assert target.read_text() == "old", limit
-iostrata.write_hdf5(trace, target, fs=2000.0, periods=False)
+iostrata.write_hdf5(trace, target, fs=500.0, periods=False)
 print(json.dumps([messages, size, target.stat().st_size]))
 """
 

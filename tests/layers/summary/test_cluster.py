@@ -22,11 +22,17 @@ def address() -> Iterator[str]:
         yield started.scheduler_address
 
 
-@pytest.mark.parametrize("name", ["ckpt16", "ncckpt4", "nonblocking4", "broken_race_corruption"])
+NAMES = ("ckpt16", "ncckpt4", "nonblocking4", "broken_race_corruption")
+COMMANDS = ("layers", "handles", "periods", "compare", "layers --by file", "layers --by function")
+
+
+# Each command on two traces, each trace under three commands: what is sent and merged is chosen by the command, and how
+# it is cut by the trace.
 @pytest.mark.parametrize(
-    "command", ["layers", "handles", "periods", "compare", "layers --by file", "layers --by function"]
+    ("command", "name"),
+    [(command, NAMES[(row + more) % 4]) for row, command in enumerate(COMMANDS) for more in (0, 2)],
 )
-def test_documents_are_the_same(name: str, command: str, address: str, fixtures: Path, capsys: Any) -> None:
+def test_documents_are_the_same(command: str, name: str, address: str, fixtures: Path, capsys: Any) -> None:
     found = []
     for more in ((), ("--dask", address)):
         assert main([*command.split(), str(fixtures / name), "--memory", "800M", "--json", *more]) == 0

@@ -61,10 +61,10 @@ def test_a_command_in_which_there_is_none(command: str) -> None:
         program_in(command.split(), start=command.startswith("mpirun"))
 
 
-@pytest.fixture
-def scorep(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the prefix of what takes itself for a Score-P, with a cache of its own."""
-    config = tmp_path / "prefix" / "bin" / "scorep-config"
+@pytest.fixture(scope="session")
+def prefix(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the prefix of what takes itself for a Score-P."""
+    config = tmp_path_factory.mktemp("prefix") / "bin" / "scorep-config"
     config.parent.mkdir(parents=True)
     config.write_text(f"""#!/bin/sh
 for last; do :; done
@@ -76,10 +76,23 @@ case $last in
 esac
 """)
     config.chmod(0o755)
-    monkeypatch.setenv("SCOREP", str(config.parent.parent))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv("LD_PRELOAD", raising=False)
     return config.parent.parent
+
+
+@pytest.fixture
+def scorep(prefix: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have what takes itself for a Score-P found; what is built for it is built once for all tests."""
+    monkeypatch.setenv("SCOREP", str(prefix))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(prefix / "cache"))
+    monkeypatch.delenv("LD_PRELOAD", raising=False)
+
+
+@pytest.fixture
+def own_cache(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a cache in which nothing is built yet, in place of that of all tests."""
+    request.getfixturevalue("scorep")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
 
 
 def recorded(*words: str, **more: str) -> "subprocess.CompletedProcess[str]":
@@ -94,8 +107,7 @@ def recorded(*words: str, **more: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-@pytest.mark.usefixtures("scorep")
-def test_a_program_runs_with_what_is_built_for_it(built: Path, tmp_path: Path) -> None:
+def test_a_program_runs_with_what_is_built_for_it(built: Path, own_cache: Path, tmp_path: Path) -> None:
     if shutil.which("make") is None:
         pytest.skip("no make")
     lines, folder = tmp_path / "lines", tmp_path / "archive"
@@ -103,7 +115,7 @@ def test_a_program_runs_with_what_is_built_for_it(built: Path, tmp_path: Path) -
     assert "Score-P did not begin" in done.stderr
     assert (done.returncode, done.stdout) == (1, "sync -1\n")
     assert len(calls_of(lines.read_text())) == 18
-    (cache,) = (tmp_path / "cache" / "iostrata").iterdir()
+    (cache,) = (own_cache / "iostrata").iterdir()
     built_at = cache.stat().st_mtime_ns
     done = recorded("-o", str(folder), "--json", "--", str(built / "program"), STANDIN=str(lines))
     assert "sync -1\n" in done.stderr
@@ -139,7 +151,7 @@ def test_each_of_several_programs_is_recorded(
     assert str(built) in " ".join(words)
 
 
-@pytest.mark.usefixtures("scorep")
+@pytest.mark.usefixtures("own_cache")
 @pytest.mark.parametrize(
     ("setting", "value", "complaint"),
     [
