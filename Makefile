@@ -81,6 +81,7 @@ watching: install $(VENV)/test-extras
 signatures: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/signatures/study.py
 	$(BIN)/python benchmarks/signatures/steps.py
+	$(BIN)/python benchmarks/signatures/loops.py
 
 differences: install $(VENV)/test-extras
 	$(BIN)/python benchmarks/differences/false_alarms.py

@@ -139,12 +139,42 @@ def _one_more(row: LayerRow) -> LayerRow:
     )
 
 
+def flushing(run: Run) -> Run:
+    """Return a run with a flush after each write of POSIX."""
+    rows = [row for row in run.layers if (row.layer, row.direction) != ("POSIX", "flush")]
+    write = next(row for row in rows if (row.layer, row.direction) == ("POSIX", "write"))
+    flush = LayerRow(
+        job=write.job, layer="POSIX", direction="flush", operations=write.operations, busy_s=write.busy_s,
+        ranks=write.ranks, above=write.above,
+    )  # fmt: skip
+    return replace(run, layers=(*rows, flush))
+
+
+def reading(run: Run) -> Run:
+    """Return a run that also reads what POSIX has written."""
+    write = next(row for row in run.layers if (row.layer, row.direction) == ("POSIX", "write"))
+    return replace(run, layers=(*run.layers, replace(write, direction="read")))
+
+
+def straggling(run: Run) -> Run:
+    """Return a run of which one rank takes four times as long as it did, and all that wait for it."""
+    layers = [
+        replace(row, imbalance=None if row.imbalance is None else 4 * row.imbalance, busy_s=4 * (row.busy_s or 0.0))
+        for row in run.layers
+    ]
+    slow = [replace(one, busy_s=tuple(4 * time for time in one.busy_s)) for one in run.iterations]
+    return replace(run, layers=tuple(layers), iterations=tuple(slow))
+
+
 CHANGES = (
     ("nothing", lambda run: run),
     ("all takes 10 % longer", lambda run: slower(run, 1.1)),
     ("all takes 10 % less", lambda run: slower(run, 0.9)),
     ("all takes 3 times as long", lambda run: slower(run, 3.0)),
     ("one phase more", one_more),
+    ("a flush after each write", flushing),
+    ("an extra read", reading),
+    ("a straggler", straggling),
 )
 
 

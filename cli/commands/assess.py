@@ -132,24 +132,27 @@ def command(
     refuse(wrong)
     if train:
         refuse_given("is for the scores of jobs, and --train only finds limits", "threshold", "order", "least_duration")
-    if known is not None:
-        refuse_given("is what limits are found with, and --limits has some", "quantiles")
     from ...runs.scores.blocks import DEFAULT_SEGMENT_S
-    from ...runs.scores.limits import read_limits
 
-    limits = None if known is None else read_limits(known)
-    if limits is not None and segment is not None and segment != limits.segment_s:
-        raise click.UsageError(f"these limits are for segments of {limits.segment_s:g} s: leave --segment out")
+    limits = None if known is None else _known(known, critical, segment)
     length = limits.segment_s if limits is not None else segment or DEFAULT_SEGMENT_S
     tables = _sources(traces, length, request)
-    if limits is not None and critical is not None:
-        limits = replace(limits, critical=critical)
-    elif limits is None:
-        limits = _trained(tables, length, quantiles, critical, train)
+    limits = limits or _trained(tables, length, quantiles, critical, train)
     if train and out is not None:
         _finish_training(limits, out, request.as_json)
         return
     _assess(tables, limits, threshold, order.replace("-", "_"), least_duration, out, request.as_json)
+
+
+def _known(path: Path, critical: float | None, segment: float | None) -> "MetricLimits":
+    """Return the limits of a file, with another Z where one was given."""
+    from ...runs.scores.limits import read_limits
+
+    refuse_given("is what limits are found with, and --limits has some", "quantiles")
+    limits = read_limits(path)
+    if segment not in (None, limits.segment_s):
+        raise click.UsageError(f"these limits are for segments of {limits.segment_s:g} s: leave --segment out")
+    return limits if critical is None else replace(limits, critical=critical)
 
 
 def _sources(paths: tuple[Path, ...], segment: float, request: Request) -> "list[Jobs]":

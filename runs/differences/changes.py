@@ -168,22 +168,25 @@ def _decided(tested: Sequence[_Tested]) -> Iterator[Change]:
     """Give the changes with their p-values corrected, those about the iterations of one loop together."""
     families: dict[object, list[_Tested]] = {}
     for one in tested:
-        families.setdefault(id(one) if one.pair is None else one.pair, []).append(one)
-    known = {key: [one.p_value for one in family if one.p_value is not None] for key, family in families.items()}
-    pairs = [one for one, p_values in known.items() if isinstance(one, LoopPair) and p_values]
-    others = sum(len(p_values) for key, p_values in known.items() if key not in pairs)
-    looped, whole = (_BY_ITERATIONS if pairs and others else 1.0), sum(one.weight for one in pairs)
-    groups = [
-        Group(p_values, looped * key.weight / whole, key.tests)
-        if isinstance(key, LoopPair)
-        else Group(p_values, (1.0 - looped if pairs else 1.0) / others)
-        for key, p_values in known.items()
-        if p_values
-    ]
-    decided = iter(corrected(groups))
+        if one.p_value is None:
+            yield one.decided(None)
+        else:
+            families.setdefault(one.pair or id(one), []).append(one)
+    for family, p_values in zip(families.values(), corrected(list(_groups(families))), strict=True):
+        yield from (one.decided(p_value) for one, p_value in zip(family, p_values, strict=True))
+
+
+def _groups(families: Mapping[object, Sequence[_Tested]]) -> Iterator[Group]:
+    """Give tests that are corrected together, with their share of the chance to err."""
+    whole = sum(key.weight for key in families if isinstance(key, LoopPair))
+    others = sum(not isinstance(key, LoopPair) for key in families)
+    looped = 0.0 if others == len(families) else _BY_ITERATIONS if others else 1.0
     for key, family in families.items():
-        p_values = iter(next(decided) if known[key] else ())
-        yield from (one.decided(None if one.p_value is None else next(p_values)) for one in family)
+        p_values = [one.p_value or 0.0 for one in family]
+        if isinstance(key, LoopPair):
+            yield Group(p_values, looped * key.weight / whole, key.tests)
+        else:
+            yield Group(p_values, (1.0 - looped) / others)
 
 
 def _with_cost(change: Change, pairs: Sequence[LoopPair]) -> Change:
