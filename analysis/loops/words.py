@@ -197,9 +197,10 @@ def blame_of(one: Iteration) -> Blame | None:
 
 
 def _done_by(layer: str, part: LayerPart) -> str:
-    """Return what a layer did: ``POSIX reads and writes``."""
-    moved = [kind for kind, amount in (("reads", part.bytes_read), ("writes", part.bytes_written)) if amount]
-    return f"{layer} {' and '.join(moved or ['flushes' if part.flushes else 'operations'])}"
+    """Return what a layer did: ``POSIX reads and flushes``."""
+    amounts = {"reads": part.bytes_read, "writes": part.bytes_written, "flushes": part.flushes}
+    *kinds, last = [kind for kind, amount in amounts.items() if amount] or ["operations"]
+    return f"{layer} {', '.join(kinds)}{' and ' if kinds else ''}{last}"
 
 
 def blame_text(one: Iteration) -> str:

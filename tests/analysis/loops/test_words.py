@@ -82,6 +82,14 @@ def test_a_file_is_named_once():
     assert body_text(outer, (outer, inner), "/run/") == "open out, 4 × (write 4 KiB), write 8 B log"
 
 
+def test_whoever_flushed_is_not_said_to_have_written():
+    """A layer's time is that of its flushes, too."""
+    one = loop_of(range(0, 400, 40), [0.1, 0.1, 1.0] + [0.1] * 7)
+    slow = replace(one.iterations[2], layers={"POSIX": LayerPart(0, 100, 1, 1.0, flushes=2, slowest_rank=2)})
+    text = outlier_text(replace(one, iterations=(*one.iterations[:2], slow, *one.iterations[3:])))
+    assert text.endswith("(POSIX writes and flushes for 1 s, most on rank 2)")
+
+
 def test_steps_say_whether_they_are_collective_and_how_large_on_average():
     steps = (
         BodyStep("MPI-IO", "open", None, "/run/out", 1, collective=True),
