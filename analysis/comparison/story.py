@@ -418,10 +418,8 @@ def _named(segments: list[Segment]) -> Iterator[Segment]:
     begun = min(later, default=np.inf)
     lasting = [one for one in segments if one.kind != "log"]
     last = max(lasting, key=lambda one: one.end, default=None)
-    dumps = [one for one in segments if one.kind == "checkpoints"]
-    least = min((one.bytes_per_phase or 0.0 for one in dumps), default=np.inf)
-    first, written = min((one.start for one in dumps), default=np.inf), sum(one.bytes for one in dumps)
-    reads = sum(one.bytes for one in segments if one.direction == "read" and one.end > first) > _LITTLE * written
+    least = min((one.bytes_per_phase or 0.0 for one in segments if one.kind == "checkpoints"), default=np.inf)
+    reads = _reads_meanwhile(segments)
     for one in segments:
         if one.direction == "read" and one.period is None and one.end <= begun:
             yield replace(one, kind="input")
@@ -431,6 +429,14 @@ def _named(segments: list[Segment]) -> Iterator[Segment]:
             yield replace(one, kind="final dump")
         else:
             yield one
+
+
+def _reads_meanwhile(segments: Sequence[Segment]) -> bool:
+    """Tell whether what is read from the first checkpoint on is no little of what these write."""
+    dumps = [one for one in segments if one.kind == "checkpoints"]
+    first = min((one.start for one in dumps), default=np.inf)
+    read = sum(one.bytes for one in segments if one.direction == "read" and one.end > first)
+    return read > _LITTLE * sum(one.bytes for one in dumps)
 
 
 def _silence(
