@@ -79,7 +79,7 @@ def known_quantiles(sizes: dict[int, int], total: int) -> list[int | None]:
     One is known where it is the same however small or large the others are.
 
     >>> known_quantiles({256: 90, 8: 2}, 100)
-    [None, 256, None, None]
+    [None, 256, 256, None]
     """
     unknown = total - sum(sizes.values())
     if total <= 0 or unknown < 0:

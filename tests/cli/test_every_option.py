@@ -51,7 +51,7 @@ CHANGES = {
     "compare": {"above": ["--above", "POSIX"]},
     "diff": {"rules": ["--fail-on", "changed"]},
     "layers": {"by": ["--by", "rank"]},
-    "loops": {"iterations": ["--iterations"]},
+    "loops": {"iterations": ["--iterations"], "by": ["--by", "stream"]},
     "periods": {
         "by": ["--by", "rank"],
         "parts": ["--by", "rank", "--parts", "1"],
@@ -93,6 +93,7 @@ CHANGES = {
         "interval": ["--interval", "1"],
         "once": ["--once"],
         "layers": ["--layer", "POSIX"],
+        "apart": ["--jobs"],
     },
 }
 ELSEWHERE = {("convert", None), ("record", None), ("watch", "speed"), ("watch", "rules")}
