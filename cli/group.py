@@ -7,7 +7,7 @@ from typing import Final
 import click
 from click.shell_completion import CompletionItem
 
-from ..model.plugins import Plugins, instance_of
+from ..model.plugins import Plugins, docstring, instance_of
 from ..model.text import printable, shortened
 
 OVERVIEW: Final = "overview"
@@ -85,3 +85,6 @@ def iostrata() -> None:
     or folder of DFTracer, TMIO's output, or a table of operations (CSV, JSON lines, Parquet). TRACE alone, without a
     command, shows it on one screen.
     """
+
+
+iostrata.help = docstring(iostrata.callback)

@@ -16,6 +16,7 @@ from click.core import ParameterSource
 
 from ..analysis.registry import DEFAULT_METHOD
 from ..model.errors import IostrataError, OutputError, TraceError
+from ..model.plugins import docstring
 from ..model.quantities import bytes_text, counted
 from ..model.text import printable
 from .options import JSON_HELP, READING, TRACE, Frequency, Option, OutputPath, Seconds
@@ -193,7 +194,7 @@ def command_of(
 
 def help_of(function: Callable[..., None]) -> str:
     """Return the help of a command: the line with which its module begins, and the docstring of its function."""
-    return f"{sys.modules[function.__module__].__doc__}\n\n{inspect.cleandoc(function.__doc__ or '')}"
+    return f"{docstring(sys.modules[function.__module__])}\n\n{docstring(inspect.unwrap(function))}"
 
 
 def trace_command(

@@ -34,6 +34,20 @@ def warn_once(text: str) -> None:
         warnings.warn(text, PluginWarning, stacklevel=2)
 
 
+def docstring(of: Any) -> str:
+    """Return the docstring of a module or function, also under ``python -OO``, which leaves it in the source alone."""
+    import inspect
+
+    text = inspect.getdoc(of)
+    if text is None and sys.flags.optimize > 1:
+        import ast
+
+        with suppress(OSError, TypeError, SyntaxError):
+            tree = ast.parse(inspect.cleandoc(inspect.getsource(of)))
+            text = ast.get_docstring(tree if inspect.ismodule(of) else tree.body[0])  # type: ignore[arg-type]
+    return text or ""
+
+
 @dataclass(frozen=True)
 class EntryPoint:
     """A line of an ``entry_points.txt``: `value` is ``module`` or ``module:attribute``."""

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from inspect import Parameter, getdoc, signature
+from inspect import Parameter, signature
 from typing import Any, Final
 
-from ...model.plugins import Plugins, instance_of
+from ...model.plugins import Plugins, docstring, instance_of
 from ...model.recording import Recording
 from .facts import Match
 
@@ -131,7 +131,7 @@ def finding(severity: str, **declared: Any) -> Callable[[Callable[..., Iterator[
     def declare(function: Callable[..., Iterator[Match]]) -> Rule:
         parameters = signature(function).parameters.values()
         thresholds = {one.name: one.default for one in parameters if one.kind is Parameter.KEYWORD_ONLY}
-        notes = {name: " ".join(text.split()) for name, text in _NOTE.findall(getdoc(function) or "")}
+        notes = {name: " ".join(text.split()) for name, text in _NOTE.findall(docstring(function))}
         name = function.__name__.replace("_", "-")
         return Rule(name, severity, function, notes=notes, thresholds=thresholds, **declared)
 

@@ -84,3 +84,16 @@ def test_help_imports_no_extension(install):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_advice_and_help_are_there_without_docstrings():
+    script = (
+        "from iostrata.analysis.findings.rule import rules\nfrom iostrata.cli.group import COMMANDS, iostrata\n"
+        "print(rules.__doc__, all(one.advice for one in rules()), COMMANDS.find('info').help + iostrata.help)"
+    )
+    usual, stripped = (
+        subprocess.run([sys.executable, *flags, "-c", script], capture_output=True, text=True, check=True).stdout
+        for flags in ([], ["-OO"])
+    )
+    assert stripped.startswith("None True ")
+    assert usual.partition(" True ")[2] == stripped.partition(" True ")[2] != ""
