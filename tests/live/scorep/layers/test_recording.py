@@ -135,6 +135,7 @@ def test_each_of_several_programs_is_recorded(
     if shutil.which("make") is None:
         pytest.skip("no make")
     (programs / "app").write_bytes(b"\x7fELF libscorep_measurement.so.11 libmpi.so.40")
+    shutil.copy("/bin/true", programs / "mpirun")
     monkeypatch.setenv("LD_PRELOAD", "")
     monkeypatch.setenv("SCOREP_TOTAL_MEMORY", "1G")
     words = prepared(["mpirun", "-n", "1", "./app", "x", ":", "-n", "2", "./model.py", "y"], tmp_path / "archive")
