@@ -13,7 +13,7 @@ _UNITS = {"amplification": "times", "attributed_amplification": "times", "steps"
 _UNITS |= {"bytes_read_inside_writes": "byte"}
 
 
-@finding("warning", units=_UNITS)
+@finding(units=_UNITS)
 def write_amplification(facts: Facts, *, amplification: float = 1.1, extra_bytes: float = MIB) -> Iterator[Match]:
     """More bytes are written below than asked for above, at least 1.1 times and 1 MiB more.
 
@@ -37,7 +37,7 @@ def write_amplification(facts: Facts, *, amplification: float = 1.1, extra_bytes
     return _amplified(facts, "write", amplification, extra_bytes)
 
 
-@finding("warning", units=_UNITS)
+@finding(units=_UNITS)
 def read_amplification(facts: Facts, *, amplification: float = 1.1, extra_bytes: float = MIB) -> Iterator[Match]:
     """More bytes are read below than asked for above, at least 1.1 times and 1 MiB more.
 
@@ -118,16 +118,14 @@ def _inside_writes(facts: Facts, flow: Flow) -> int | float:
     return cells.bytes(inside & flow.parts["lower"])
 
 
-@finding("warning", units={"share_of_written": "share"})
-def data_sieving(facts: Facts, *, least_bytes: float = 64 * KIB, severe_share: float = 0.05) -> Iterator[Match]:
+@finding(units={"share_of_written": "share"})
+def data_sieving(facts: Facts, *, least_bytes: float = 64 * KIB) -> Iterator[Match]:
     """Reads run inside writes.
 
     Parameters
     ----------
     least_bytes : byte
         A library reads its own header inside a write, too.
-    severe_share : share
-        Of the bytes written. Where fewer are read first, most writes have no gaps.
 
     Notes
     -----
@@ -160,5 +158,4 @@ def data_sieving(facts: Facts, *, least_bytes: float = 64 * KIB, severe_share: f
             },
             cells=flow.parts["against"],
             where=where,
-            severe=share is None or share >= severe_share,
         )

@@ -34,7 +34,6 @@ def _funnelled_counted(counters: CountedFacts, *, participants: float, least_byt
 
 
 @finding(
-    "warning",
     needs=("ranks", "collective"),
     units={"participants": "count", "movers": "count", "movers_per_call": "count"},
     counted=_funnelled_counted,
@@ -99,7 +98,7 @@ def funnelled_collective(
         )
 
 
-@finding("info", needs=("collective",), by_time=True)
+@finding(needs=("collective",), by_time=True)
 def collective_without_benefit(
     facts: Facts, *, calls: float = 4, merged: float = 1.1, exclusive_share: float = 0.1
 ) -> Iterator[Match]:
@@ -149,10 +148,8 @@ def collective_without_benefit(
         )
 
 
-@finding("warning", needs=("ranks", "collective"), follows=("funnelled-collective",), by_time=True)
-def waiting_ranks(
-    facts: Facts, *, least_share: float = 0.05, least_s: float = 0.01, severe_share: float = 0.25
-) -> Iterator[Match]:
+@finding(needs=("ranks", "collective"), follows=("funnelled-collective",), by_time=True)
+def waiting_ranks(facts: Facts, *, least_share: float = 0.05, least_s: float = 0.01) -> Iterator[Match]:
     """Ranks without a transfer of their own wait in collective calls.
 
     Parameters
@@ -161,8 +158,6 @@ def waiting_ranks(
         Of the time that all ranks spend in the calls. Ranks never return at the same instant.
     least_s : s
         Less is lost in the time that a message takes.
-    severe_share : share
-        Of the time that all ranks spend in the calls: where a quarter is waiting, it is worth a change of the program.
 
     Notes
     -----
@@ -195,7 +190,6 @@ def waiting_ranks(
             },
             cells=found.upper,
             where=found.where_called(facts),
-            severe=waiting >= severe_share * summed,
             # All that wait do so beside each other.
             cost_s=waiting / float((calls.participants - calls.movers).mean()),
         )
@@ -225,7 +219,6 @@ def _layer_overhead_counted(
 
 
 @finding(
-    "info",
     needs=("recorded handles",),
     explained_by={"funnelled-collective": 0.5, "collective-without-benefit": 0.5},
     by_time=True,

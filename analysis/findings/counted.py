@@ -132,12 +132,11 @@ class CountedFacts:
         rows: Mask | None = None,
         kinds: tuple[str, ...] = (),
         share: float = 1.0,
-        least_share_of_run: float = 0.01,
         cost_s: float | None = None,
     ) -> Match:
         """Return a match: who is slowest on which files, and `share` of the time of that rank as its cost.
 
-        It is a warning from `least_share_of_run` on. The time is that in the group's direction, or in `kinds`.
+        The time is that in the group's direction, or in `kinds`.
         """
         rows = group.rows if rows is None else rows
         seconds, slowest = self.longest(rows, *(kinds or group.kinds))
@@ -154,7 +153,6 @@ class CountedFacts:
                 "slowest_s": seconds,
             },
             where={**files, **self._who(rows), "time_range_s": self._range(rows, group.kinds)},
-            severe=cost >= least_share_of_run * self.run_s,
             cost_s=cost,
         )
 
@@ -186,10 +184,6 @@ class CountedFacts:
     def cost(self, match: Match) -> float | None:
         """Return what a match costs the run in s."""
         return match.cost_s
-
-    def matters(self, match: Match) -> bool:
-        """Tell whether a match concerns enough: what it costs decides."""
-        return match.cost_s is not None
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,8 +43,8 @@ class Match:
         The operations that it is about; None where it is about none.
     cost_s : float or None
         What it costs the run, in s; None for the time that the rank which is longest in these operations spends there.
-    severe : bool or None
-        Whether it is a warning or for information; None where it has the rule's severity.
+    minor : bool
+        Whether it is for information, whatever it costs.
     where : dict or None
         Who did it, on which files and when, as evidence; None where that is who did the operations in `cells`.
     """
@@ -54,7 +54,7 @@ class Match:
     evidence: dict[str, Any]
     cells: Mask | None = None
     cost_s: float | None = None
-    severe: bool | None = None
+    minor: bool = False
     where: dict[str, Any] | None = None
 
 
@@ -142,22 +142,6 @@ class Facts:
         if match.cost_s is not None or match.cells is None:
             return match.cost_s
         return self.longest_s(match.cells)
-
-    def matters(self, match: Match) -> bool:
-        """Tell whether `LEAST_SHARE` of the bytes or the time of any one layer is concerned, or it is about neither.
-
-        A layer repeats what the layers above it do, so shares are of the layer that has most.
-        """
-        if match.cells is None:
-            return True
-        columns = self.cells.columns
-        shown = self.cells.selected | match.cells
-        layer = self.cells.layer[shown]
-        for column in (columns.whole, columns.ticks):
-            most = int(sums_by(layer[layer >= 0], column[shown][layer >= 0], len(self.cells.layers)).max(initial=0))
-            if most and column[match.cells].sum() >= LEAST_SHARE * most:
-                return True
-        return False
 
     def file_name(self, row: int) -> str:
         """Return the name of a file row, empty where there is none."""

@@ -16,14 +16,13 @@ LOCAL_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/run/", "/local/", "/localscratch
 """Where files of one node usually lie."""
 
 
-@finding("info")
+@finding()
 def read_back(
     facts: Facts,
     *,
     least_bytes: float = MIB,
     least_share: float = 0.01,
     often: float = 2.0,
-    severe_share_of_run: float = 0.01,
 ) -> Iterator[Match]:
     """Processes read what they wrote themselves, once or many times over.
 
@@ -34,9 +33,7 @@ def read_back(
     least_share : share
         Of the bytes that are read: less changes little.
     often : times
-        Bytes read back over bytes written: to read a file once may verify it,
-    severe_share_of_run : share
-        but to read it again and again is worth a warning, where it takes more of the run than this.
+        Bytes read back over bytes written: below it is for information, as to read a file once may verify it.
 
     Notes
     -----
@@ -65,12 +62,12 @@ def read_back(
             f"{percent_text(back / read)} of all that is read{many}",
             {"read_back_bytes": back, "read_bytes": read, "written_bytes": written, "share": back / read},
             cells=reads,
-            severe=times >= often and cost >= severe_share_of_run * facts.run_s,
+            minor=times < often,
             cost_s=cost,
         )
 
 
-@finding("info", units={"inside_layers": "count", "reasons": "count"})
+@finding(units={"inside_layers": "count", "reasons": "count"})
 def stray_files(facts: Facts, *, inside: float = 100, local_bytes: float = MIB) -> Iterator[Match]:
     """I/O to system files inside of I/O calls, or to files that only one node sees.
 
@@ -151,7 +148,6 @@ def _system_files(facts: Facts, least: float) -> Iterator[Match]:
             },
             cells=inside,
             where=where,
-            severe=True,
         )
 
 

@@ -14,10 +14,10 @@ from ...model.quantities import percent_text, seconds_text
 from ...model.recording import Recording
 from .counted import CountedFacts
 from .facts import Facts, Match
-from .rule import SEVERITIES, Rule, rules
+from .rule import SEVERITIES, Rule, rules, severity_of
 
 LEAST_COST: Final = 0.001
-"""What costs a smaller share of the run is no warning: it is within what runs differ by."""
+"""What costs a smaller share of the run is only counted where there is little room: runs differ by more."""
 _BY_COUNTERS: Final = " (by sums of the whole run)"
 
 
@@ -30,7 +30,8 @@ class Finding(Record):
     id : str
         Name of the rule.
     severity : str
-        ``critical``, ``warning`` or ``info``.
+        ``critical`` where it costs a fifth of the run, ``warning`` from a fiftieth on; ``info`` where it costs less,
+        where nobody knows what it costs, and where it may well be meant.
     layer : str
         Layer that is looked at; of a pair the upper one.
     sentence : str
@@ -108,10 +109,8 @@ def find(trace: Trace, chosen: Iterable[Rule] | None = None) -> tuple[Finding, .
     Returns
     -------
     tuple of Finding
-        The most severe first; within a severity those that cost most. Nothing is a warning that concerns less than one
-        per cent of the bytes and of the time, that costs less than a thousandth of the run, or of which it is not known
-        what it costs. Where the trace is damaged, each says that what is lost may be behind it: a ratio of two layers
-        is wrong where only one lost operations.
+        The most severe first; within a severity those that cost most. Where the trace is damaged, each says that what
+        is lost may be behind it: a ratio of two layers is wrong where only one lost operations.
     """
     recording = trace.definitions.recording
     table = [rule for rule in (rules() if chosen is None else chosen) if not rule.reason_missing(recording)]
@@ -160,12 +159,8 @@ def _is_beside(one: Finding, causes: Mapping[str, float], found: Iterable[tuple[
 
 
 def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match) -> Finding:
-    """Return a match with what it costs, no more than an information where it is about next to nothing."""
-    severity, cost = rule.severity, facts.cost(match)
-    if match.severe is not None:
-        severity = "warning" if match.severe else "info"
-    if cost is None or cost < LEAST_COST * facts.run_s or not facts.matters(match):
-        severity = SEVERITIES[-1]
+    """Return a match with what it costs."""
+    cost = facts.cost(match)
     share = cost / facts.run_s if cost is not None and facts.run_s > 0 else None
     where = match.where
     if where is None:
@@ -174,7 +169,7 @@ def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match) -> Finding:
     caution += " (may come from the trace's damage)" if facts.trace.damage.damaged else ""
     return Finding(
         rule.id,
-        severity,
+        "info" if match.minor or rule.may_be_meant else severity_of(share),
         match.layer,
         match.text,
         cost,

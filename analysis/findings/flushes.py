@@ -11,9 +11,7 @@ from .facts import Facts, Match
 from .rule import finding
 
 
-def _flushes_counted(
-    counters: CountedFacts, *, least_share: float, least_s: float, severe_share_of_run: float
-) -> Iterator[Match]:
+def _flushes_counted(counters: CountedFacts, *, least_share: float, least_s: float) -> Iterator[Match]:
     """Find about as many flushes as writes; the time of both is counted together, so that theirs is not known."""
     for group in counters.groups():
         flushes = group.sum("fsyncs", "fdsyncs", "syncs")
@@ -27,14 +25,11 @@ def _flushes_counted(
             f"{group.layer} waits for the storage after each{pattern_text(group, flushes=False)}",
             {"flushes": flushes, "operations": group.operations, "share": share},
             share=share,
-            least_share_of_run=severe_share_of_run,
         )
 
 
-@finding("warning", needs=("flushes",), by_time=True, counted=_flushes_counted)
-def flush_dominates(
-    facts: Facts, *, least_share: float = 0.5, least_s: float = 0.01, severe_share_of_run: float = 0.01
-) -> Iterator[Match]:
+@finding(needs=("flushes",), by_time=True, counted=_flushes_counted)
+def flush_dominates(facts: Facts, *, least_share: float = 0.5, least_s: float = 0.01) -> Iterator[Match]:
     """Flushes take longer than the writes they flush.
 
     Parameters
@@ -43,8 +38,6 @@ def flush_dominates(
         Of the time of flushes and writes: below, the writes are what takes long.
     least_s : s
         Less is a single access of a disk.
-    severe_share_of_run : share
-        Less of the run is for information.
 
     Notes
     -----
@@ -77,11 +70,10 @@ def flush_dominates(
             f"{counted(count, 'flush keeps', 'flushes keep')} {layer} busy for {seconds_text(flushing)}, {beside}",
             {"flushes": count, "flush_s": flushing, "write_s": writing, "share": flushing / (flushing + writing)},
             cells=mask,
-            severe=flushing >= severe_share_of_run * facts.run_s,
         )
 
 
-@finding("warning", needs=("metadata",), units={"synchronous_writes": "count"})
+@finding(needs=("metadata",), units={"synchronous_writes": "count"})
 def synchronous_writes(facts: Facts, *, least_s: float = 0.001, share_of_run: float = 0.001) -> Iterator[Match]:
     """Files are opened by ``O_SYNC`` or ``O_DSYNC``.
 

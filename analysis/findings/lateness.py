@@ -14,7 +14,7 @@ from .last_ranks import LateRanks, SignalOf, late_ranks
 from .rule import finding
 
 
-@finding("info", needs=("ranks",), explained_by={"imbalance": 0.5}, by_time=True)
+@finding(needs=("ranks",), explained_by={"imbalance": 0.5}, by_time=True)
 def stragglers(
     facts: Facts,
     *,
@@ -25,7 +25,6 @@ def stragglers(
     least_bytes: float = MIB,
     least_s: float = 0.01,
     share_of_run: float = 0.01,
-    severe_share_of_run: float = 0.05,
 ) -> Iterator[Match]:
     """The same ranks, at most half of them, are late in most phases, and the others are done long before.
 
@@ -45,8 +44,6 @@ def stragglers(
         Less is a single access of a disk.
     share_of_run : share
         Less makes no run faster.
-    severe_share_of_run : share
-        More of the run is worth a warning.
 
     Notes
     -----
@@ -87,7 +84,6 @@ def stragglers(
                 "late_s": float(np.median(found.after_median[by_them])),
             },
             where={"time_range_s": [extent[0].start, extent[-1].end]},
-            severe=(cost or 0.0) >= severe_share_of_run * facts.run_s,
             cost_s=cost,
         )
 

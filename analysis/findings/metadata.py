@@ -21,7 +21,7 @@ _FLUSHES: Final = re.compile("sync|flush|suspend|wait", re.IGNORECASE)
 _KINDS_NAMED: Final = 3
 
 
-@finding("warning", needs=("metadata",), by_time=True, units={"most_per_second": "1/s"})
+@finding(needs=("metadata",), by_time=True, units={"most_per_second": "1/s"})
 def metadata_storm(
     facts: Facts, *, operations: float = 1000, per_second: float = 1000, per_transfer: float = 1.0
 ) -> Iterator[Match]:
@@ -81,7 +81,7 @@ def metadata_storm(
 
 
 def _metadata_time_counted(
-    counters: CountedFacts, *, beside_transfers: float, share_of_run: float, least_s: float, severe_share_of_run: float
+    counters: CountedFacts, *, beside_transfers: float, share_of_run: float, least_s: float
 ) -> Iterator[Match]:
     """Find it by the time in metadata of the slowest rank."""
     reported = 0.0
@@ -100,7 +100,6 @@ def _metadata_time_counted(
             f"{seconds_text(transfer_s)} in {counted(group.operations, 'transfer')}",
             {"metadata_calls": sum(calls.values()), "transfers": group.operations, "transfer_s": transfer_s},
             kinds=("meta",),
-            least_share_of_run=severe_share_of_run,
         )
 
 
@@ -114,7 +113,6 @@ _COUNTED_CALLS: Final = {
 
 
 @finding(
-    "info",
     needs=("metadata",),
     explained_by={"metadata-storm": 0.5},
     by_time=True,
@@ -126,8 +124,6 @@ def metadata_time(
     beside_transfers: float = 0.25,
     share_of_run: float = 0.01,
     least_s: float = 0.001,
-    severe_share_of_run: float = 0.01,
-    severe_calls: float = 100,
 ) -> Iterator[Match]:
     """Opens, closes, deletions and functions such as ``nc_enddef`` or ``MPI_File_set_size`` take longer than the
     transfers of their layer, or a quarter as long and at least 1 % of the run. What puts data out (``MPI_File_sync``,
@@ -141,17 +137,13 @@ def metadata_time(
         Less makes no run faster, where transfers take longer.
     least_s : s
         Less is noise of the clock.
-    severe_share_of_run : share
-        More of the run is worth a warning,
-    severe_calls : count
-        and so are more calls of a process, which will take longer on a file system that others use as well.
 
     Notes
     -----
     :Why: However fast the transfers are, the run does not become faster.
     :How it is measured: From Enter to Leave of these calls, summed over ranks, against the time of the layer's reads
         and writes; cost is the time of the rank that is longest in them. What such calls take in a lower layer is not
-        reported again. A warning from 1 % of the run or 100 calls of a process on.
+        reported again.
     :When it is wrong: Calls of all ranks together wait for the last one: then the time is that of computing, not of the
         file system.
     :What helps: Open a file once and keep it open, put several steps into one file, let only those open it that use it;
@@ -174,12 +166,10 @@ def metadata_time(
         # What calls of a higher layer take, those below them take as well.
         if cost >= least and cost > reported and beside >= beside_transfers:
             reported = cost
-            often = np.bincount(sums.keys[2], sums["calls"]).max() >= severe_calls
-            severe = often or cost >= severe_share_of_run * facts.run_s
-            yield _metadata_match(facts, row, calls, sums, took, severe)
+            yield _metadata_match(facts, row, calls, sums, took)
 
 
-def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took: Floats, severe: bool) -> Match:
+def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took: Floats) -> Match:
     """Return the match of calls of a layer that move no data and take `took` s by process."""
     layer, (transfers, transfer_s) = facts.cells.layers[row], _transfers(facts, row)
     busiest, where = _busiest(facts, took), _where_called(facts, sums)
@@ -197,7 +187,6 @@ def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took:
             **busiest,
         },
         where=where,
-        severe=severe,
         cost_s=min(float(took.max(initial=0.0)), facts.run_s),
     )
 
@@ -271,7 +260,7 @@ def _seconds_of(facts: Facts, calls: Calls, process: Ints, ticks: Ints) -> Float
     return np.asarray(found / calls.scope.window.ticks_per_second)
 
 
-@finding("info", needs=("metadata",), units={"openers": "count", "never_used_opens": "count"})
+@finding(may_be_meant=True, needs=("metadata",), units={"openers": "count", "never_used_opens": "count"})
 def opened_not_used(facts: Facts, *, openers: float = 2, openers_share: float = 0.5) -> Iterator[Match]:
     """Files that many ranks open and one uses.
 

@@ -12,7 +12,7 @@ from .facts import KIB, Facts, Match
 from .rule import finding
 
 
-@finding("warning", units={"share_of_program_bytes": "share", "bytes_written_twice": "byte"})
+@finding(units={"share_of_program_bytes": "share", "bytes_written_twice": "byte"})
 def fill_values(facts: Facts, *, least_share: float = 0.05, least_bytes: float = 64 * KIB) -> Iterator[Match]:
     """A format library fills variables before the program writes them.
 
@@ -86,7 +86,7 @@ def _fill_writes(facts: Facts) -> tuple[Flow, Mask, Mask] | None:
     return None
 
 
-@finding("info", needs=("recorded handles",))
+@finding(may_be_meant=True, needs=("recorded handles",))
 def hidden_traffic(facts: Facts, *, least_share: float = 0.01, least_bytes: float = 64 * KIB) -> Iterator[Match]:
     """A library moves bytes outside of the operations it was asked for.
 
@@ -130,7 +130,7 @@ def _filled(facts: Facts, layer: str) -> int | float:
     return cells.bytes(found[2] & cells.of(layer, "write") & (cells.attribution.parent < 0))
 
 
-@finding("info", needs=("recorded handles",))
+@finding(may_be_meant=True, needs=("recorded handles",))
 def missing_lower_layer(facts: Facts, *, least_bytes: float = 1) -> Iterator[Match]:
     """A layer moves bytes and nothing of the layers below it is recorded.
 

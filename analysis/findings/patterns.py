@@ -11,7 +11,7 @@ from .facts import MIB, Match
 from .rule import finding
 
 
-@finding("warning", counters_only=True, follows=("small-requests",), units={"stride": "byte"})
+@finding(counters_only=True, follows=("small-requests",), units={"stride": "byte"})
 def random_access(
     counters: CountedFacts,
     *,
@@ -19,7 +19,6 @@ def random_access(
     each: float = 4,
     least_share: float = 0.5,
     size: float = MIB,
-    severe_share_of_run: float = 0.01,
 ) -> Iterator[Match]:
     """Half of the requests, of less than 1 MiB on average, do not begin where the one before ended.
 
@@ -33,8 +32,6 @@ def random_access(
         Of the requests: below, most follow one another.
     size : byte
         Larger requests keep the storage busy wherever they begin.
-    severe_share_of_run : share
-        Less of the run is for information.
 
     Notes
     -----
@@ -60,14 +57,11 @@ def random_access(
             f"{bytes_text(group.bytes / count)} on average do not follow the one before: {how}",
             {"operations": count, "apart_operations": apart, "back_operations": back, "stride": stride},
             share=apart * size / (count * size + group.bytes),
-            least_share_of_run=severe_share_of_run,
         )
 
 
-@finding("warning", counters_only=True, units={"times": "times"})
-def redundant_reads(
-    counters: CountedFacts, *, often: float = 2.0, least_bytes: float = MIB, severe_share_of_run: float = 0.01
-) -> Iterator[Match]:
+@finding(counters_only=True, units={"times": "times"})
+def redundant_reads(counters: CountedFacts, *, often: float = 2.0, least_bytes: float = MIB) -> Iterator[Match]:
     """Files are read at least twice over.
 
     Parameters
@@ -76,8 +70,6 @@ def redundant_reads(
         Bytes read over the bytes from the start of the file to the last one read.
     least_bytes : byte
         A header is read by every process.
-    severe_share_of_run : share
-        Less of the run is for information.
 
     Notes
     -----
@@ -105,14 +97,11 @@ def redundant_reads(
             {"read_bytes": moved_again, "distinct_bytes": distinct, "times": times},
             rows=group.rows & again[file],
             share=1 - 1 / times,
-            least_share_of_run=severe_share_of_run,
         )
 
 
-@finding("warning", counters_only=True)
-def heavy_stdio(
-    counters: CountedFacts, *, least_share: float = 0.1, least_bytes: float = MIB, severe_share_of_run: float = 0.01
-) -> Iterator[Match]:
+@finding(counters_only=True)
+def heavy_stdio(counters: CountedFacts, *, least_share: float = 0.1, least_bytes: float = MIB) -> Iterator[Match]:
     """A tenth of the bytes goes through ISO C's streams.
 
     Parameters
@@ -121,8 +110,6 @@ def heavy_stdio(
         Of the bytes that all modules move in the direction: less is a log.
     least_bytes : byte
         Less is moved in no time that matters.
-    severe_share_of_run : share
-        Less of the run is for information.
 
     Notes
     -----
@@ -145,5 +132,4 @@ def heavy_stdio(
             f"{percent_text(share)} of all that is {'read' if group.direction == 'read' else 'written'} goes through "
             f"streams of ISO C, {bytes_text(group.bytes)} in {group.operations:,} calls and {seconds_text(seconds)},",
             {"bytes": group.bytes, "operations": group.operations, "share": share},
-            least_share_of_run=severe_share_of_run,
         )

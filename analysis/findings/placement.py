@@ -13,14 +13,13 @@ from .rule import finding
 _TRANSFERS = ("read", "write")
 
 
-@finding("info", counters_only=True, units={"median_file": "byte"})
+@finding(counters_only=True, units={"median_file": "byte"})
 def small_files(
     counters: CountedFacts,
     *,
     files: float = 100,
     size: float = MIB,
     least_share: float = 0.5,
-    severe_share_of_run: float = 0.01,
 ) -> Iterator[Match]:
     """A hundred files or more, of which most are read and written by less than 1 MiB.
 
@@ -32,8 +31,6 @@ def small_files(
         Of all that is moved on a file: below, opening it takes longer than that.
     least_share : share
         Of the files: below, most are large.
-    severe_share_of_run : share
-        More of the run is worth a warning.
 
     Notes
     -----
@@ -58,14 +55,11 @@ def small_files(
             f"{bytes_text(median)} (median)",
             {"small_files": count, "files_in_all": all_of, "median_file": median},
             rows=group.rows & small[file],
-            least_share_of_run=severe_share_of_run,
         )
 
 
-@finding("info", counters_only=True, units={"files_in_all": "count"})
-def file_per_process(
-    counters: CountedFacts, *, ranks: float = 256, least_share: float = 0.9, severe_share_of_run: float = 0.01
-) -> Iterator[Match]:
+@finding(counters_only=True, units={"files_in_all": "count"})
+def file_per_process(counters: CountedFacts, *, ranks: float = 256, least_share: float = 0.9) -> Iterator[Match]:
     """Each of hundreds of ranks writes files of its own.
 
     Parameters
@@ -74,8 +68,6 @@ def file_per_process(
         Fewer files are opened in no time that matters.
     least_share : share
         Of the ranks, which have a file that no other one writes.
-    severe_share_of_run : share
-        More of the run is worth a warning.
 
     Notes
     -----
@@ -100,14 +92,11 @@ def file_per_process(
             {"writing_ranks": len(who), "files_in_all": int(alone.sum())},
             rows=group.rows & np.isin(file, pairs[0][alone]),
             kinds=("meta",),
-            least_share_of_run=severe_share_of_run,
         )
 
 
-@finding("warning", counters_only=True, units={"stripes": "count", "stripes_that_help": "count"})
-def few_stripes(
-    counters: CountedFacts, *, each: float = 2**30, least_share: float = 0.5, severe_share_of_run: float = 0.01
-) -> Iterator[Match]:
+@finding(counters_only=True, units={"stripes": "count", "stripes_that_help": "count"})
+def few_stripes(counters: CountedFacts, *, each: float = 2**30, least_share: float = 0.5) -> Iterator[Match]:
     """A large file lies on fewer than half as many storage targets as its bytes and its ranks could use.
 
     Parameters
@@ -116,8 +105,6 @@ def few_stripes(
         Moved on a target: more than this takes longer than to open one more object.
     least_share : share
         Of the targets that could be used: from half of them on there is little to gain.
-    severe_share_of_run : share
-        Less of the run is for information.
 
     Notes
     -----
@@ -148,18 +135,16 @@ def few_stripes(
                 {"bytes": int(total[row]), "stripes": len(stripes), "stripes_that_help": useful},
                 kinds=_TRANSFERS,
                 share=1 - len(stripes) / useful,
-                least_share_of_run=severe_share_of_run,
             )
 
 
-@finding("warning", counters_only=True, units={"slower": "times", "storage_target": "number", "targets": "count"})
+@finding(counters_only=True, units={"slower": "times", "storage_target": "number", "targets": "count"})
 def slow_target(
     counters: CountedFacts,
     *,
     slower: float = 2.0,
     targets: float = 4,
     least_bytes: float = MIB,
-    severe_share_of_run: float = 0.01,
 ) -> Iterator[Match]:
     """Files on one storage target take twice as long a byte as those on the others.
 
@@ -171,8 +156,6 @@ def slow_target(
         Of fewer nobody knows what is usual.
     least_bytes : byte
         On a target: for less, the time of a byte is that of a call.
-    severe_share_of_run : share
-        Less of the run is for information.
 
     Notes
     -----
@@ -218,7 +201,6 @@ def slow_target(
             },
             rows=group.rows & on,
             share=1 - usual / pace[slowest],
-            least_share_of_run=severe_share_of_run,
         )
 
 

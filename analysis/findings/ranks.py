@@ -46,7 +46,7 @@ def _imbalance_counted(
         )
 
 
-@finding("warning", needs=("ranks",), by_time=True, units=_UNITS, counted=_imbalance_counted)
+@finding(needs=("ranks",), by_time=True, units=_UNITS, counted=_imbalance_counted)
 def imbalance(
     facts: Facts, *, least_share: float = 0.5, times_fair: float = 2.0, least_bytes: float = MIB
 ) -> Iterator[Match]:
@@ -119,7 +119,7 @@ def _serial_counted(counters: CountedFacts, *, least_bytes: float) -> Iterator[M
             )
 
 
-@finding("warning", needs=("ranks",), units=_UNITS, counted=_serial_counted)
+@finding(needs=("ranks",), units=_UNITS, counted=_serial_counted)
 def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
     """One rank of several does all of it.
 
@@ -162,7 +162,6 @@ def _slow_ranks_counted(
     least_bytes: float,
     least_s: float,
     share_of_run: float,
-    severe_share_of_run: float,
 ) -> Iterator[Match]:
     """Find shared files on which the slowest rank takes longer than the mean of the ranks at like amounts."""
     for group in counters.groups():
@@ -184,13 +183,11 @@ def _slow_ranks_counted(
             f"{counted(counters.processes, 'rank')} at like amounts of the program's {group.layer} {group.direction}s: "
             f"{seconds_text(longest)} against {seconds_text(mean)}",
             {"slow_ranks": [rank], "slower": longest / mean, "mean_s": mean},
-            least_share_of_run=severe_share_of_run,
             cost_s=cost,
         )
 
 
 @finding(
-    "warning",
     needs=("ranks",),
     explained_by={"slow-operations": 1.0},
     by_time=True,
@@ -205,7 +202,6 @@ def slow_ranks(
     least_bytes: float = MIB,
     least_s: float = 0.01,
     share_of_run: float = 0.01,
-    severe_share_of_run: float = 0.05,
 ) -> Iterator[Match]:
     """Some ranks take three times as long a byte as the others.
 
@@ -221,8 +217,6 @@ def slow_ranks(
         Less is a single access of a disk.
     share_of_run : share
         Less makes no run faster.
-    severe_share_of_run : share
-        More of the run is worth a warning.
 
     Notes
     -----
@@ -246,9 +240,8 @@ def slow_ranks(
         # What the slow ones would save at the pace of the fast ones.
         cost = float((seconds[fast:] * (1 - usual / pace[fast:])).max())
         if times >= slower and cost >= max(least_s, share_of_run * facts.run_s):
-            severe = cost >= severe_share_of_run * facts.run_s
             text, numbers = _slow_and_fast(rank, seconds, fast, times, f"{layer} {direction}s")
-            yield Match(layer, text, {"direction": direction, **numbers}, cells=own, severe=severe, cost_s=cost)
+            yield Match(layer, text, {"direction": direction, **numbers}, cells=own, cost_s=cost)
 
 
 def _slow_and_fast(rank: Ranks, seconds: Floats, fast: int, times: float, transfers: str) -> tuple[str, dict[str, Any]]:
@@ -304,10 +297,10 @@ def _independent_counted(counters: CountedFacts, *, ranks: float, least_bytes: f
             {"bytes": part.bytes, "operations": part.operations, "collective_share": part.collective_share},
             share=1 - part.collective_share,
         )
-        yield found if mixed else replace(found, severe=False)
+        yield found if mixed else replace(found, minor=True)
 
 
-@finding("info", needs=("ranks", "collective"), counted=_independent_counted)
+@finding(may_be_meant=True, needs=("ranks", "collective"), counted=_independent_counted)
 def shared_file_independent(facts: Facts, *, ranks: float = 2, least_bytes: float = MIB) -> Iterator[Match]:
     """Several ranks write one file by independent calls.
 

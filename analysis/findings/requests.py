@@ -5,7 +5,6 @@ from itertools import product
 
 from ...layers.flow.relations import SizeLimits
 from ...layers.selection.directions import DIRECTIONS
-from ...model.arrays import Mask
 from ...model.quantities import bytes_text, percent_text
 from .counted import CountedFacts, pattern_text
 from .facts import KIB, Facts, Match, ends_of
@@ -13,7 +12,7 @@ from .rule import finding
 
 
 def _small_requests_counted(
-    counted: CountedFacts, *, size: float, operations: float, least_share: float, severe_share_of_run: float
+    counted: CountedFacts, *, size: float, operations: float, least_share: float
 ) -> Iterator[Match]:
     """Find them by classes of sizes. What ranks ask for together is put together, however small its parts are."""
     for group in counted.groups():
@@ -26,12 +25,10 @@ def _small_requests_counted(
             f"{int(size) // KIB} KiB{pattern_text(group)}",
             {"operations": count, "small_operations": below, "share": below / count, "limit": size},
             share=group.share_of_time(below, size),
-            least_share_of_run=severe_share_of_run,
         )
 
 
 @finding(
-    "warning",
     limits={"small": "size"},
     units={"median_request": "byte", "limit": "byte"},
     counted=_small_requests_counted,
@@ -42,8 +39,6 @@ def small_requests(
     size: float = SizeLimits.small,
     operations: float = 100,
     least_share: float = 0.6,
-    severe_share: float = 0.1,
-    severe_share_of_run: float = 0.01,
 ) -> Iterator[Match]:
     """Most requests are smaller than 64 KiB.
 
@@ -55,10 +50,6 @@ def small_requests(
         A few take no time that matters.
     least_share : share
         Of the requests that ask for bytes: fewer are not most of them.
-    severe_share : share
-        Of the bytes or the time of the requests: lines of a log beside large blocks do not matter.
-    severe_share_of_run : share
-        Less of the run is for information.
 
     Notes
     -----
@@ -94,15 +85,7 @@ def small_requests(
                 "limit": size,
             },
             cells=small,
-            severe=_matter(facts, small, sized, severe_share, severe_share_of_run),
         )
-
-
-def _matter(facts: Facts, some: Mask, others: Mask, share: float, share_of_run: float) -> bool:
-    """Tell whether some operations have a share of the bytes or of the time of others, and of the run."""
-    columns = facts.cells.columns
-    much = any(column[some].sum() >= share * column[others].sum() for column in (columns.whole, columns.ticks))
-    return much and facts.longest_s(some) >= share_of_run * facts.run_s
 
 
 def _split_requests_counted(
@@ -129,7 +112,7 @@ def _split_requests_counted(
 
 
 @finding(
-    "info",
+    may_be_meant=True,
     limits={"split": "request", "pieces": "pieces"},
     units={"pieces": "count", "median_request": "byte", "largest_piece": "byte"},
     counted=_split_requests_counted,

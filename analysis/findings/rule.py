@@ -12,6 +12,8 @@ from .facts import Match
 
 SEVERITIES: Final = ("critical", "warning", "info")
 """From the most to the least severe."""
+_FROM: Final = (0.2, 0.02, 0.0)
+"""From which share of the run on a cost is that: what takes a fiftieth of a run is hardly seen in its length."""
 _NOTE: Final = re.compile(r"^:([^:]+): (.*(?:\n +.*)*)", re.MULTILINE)
 _COUNTS: Final = ("calls", "count", "files", "flushes", "operations", "phases", "transfers")
 _UNITS: Final = {"bytes": "byte", "s": "s", "share": "share", "rank": "rank", "ranks": "rank"} | dict.fromkeys(
@@ -28,10 +30,10 @@ class Rule:
     ----------
     id : str
         Its name, which does not change.
-    severity : str
-        One of `SEVERITIES`; what most of its findings have.
     look : callable
         ``(facts, **thresholds)`` to an iterator of `Match`.
+    may_be_meant : bool
+        Whether what it finds may well be right as it is: then it is for information, whatever it costs.
     notes : mapping of str to str
         ``Why``, ``How it is measured``, ``When it is wrong`` and ``What helps``.
     thresholds : mapping of str to float
@@ -60,9 +62,9 @@ class Rule:
     """
 
     id: str
-    severity: str
     look: Callable[..., Iterator[Match]]
     _: KW_ONLY
+    may_be_meant: bool = False
     notes: Mapping[str, str] = field(default_factory=dict)
     thresholds: Mapping[str, float] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
@@ -111,7 +113,7 @@ class Rule:
         return self.units.get(name) or _UNITS.get(name.rpartition("_")[2])
 
 
-def finding(severity: str, **declared: Any) -> Callable[[Callable[..., Iterator[Match]]], Rule]:
+def finding(**declared: Any) -> Callable[[Callable[..., Iterator[Match]]], Rule]:
     """Make a rule of a function that looks for it.
 
     The function takes `iostrata.analysis.findings.Facts` and its thresholds as keyword parameters, and yields a
@@ -121,11 +123,9 @@ def finding(severity: str, **declared: Any) -> Callable[[Callable[..., Iterator[
 
     Parameters
     ----------
-    severity : str
-        Of most of its findings.
     **declared
-        What else `Rule` has, where it applies: ``needs``, ``units``, ``explained_by``, ``follows``, ``by_time`` and
-        ``limits``.
+        What else `Rule` has, where it applies: ``may_be_meant``, ``needs``, ``units``, ``explained_by``, ``follows``,
+        ``by_time`` and ``limits``.
     """
 
     def declare(function: Callable[..., Iterator[Match]]) -> Rule:
@@ -133,9 +133,18 @@ def finding(severity: str, **declared: Any) -> Callable[[Callable[..., Iterator[
         thresholds = {one.name: one.default for one in parameters if one.kind is Parameter.KEYWORD_ONLY}
         notes = {name: " ".join(text.split()) for name, text in _NOTE.findall(docstring(function))}
         name = function.__name__.replace("_", "-")
-        return Rule(name, severity, function, notes=notes, thresholds=thresholds, **declared)
+        return Rule(name, function, notes=notes, thresholds=thresholds, **declared)
 
     return declare
+
+
+def severity_of(share: float | None) -> str:
+    """Return how severe it is to cost a share of the run; what nobody knows the cost of is for information.
+
+    >>> [severity_of(share) for share in (0.71, 0.05, 0.0026, None)]
+    ['critical', 'warning', 'info', 'info']
+    """
+    return next(name for name, least in zip(SEVERITIES, _FROM, strict=True) if (share or 0.0) >= least)
 
 
 _INSTALLED: Final = Plugins("iostrata.findings", instance_of(Rule))

@@ -10,13 +10,12 @@ from .facts import Facts, Match
 from .rule import finding
 
 
-@finding("info", by_time=True, units={"iteration": "count", "slower": "times", "loop": "count", "iterations": "count"})
+@finding(by_time=True, units={"iteration": "count", "slower": "times", "loop": "count", "iterations": "count"})
 def slow_iteration(
     facts: Facts,
     *,
     fewest_iterations: float = 4,
     share_of_run: float = 0.01,
-    severe_share_of_run: float = 0.05,
 ) -> Iterator[Match]:
     """An iteration of a loop takes much longer than the others, as a layer is busy or a rank comes late.
 
@@ -26,8 +25,6 @@ def slow_iteration(
         In fewer, it is not known what is usual.
     share_of_run : share
         Less makes no run faster.
-    severe_share_of_run : share
-        More of the run is worth a warning.
 
     Notes
     -----
@@ -58,7 +55,6 @@ def slow_iteration(
                 "iterations": sorted(blamed),
             },
             cost_s=cost,
-            severe=cost >= severe_share_of_run * facts.run_s,
             where=_where(long[worst], blamed[worst]),
         )
 

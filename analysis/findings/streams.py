@@ -36,7 +36,7 @@ def _alternating_counted(counters: CountedFacts, *, operations: float, least_sha
         )
 
 
-@finding("info", units={"turns": "count"}, counted=_alternating_counted)
+@finding(units={"turns": "count"}, counted=_alternating_counted)
 def alternating_access(facts: Facts, *, operations: float = 100, least_share: float = 0.25) -> Iterator[Match]:
     """At least a quarter of the transfers go the other way than the one before on the same file.
 
@@ -71,14 +71,13 @@ def alternating_access(facts: Facts, *, operations: float = 100, least_share: fl
         )
 
 
-@finding("info", needs=("flushes",), limits={"empty": "written"})
+@finding(needs=("flushes",), limits={"empty": "written"})
 def metadata_sync(
     facts: Facts,
     *,
     written: float = SizeLimits.empty,
     operations: float = 10,
     least_s: float = 0.01,
-    severe_share_of_run: float = 0.01,
 ) -> Iterator[Match]:
     """Flushes before which the process wrote at most 4 KiB to the file.
 
@@ -90,8 +89,6 @@ def metadata_sync(
         A few flushes at the end of a run are what they should be.
     least_s : s
         Less is a single access of a disk.
-    severe_share_of_run : share
-        More of the run is worth a warning.
 
     Notes
     -----
@@ -113,14 +110,11 @@ def metadata_sync(
             f"nothing: their process had written at most {bytes_text(written)} to the file since the last one",
             {"flushes": all_of, "empty_flushes": count, "share": count / all_of},
             where=_where(facts, empty),
-            severe=cost >= severe_share_of_run * facts.run_s,
             cost_s=cost,
         )
 
 
-def _unaligned_counted(
-    counters: CountedFacts, *, operations: float, least_share: float, severe_share_of_run: float
-) -> Iterator[Match]:
+def _unaligned_counted(counters: CountedFacts, *, operations: float, least_share: float) -> Iterator[Match]:
     """Find them by counters, which are of reads and writes together and of any size, and know the file's own block."""
     for group in counters.layers():
         apart, count = group.sum("file_not_aligned"), group.operations
@@ -136,20 +130,18 @@ def _unaligned_counted(
             kinds=("read", "write"),
             # Of large requests only the ends are beside a block.
             share=apart / count * min(1.0, block * count / max(1, group.bytes)),
-            least_share_of_run=severe_share_of_run,
         )
         # Small requests cannot be aligned.
-        yield replace(found, severe=False) if 2 * small >= count else found
+        yield replace(found, minor=True) if 2 * small >= count else found
 
 
-@finding("info", units={"slower": "times"}, counted=_unaligned_counted)
+@finding(units={"slower": "times"}, counted=_unaligned_counted)
 def unaligned_requests(
     facts: Facts,
     *,
     operations: float = 100,
     least_share: float = 0.5,
     compared: float = 0.1,
-    severe_share_of_run: float = 0.05,
 ) -> Iterator[Match]:
     """Half of the requests of at least 4 KiB begin beside 4 KiB blocks of the file.
 
@@ -161,8 +153,6 @@ def unaligned_requests(
         Of the requests: below, most of them are aligned.
     compared : share
         Of the requests that must be aligned: of fewer the time of an aligned one is not known.
-    severe_share_of_run : share
-        More of the run is worth a warning.
 
     Notes
     -----
@@ -200,7 +190,6 @@ def unaligned_requests(
                 "slower": slower,
             },
             where=_where(facts, apart),
-            severe=(cost or 0.0) >= severe_share_of_run * facts.run_s,
             cost_s=cost,
         )
 
@@ -212,7 +201,7 @@ def _times_slower(some: KeyedSums, others: KeyedSums) -> float | None:
     return float(some["ticks"].sum() / int(some["bytes"].sum()) * others["bytes"].sum() / others["ticks"].sum())
 
 
-@finding("info", by_time=True, units={"times_as_long": "times"})
+@finding(by_time=True, units={"times_as_long": "times"})
 def slow_operations(
     facts: Facts,
     *,
@@ -222,7 +211,6 @@ def slow_operations(
     most_of_loss: float = 0.8,
     least_s: float = 0.01,
     share_of_run: float = 0.01,
-    severe_share_of_run: float = 0.05,
 ) -> Iterator[Match]:
     """Few transfers, at most a quarter, take half of the time: at least eight times as long as others of their size.
 
@@ -240,8 +228,6 @@ def slow_operations(
         Less is a single access of a disk.
     share_of_run : share
         Less makes no run faster.
-    severe_share_of_run : share
-        More of the run is worth a warning.
 
     Notes
     -----
@@ -259,9 +245,8 @@ def slow_operations(
         found = _SlowTransfers(sums.paces.taken(sums.paces.keys[0] == mode), slower)
         few = 0 < found.count <= operations_share * found.all_of and found.ticks >= time_share * found.all_ticks
         # Where all of what these ranks do is slow, that is slow_ranks.
-        if few and 2 * found.count < found.all_of_same_ranks and (cost := found.cost(facts)) >= least:
-            severe = cost >= severe_share_of_run * facts.run_s
-            yield _slow_match(facts, layer, direction, found, most_of_loss, severe)
+        if few and 2 * found.count < found.all_of_same_ranks and found.cost(facts) >= least:
+            yield _slow_match(facts, layer, direction, found, most_of_loss)
 
 
 class _SlowTransfers:
@@ -299,9 +284,7 @@ class _SlowTransfers:
         return KeyedSums((found.keys[0], found.keys[3]), found.values)
 
 
-def _slow_match(
-    facts: Facts, layer: str, direction: str, found: _SlowTransfers, most_of_loss: float, severe: bool
-) -> Match:
+def _slow_match(facts: Facts, layer: str, direction: str, found: _SlowTransfers, most_of_loss: float) -> Match:
     """Return the match of slow transfers: those that lose most of the time say when and where to look."""
     worst = found.worst(most_of_loss)
     where, ranks = _where(facts, worst), facts.ranks(worst.keys[1])
@@ -323,7 +306,6 @@ def _slow_match(
             "times_as_long": found.ticks / found.count / others,
         },
         where=where,
-        severe=severe,
         cost_s=found.cost(facts),
     )
 

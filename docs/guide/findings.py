@@ -15,11 +15,11 @@ Findings
 ========
 
 What ``iostrata TRACE``, ``compare`` and the report point at. Each finding is a function in ``analysis/findings/``
-with its thresholds, which Python can replace (see :doc:`python`), and a severity; each says what it **costs** the run
-at most: the time that the rank which is longest in the operations concerned spends there, or the part of it that the
-rule blames. The run need not become that much faster: others may wait or compute meanwhile. Findings are ranked by
-severity, then by cost. Nothing is a warning that concerns less than 1 % of the bytes and of the time of any layer,
-that costs less than a thousandth of the run, or of which it is not known what it costs. What a recorder does not know
+with its thresholds, which Python can replace (see :doc:`python`); each says what it **costs** the run at most: the time
+that the rank which is longest in the operations concerned spends there, or the part of it that the rule blames. The run
+need not become that much faster: others may wait or compute meanwhile. **Severity follows cost**: critical from 20 % of
+the run on, a warning from 2 %, below and where nobody knows the cost for information, and so is what may well be meant.
+Findings are ranked by severity, then by cost. What a recorder does not know
 is not looked for, and where a finding gives the reason of another in the same layer and direction, the other is left
 out. Other packages add findings by entry points of the group ``iostrata.findings``.
 

@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 from iostrata.analysis.findings import Rule, find, rules
 from iostrata.analysis.findings.find import applicable
-from iostrata.analysis.findings.rule import SEVERITIES
 from iostrata.cli.run import run
 from iostrata.export.report.panels.limits import Limits
 from iostrata.model.plugins import PluginWarning
@@ -36,7 +35,6 @@ def test_a_finding_says_what_it_is_and_gives_a_reason_for_each_threshold(rule):
     for name, (unit, reason) in documented.items():
         assert unit in GUIDE["UNITS"], f"{rule.id}: unit of {name}"
         assert len(reason) > 10, f"{rule.id}: reason of {name}"
-    assert rule.severity in SEVERITIES
     # No advice is cut on a page.
     assert len(rule.advice) <= Limits().characters
     known = {one.id for one in rules()}
@@ -84,7 +82,7 @@ PLUGIN = '''
 from iostrata.analysis.findings import Match, finding
 
 
-@finding("warning", units={"handles_used": "count"}, by_time=True)
+@finding(units={"handles_used": "count"}, by_time=True)
 def many_writes(evidence, *, operations=50):
     """Many writes.
 
@@ -99,7 +97,7 @@ def many_writes(evidence, *, operations=50):
             yield Match(layer, f"{layer} writes a lot", {"direction": "write", "handles_used": 3}, cells=writes)
 
 
-@finding("info")
+@finding(may_be_meant=True)
 def failing(evidence):
     """Fails."""
     raise KeyError("no such column")
@@ -129,7 +127,7 @@ def test_a_finding_of_another_package_is_in_all_views(installed, fixtures, tmp_p
     assert run(["compare", trace, "--json"]) == 0
     found = [one for one in json.loads(capfd.readouterr().out)["findings"] if one["id"] == "many-writes"]
     assert {one["layer"] for one in found} >= {"MPI-IO", "POSIX"}
-    assert (found[0]["severity"], found[0]["advice"]) == ("warning", "Write less, or more at once.")
+    assert found[0]["advice"] == "Write less, or more at once."
     assert (found[0]["evidence"]["handles_used"], found[0]["evidence"]["rank_count"]) == (3, 4)
     assert run(["compare", trace]) == 0
     assert "POSIX writes a lot" in capfd.readouterr().out
