@@ -19,7 +19,7 @@ from ..model.stream.source import Tally
 from ..model.version import __version__
 from ..signals.samples import bin_count
 from ..signals.step import FEWEST_AUTOMATIC_BINS, StepSignal, automatic_frequency
-from .attribution.breakdown import Breakdown
+from .attribution.breakdown import Breakdown, counted_breakdown
 from .attribution.callers import TraceCalls, split
 from .attribution.stream import Stream
 from .flow.flow import Flow
@@ -347,6 +347,8 @@ class Trace:
             If there is no such key, it is not known who called, or the recorder does not tell it.
         """
         recording = self.definitions.recording
+        if recording.reason("operations") and (found := counted_breakdown(self.scope, by)) is not None:
+            return found
         recording.require(self.path, f"--by {by}", *NEEDS_OF_KEYS.get(by, ()))
         table = split(self.calls, by)
         return table.of_intervals() if recording.reason("operations") else table

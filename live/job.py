@@ -77,7 +77,10 @@ class LiveJob:
         known = sorted({key.layer for key in self.intake.keys})
         if not known and self.intake.counts.malformed:
             lines = counted(self.intake.counts.malformed, "line")
-            raise TraceError(f"{lines} and no record among them; see the guide's page on running jobs for their format")
+            raise TraceError(
+                f"{lines} and no record among them; see the guide's page on running jobs for their format, and give "
+                "what a recorder wrote of a job that has ended to --replay"
+            )
         missing = sorted(set(self._layers) - {name.lower() for name in known})
         if known and missing:
             name = self._layers[missing[0]]

@@ -167,7 +167,7 @@ def compare_layers(
     Notes
     -----
     Where bytes by intervals are known and no single operations, layers stand side by side: what each moved in
-    all, and both periods. Then there are no flows and no findings, as nobody knows what served what.
+    all, and both periods. Then there are no flows, as nobody knows what served what; findings are those of counters.
     """
     wanted = frozenset(trace.layers[name].name for name in layers)
 

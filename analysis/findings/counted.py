@@ -9,20 +9,19 @@ import numpy as np
 
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.selection.window import sums_by
+from ...layers.summary.counted import KINDS, RankTimes
 from ...layers.trace import Trace
-from ...model.arrays import Floats, Ints, Mask
+from ...model.arrays import Ints, Mask
 from ...model.recording import Counters
 from .facts import FILES_SHOWN, KIB, RANKS_SHOWN, Match, distinct_names
 
-KINDS: Final = ("read", "write", "meta")
-"""What ranks spend their time in."""
 SMALL_CLASSES: Final = ("0_100", "100_1k", "1k_10k")
 """Classes of sizes in which all requests are small."""
 _ORDER: Final = ("PnetCDF", "HDF5", "MPI-IO", "POSIX")
 """Layers that call those after them on the same file."""
 
 
-class CountedFacts:
+class CountedFacts(RankTimes):
     """The counters of a trace's files that count, for rules to look at.
 
     Parameters
@@ -34,9 +33,8 @@ class CountedFacts:
     def __init__(self, trace: Trace) -> None:
         counters = trace.definitions.recording.counters
         assert counters is not None
-        self.trace, self.counters, self.definitions = trace, counters, trace.definitions
-        self.processes = trace.ranks
-        self.run_s = trace.definitions.clock.duration
+        super().__init__(trace.definitions, counters)
+        self.trace, self.definitions = trace, trace.definitions
         self.selected = np.append(trace.scope.selection.file_reason < 0, True)[counters.file]
 
     def groups(self) -> "Iterator[CountedGroup]":
@@ -69,43 +67,6 @@ class CountedFacts:
         places = np.flatnonzero(np.array(self.counters.layers) == layer)
         file = self.counters.file
         return self.selected & np.isin(self.counters.module, places) & np.isin(file, file[group.rows])
-
-    @cached_property
-    def seconds_of_slowest(self) -> dict[str, Floats]:
-        """Time in s by kind, float64 (n,), of a row's rank, or of the slowest one of those that share a file.
-
-        How much of its time the slowest rank spent in what is not recorded: it is parted as its share of the bytes
-        and an equal share of the metadata would have it. Calls of a rank that take longer than the run in all, such as
-        opens of pipes by several threads, wait beside each other: what they cost is not known, and counts as nothing.
-        """
-        counters = self.counters
-        whole = {kind: counters.time(f"{kind}_time") for kind in KINDS}
-        slowest, shared = counters.time("slowest_rank_time"), counters.rank < 0
-        moved = np.maximum(counters.bytes_read, 0) + np.maximum(counters.bytes_written, 0)
-        own = counters.count("slowest_rank_bytes")
-        equal = 1 / max(self.processes, 1)
-        share = np.where((moved > 0) & (own > 0), own / np.maximum(moved, 1), equal)
-        parts = {kind: whole[kind] * (equal if kind == "meta" else share) for kind in KINDS}
-        total = sum(parts.values(), np.zeros(len(slowest)))
-        scale = np.where(slowest > 0, slowest / np.where(total > 0, total, 1), 1.0)
-        found = {}
-        for kind in KINDS:
-            by_rank = sums_by(counters.rank[~shared], whole[kind][~shared], self.processes)
-            sound = shared | (np.append(by_rank, 0)[counters.rank] <= self.run_s + 1)
-            found[kind] = np.where(shared, parts[kind] * scale, whole[kind]) * sound
-        return found
-
-    def longest(self, rows: Mask, *kinds: str) -> tuple[float, int]:
-        """Return the time in s that the slowest rank spends in some rows, and its number, −1 where it is not known."""
-        took = sum((self.seconds_of_slowest[kind] for kind in kinds), np.zeros(len(rows)))
-        rank, shared = self.counters.rank, self.counters.rank < 0
-        own = sums_by(rank[rows & ~shared], took[rows & ~shared], self.processes)
-        together = took * (rows & shared)
-        seconds = float(own.max(initial=0.0) + together.sum())
-        slowest = int(own.argmax()) if own.any() else -1
-        if together.any() and together.max() >= own.max(initial=0.0):
-            slowest = int(self.counters.counts["slowest_rank"][together.argmax()])
-        return min(seconds, self.run_s), slowest
 
     def busiest(self, group: "CountedGroup") -> tuple[int, int, int]:
         """Return what some rows moved in all, the rank that moved most of it, −1 where unknown, and how much.

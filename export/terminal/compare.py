@@ -21,6 +21,7 @@ from .console import (
     first_findings,
     folded_column,
     name_column,
+    no_findings,
     plain_table,
     print_damage,
     print_findings,
@@ -97,9 +98,13 @@ def _print_sides(comparison: Comparison, console: Console, brief: bool) -> None:
     else:
         console.print("No two layers moved bytes in the same direction.")
     console.print()
+    found = first_findings(comparison.findings, _FINDINGS, _SCREEN - len(comparison.sides), console)
+    for line in found or [Text(no_findings(recording))]:
+        console.print(line, no_wrap=True, overflow="ignore", crop=False)
+    beside = "layers stand side by side, with all that each moved; what" if comparison.sides else "what"
     text = (
-        f"{recording.recorder} recorded no single operations: layers stand side by side, with all that each moved. "
-        f"What of it served which layer is not known; {recording.remedy or ''}"
+        f"{recording.recorder} recorded no single operations: {beside} of one layer served which other is not known; "
+        f"{recording.remedy or ''}"
     )
     print_paragraph(text.rstrip("; "), console, "dim", indent=0)
 

@@ -358,6 +358,14 @@ def first_findings(findings: Sequence[Finding], most: int, room: int, console: C
     return lines
 
 
+def no_findings(recording: Recording) -> str:
+    """Return what is said where there are no findings: what else could be looked for in another recording."""
+    if not recording.reason("operations"):
+        return "No findings."
+    what = "No findings by counters: others" if recording.counters is not None else "No findings: they"
+    return f"{what} need single operations, which are not recorded."
+
+
 def _brief(one: Finding, length: int, console: Console) -> list[Text]:
     """Return the lines of a finding, of its text no more than `length`."""
     heading = Text.assemble((one.severity, _STYLES[one.severity]), "  ", (one.id, "bold"))

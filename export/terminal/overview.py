@@ -1,6 +1,6 @@
 """The terminal view of ``iostrata overview``: one screen."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from rich.cells import cell_len
@@ -10,10 +10,10 @@ from rich.text import Text
 from ...analysis.comparison.overview import Overview, OverviewRow
 from ...analysis.comparison.story import Segment
 from ...layers.summary.statistics import LayerStatistics
-from ...model.metrics import UNKNOWN, columns_of
+from ...model.metrics import UNKNOWN, Metric, metrics_of
 from ...model.quantities import counted, range_text, seconds_text
 from ...model.text import printable
-from .console import bounded, first_findings, print_heading, print_paragraph
+from .console import bounded, first_findings, no_findings, print_heading, print_paragraph
 from .periods import Row, notes, print_rows
 
 _SCREEN: Final = 23
@@ -38,7 +38,7 @@ def print_overview(overview: Overview, console: Console) -> None:
     with console.capture() as top:
         print_heading(overview.trace, console)
         if shown:
-            print_rows([row for row, _ in shown], ("bytes", "busy", "bandwidth"), console)
+            print_rows([row for row, _ in shown], tuple(_columns(overview)), console)
         for line in _below(overview, rows, shown):
             print_paragraph(line, console, "dim" if rows else "", indent=0)
         console.print()
@@ -51,9 +51,7 @@ def print_overview(overview: Overview, console: Console) -> None:
     room = screen - top.get().count("\n") - bottom.get().count("\n")
     console.file.write(top.get())
     found = first_findings(overview.findings, _FINDINGS, room, console)
-    unknown = overview.trace.definitions.recording.reason("operations")
-    none = "No findings: they need single operations, which are not recorded." if unknown else "No findings."
-    for finding in found or [Text(none)]:
+    for finding in found or [Text(no_findings(overview.trace.definitions.recording))]:
         console.print(finding, no_wrap=True, overflow="ignore", crop=False)
     console.file.write(bottom.get())
 
@@ -119,25 +117,33 @@ def _below(overview: Overview, rows: list[Weighted], shown: list[Weighted]) -> l
 def _rows(overview: Overview) -> list[Weighted]:
     """Return a row per layer and direction, and one for flushes that take a share of the run; each with its weight."""
     start, end = overview.trace.window
+    columns = _columns(overview).values()
     most = max((row.statistics.bytes for row in overview.rows), default=0) or 1
     rows: list[Weighted] = []
     for layer in overview.layers:
         for row in overview.rows:
             if row.statistics.layer == layer.name:
                 weight = max(row.statistics.bytes / most, row.statistics.busy_s / (end - start))
-                rows.append((_row(row), weight))
+                rows.append((_row(row, columns), weight))
         share = layer.flush_busy_s / (end - start)
         if layer.flushes and share >= _FLUSHES:
             rows.append((Row(layer.name, "flush", ("–", seconds_text(layer.flush_busy_s), "–"), None), share))
     return rows
 
 
-def _row(row: OverviewRow) -> Row:
+def _columns(overview: Overview) -> dict[str, Metric]:
+    """Return the numbers that are shown by their titles: by times of operations, else by those of the slowest rank."""
+    counted = any(row.statistics.slowest_s is not None for row in overview.rows)
+    names = ("bytes", "slowest_s", "slowest_bandwidth") if counted else ("bytes", "busy_s", "bandwidth")
+    titles = ("bytes", "slowest rank", "bandwidth") if counted else ("bytes", "busy", "bandwidth")
+    known = {one.name: one for one in metrics_of(LayerStatistics)}
+    return {title: known[name] for title, name in zip(titles, names, strict=True)}
+
+
+def _row(row: OverviewRow, columns: Iterable[Metric]) -> Row:
     statistics = row.statistics
-    texts = {one.name: one.text(statistics) for one in columns_of(LayerStatistics)}
-    busy = texts["busy_s"] if statistics.busy_s > 0 else UNKNOWN
-    numbers = (texts["bytes"], busy, texts["bandwidth"])
-    return Row(statistics.layer, statistics.direction, numbers, row.period)
+    idle = [UNKNOWN if one.name == "busy_s" and not statistics.busy_s else one.text(statistics) for one in columns]
+    return Row(statistics.layer, statistics.direction, tuple(idle), row.period)
 
 
 def _largest(rows: list[Weighted], most: int) -> list[Weighted]:

@@ -1,14 +1,74 @@
 """What counters tell of a layer where its operations are not known one by one."""
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
 import numpy as np
 
-from ...model.arrays import Ints, Mask
+from ...model.arrays import Floats, Ints, Mask
+from ...model.definitions import Definitions
 from ...model.recording import Counters
 from ..handles.scope import Scope
 from ..selection.directions import DIRECTIONS
+from ..selection.window import sums_by
 from ..statistics.distribution import RequestBytes, quantile_places
+
+KINDS: Final = ("read", "write", "meta")
+"""What ranks spend their time in."""
+FLUSHES: Final = ("fsyncs", "fdsyncs", "syncs", "flushes")
+"""Counters of calls that make data durable, or hand it on."""
+
+
+class RankTimes:
+    """What ranks spend in reads, writes and metadata, by counters.
+
+    Parameters
+    ----------
+    definitions : Definitions
+    counters : Counters
+        Those of its recording.
+    """
+
+    def __init__(self, definitions: Definitions, counters: Counters) -> None:
+        self.counters, self.processes, self.run_s = counters, definitions.process_count, definitions.clock.duration
+
+    @cached_property
+    def seconds_of_slowest(self) -> dict[str, Floats]:
+        """Time in s by kind, float64 (n,), of a row's rank, or of the slowest one of those that share a file.
+
+        How much of its time the slowest rank spent in what is not recorded: it is parted as its share of the bytes
+        and an equal share of the metadata would have it. Calls of a rank that take longer than the run in all, such as
+        opens of pipes by several threads, wait beside each other: what they cost is not known, and counts as nothing.
+        """
+        counters = self.counters
+        whole = {kind: counters.time(f"{kind}_time") for kind in KINDS}
+        slowest, shared = counters.time("slowest_rank_time"), counters.rank < 0
+        moved = np.maximum(counters.bytes_read, 0) + np.maximum(counters.bytes_written, 0)
+        own = counters.count("slowest_rank_bytes")
+        equal = 1 / max(self.processes, 1)
+        share = np.where((moved > 0) & (own > 0), own / np.maximum(moved, 1), equal)
+        parts = {kind: whole[kind] * (equal if kind == "meta" else share) for kind in KINDS}
+        total = sum(parts.values(), np.zeros(len(slowest)))
+        scale = np.where(slowest > 0, slowest / np.where(total > 0, total, 1), 1.0)
+        found = {}
+        for kind in KINDS:
+            by_rank = sums_by(counters.rank[~shared], whole[kind][~shared], self.processes)
+            sound = shared | (np.append(by_rank, 0)[counters.rank] <= self.run_s + 1)
+            found[kind] = np.where(shared, parts[kind] * scale, whole[kind]) * sound
+        return found
+
+    def longest(self, rows: Mask, *kinds: str) -> tuple[float, int]:
+        """Return the time in s that the slowest rank spends in some rows, and its number, −1 where it is not known."""
+        took = sum((self.seconds_of_slowest[kind] for kind in kinds), np.zeros(len(rows)))
+        rank, shared = self.counters.rank, self.counters.rank < 0
+        own = sums_by(rank[rows & ~shared], took[rows & ~shared], self.processes)
+        together = took * (rows & shared)
+        seconds = float(own.max(initial=0.0) + together.sum())
+        slowest = int(own.argmax()) if own.any() else -1
+        if together.any() and together.max() >= own.max(initial=0.0):
+            slowest = int(self.counters.counts["slowest_rank"][together.argmax()])
+        return min(seconds, self.run_s), slowest
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,15 +77,20 @@ class CountedLayer:
 
     Attributes
     ----------
-    counters : Counters
+    times : RankTimes
     rows : bool (n,)
-        Which of them are of the layer, on files that count.
+        Which of the counters are of the layer, on files that count.
     directions : tuple of str
     """
 
-    counters: Counters
+    times: RankTimes
     rows: Mask
     directions: tuple[str, ...]
+
+    @property
+    def counters(self) -> Counters:
+        """All of them."""
+        return self.times.counters
 
     @property
     def operations(self) -> int:
@@ -38,6 +103,32 @@ class CountedLayer:
         names = [f"{way}_time" for way in self.directions]
         known = any(self.counters.has(name, self.rows) for name in names)
         return float(self.counters.time(*names)[self.rows].sum()) if known else None
+
+    @property
+    def slowest_s(self) -> float | None:
+        """What they took on the rank that spent longest in them; None where that was not counted, or is nothing."""
+        return self.times.longest(self.moving, *self.directions)[0] or None
+
+    @property
+    def bandwidth(self) -> float | None:
+        """Bytes over the time of the slowest rank."""
+        moved = sum(int(np.maximum(self.counters.of(way)[1], 0)[self.moving].sum()) for way in self.directions)
+        return None if self.slowest_s is None else moved / self.slowest_s
+
+    @property
+    def imbalance(self) -> float | None:
+        """Time of the slowest rank over the mean of those that take part; None where it is not known who does."""
+        ranks = len(np.unique(self.counters.rank[self.moving]))
+        known = self.slowest_s and self.summed_s and not (self.counters.rank[self.moving] < 0).any()
+        return self.slowest_s * ranks / self.summed_s if known else None
+
+    @property
+    def collective(self) -> int | None:
+        """How many of the transfers were collective; None where that was not counted."""
+        names = [f"coll_{way}s" for way in self.directions]
+        known = any(self.counters.has(name, self.rows) for name in names)
+        split = [f"split_{way}s" for way in self.directions]
+        return int(self.counters.count(*names, *split)[self.rows].sum()) if known else None
 
     @property
     def moving(self) -> Mask:
@@ -103,4 +194,4 @@ def counted_layer(scope: Scope, layer: str, directions: tuple[str, ...]) -> Coun
     rows = np.isin(counters.module, [place for place, name in enumerate(counters.layers) if name == layer])
     if not definitions.recording.reason("handles"):
         rows &= np.append(scope.selection.file_reason < 0, True)[counters.file]
-    return CountedLayer(counters, rows, directions) if rows.any() else None
+    return CountedLayer(RankTimes(definitions, counters), rows, directions) if rows.any() else None

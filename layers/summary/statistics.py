@@ -139,6 +139,16 @@ class LayerStatistics(Record):
         of=lambda of: of.seconds(int(of.sums.sums.ticks[of.categories].sum())),
         counted=lambda of: of.summed_s,
     )
+    slowest_s: float | None = metric(
+        "Time that the slowest rank spent in operations, where counters tell it and not operations: the layer was busy "
+        "for at least so long. Of a file that ranks share, its time is parted as its share of the bytes would have it.",
+        unit="s",
+        title="slowest rank",
+        adds="none",
+        counted=lambda of: of.slowest_s,
+        narrow="slowest\nrank",
+        gives_way=6,
+    )
     bandwidth: float | None = metric(
         "Bytes divided by the time in which at least one operation was under way (busy).",
         key="bandwidth_bytes_per_s",
@@ -148,6 +158,17 @@ class LayerStatistics(Record):
         needs=("operations",),
         of=_bandwidth,
         narrow="mean while\nbusy",
+        gives_way=4,
+    )
+    slowest_bandwidth: float | None = metric(
+        "Bytes divided by the time of the slowest rank, where counters tell it: the bandwidth was no higher than that, "
+        "but where threads of a rank wait at the same time.",
+        key="bandwidth_by_slowest_bytes_per_s",
+        unit="byte s-1",
+        title="bandwidth by it",
+        adds="none",
+        counted=lambda of: of.bandwidth,
+        narrow="bandwidth\nby it",
         gives_way=4,
     )
     request_bytes: RequestBytes = metric(
@@ -236,17 +257,17 @@ class LayerStatistics(Record):
     )
     unavailable: frozenset[str] = field(default=frozenset(), repr=False)
 
-    OPTIONAL: ClassVar = frozenset(("least_bytes",))
+    OPTIONAL: ClassVar = frozenset(("least_bytes", "slowest_s", "slowest_bandwidth"))
 
 
 def layer_statistics(name: str, direction: str, of: ChosenSums, counted: CountedLayer | None = None) -> LayerStatistics:
     """Return the statistics of a layer, by what was `counted` where operations are unknown; see `Layer.statistics`."""
     metrics = metrics_of(LayerStatistics)
     recording = of.sums.scope.definitions.recording
-    lacking = {one.name for one in metrics if recording.reason(*one.needs)}
+    lacking = {one.name for one in metrics if recording.reason(*one.needs) or one.of is None}
     if name in recording.called and not of.bytes and of.count(UNDEFINED) == of.count(OPERATIONS):
         lacking |= {"bytes", "own_bytes", "bandwidth"}
-    values = {one.name: one.of(of) for one in metrics if one.of is not None}
+    values = {one.name: None if one.of is None else one.of(of) for one in metrics}
     if counted is not None and lacking:
         told = {one.name: one.counted(counted) for one in metrics if one.counted is not None and one.name in lacking}
         known = {name: value for name, value in told.items() if value is not None}

@@ -17,6 +17,7 @@ from ...analysis.results.result import PeriodResult
 from ...layers.flow.cells import Cells
 from ...layers.layer import Layer
 from ...layers.opening import open_trace
+from ...layers.summary.counted import counted_layer
 from ...layers.trace import Trace
 from ...model.arrays import Mask
 from ...model.codes import PROCESS, IoFlag
@@ -251,6 +252,7 @@ def _layer_row(
 ) -> LayerRow:
     statistics, cells, recording = layer.statistics(direction), trace.relations.cells, trace.definitions.recording
     chosen = cells.of(layer.name, direction)
+    counters = counted_layer(trace.scope, layer.name, (direction,))
     values: dict[str, Any] = {
         "collective_operations": cells.operations(chosen & (cells.flags & IoFlag.COLLECTIVE > 0)),
         "non_blocking_operations": cells.operations(chosen & (cells.flags & IoFlag.NON_BLOCKING > 0)),
@@ -262,6 +264,10 @@ def _layer_row(
         **(_phases(detect_period(signal, settings.method)) if signal.volume > 0 else {}),
     }
     unknown = {one.name for one in metrics_of(LayerRow) if recording.reason(*one.needs)}
+    unknown -= {name for name, one in METRICS_OF_LAYERS.items() if one.value(statistics) is not None}
+    if counters is not None and recording.reason("operations"):
+        values |= {"collective_operations": counters.collective, "imbalance": counters.imbalance}
+        unknown -= {"collective_operations", "imbalance"}
     known = {one.name: values[one.name] for one in fields(LayerRow) if one.name in values.keys() - unknown}
     return LayerRow(job=job, layer=printable(layer.name), direction=direction, **known)
 

@@ -159,6 +159,7 @@ class LayerRow:
     bytes: float = _shared("bytes", 0.0)
     busy_s: float | None = _shared("busy_s")
     summed_s: float | None = _shared("summed_s")
+    slowest_s: float | None = _shared("slowest_s")
     bandwidth: float | None = _shared("bandwidth")
     files: int | None = _shared("files")
     handles: int | None = _shared("handles")

@@ -33,7 +33,7 @@ from .words import (
 
 _FIRST: Final = ("ranks-of-run", "nodes-of-run", "layer", "iterations", "iteration")
 _LAST: Final = ("finding", "duration")
-_EFFECTS: Final = ("time", "bandwidth", "iteration-time", "duration", "finding", "phases", "period")
+_EFFECTS: Final = ("time", "slowest-rank", "bandwidth", "iteration-time", "duration", "finding", "phases", "period")
 """What is no cause of what an iteration takes."""
 _COVERED: Final = 0.5
 """Share of a layer's time in loops of both sides from which on its iterations are tested in place of its whole time."""

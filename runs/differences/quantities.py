@@ -63,6 +63,7 @@ QUANTITIES: Final = (
     Quantity("amplification", lambda row: row.amplification, COUNTED, good=-1),
     Quantity("period", lambda row: row.period_s, RECURRING),
     Quantity("time", lambda row: row.busy_s, TIMED, good=-1, told=True),
+    Quantity("slowest-rank", lambda row: row.slowest_s, TIMED, good=-1),
     Quantity("bandwidth", lambda row: row.bandwidth, TIMED, good=1),
     Quantity("phases", lambda row: row.phases, JUDGED),
 )

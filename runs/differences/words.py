@@ -78,6 +78,7 @@ def quantity_name(name: str) -> str:
         "collective": "the collective share",
         "request-size": "request sizes",
         "operations": "the number",
+        "slowest-rank": "the time of the slowest rank",
     }.get(name, name)
 
 
@@ -146,6 +147,8 @@ def value_text(name: str, layer: str, direction: str, words: Words) -> str:
         return f"{things} recur every {seconds_text(after)} instead of {seconds_text(before)}{_ratio(words)}"
     if name == "time":
         return _timed(f"{things} keep the layer busy for", words)
+    if name == "slowest-rank":
+        return _timed(f"{things} take the slowest rank", words)
     if name == "bandwidth":
         told = f"{things} run at {rate_text(after)} instead of {rate_text(before)} while they run{_ratio(words)}"
         return told + _interval(words)

@@ -189,3 +189,56 @@ def test_the_overview_has_findings_numbers_and_a_coarse_signal(tmp_path, capsys)
     assert {"busy_s", "ranks"} <= statistics.unavailable
     signal = trace.layers["POSIX"].bandwidth("write")
     assert signal.volume == 4096 * 2048
+
+
+@pytest.fixture
+def two_logs(tmp_path):
+    """Paths of logs of one job before and after its requests became larger, which saved 9 of 10 s."""
+    paths = []
+    for name, size, calls, slowest in (("before", 1024, 2048, 10.0), ("after", 2**20, 2, 1.0)):
+        log_file = {"opens": 1, "writes": 3, "bytes_written": 90, "meta_time": 0.25}
+        own = made.counters(STDIO, 6, 0, **log_file, **{**times("write", 0.5, 0.75), "slowest_rank": 0})
+        records = [shared(size=size, calls=calls, total=slowest * 60, slowest=slowest, opens=64, fsyncs=7)]
+        modules = {"POSIX": (4, records), "STDIO": (2, [own])}
+        paths.append(tmp_path / f"{name}.darshan")
+        names = {FILE: "/scratch/data", 6: "/scratch/log"}
+        log = made.DarshanLog(modules=modules, names=names, processes=RANKS, length=20.0)
+        paths[-1].write_bytes(bytes(log))
+    return paths
+
+
+def test_the_slowest_rank_stands_where_busy_time_is_not_known(two_logs, capsys):
+    one = iostrata.open_trace(two_logs[0]).layers["POSIX"].statistics("write")
+    assert (one.operations, one.bytes) == (2048 * RANKS, 2048 * RANKS * 1024)
+    assert one.slowest_s == pytest.approx(10.0)
+    assert one.slowest_bandwidth == pytest.approx(one.bytes / 10.0)
+    assert main([str(two_logs[0])]) == 0
+    assert "slowest rank" in (shown := capsys.readouterr().out)
+    assert "10 s" in shown
+    assert "busy" not in shown
+
+
+def test_counters_tell_of_files(two_logs):
+    table = iostrata.open_trace(two_logs[0]).breakdown("file")
+    rows = {(table.layer[row], table.key[row]): row for row in range(len(table))}
+    assert rows.keys() == {("POSIX", "/scratch/data"), ("ISOC", "/scratch/log")}
+    told = ("writes", "bytes_written", "opens", "flushes", "summed_s", "metadata_s")
+    values = {key: [table.columns[name][row] for name in told] for key, row in rows.items()}
+    assert values["POSIX", "/scratch/data"] == [2048 * RANKS, 2048 * RANKS * 1024, 64, 7, 600.0, 0.0]
+    assert values["ISOC", "/scratch/log"] == [3, 90, 1, 0, 0.5, 0.25]
+    assert set(table.columns["busy_s"]) == {None}
+
+
+def test_a_difference_of_counters_names_the_cause_and_what_it_saved(two_logs, capsys):
+    assert main(["diff", *map(str, two_logs)]) == 0
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
+    assert lines[0].startswith("POSIX writes ask for 1.05 MB at a time (median) instead of 1.02 kB")
+    assert lines[1].startswith("POSIX has 128 write operations instead of 131,072")
+    assert any(line.startswith("POSIX writes take the slowest rank 1 s instead of 10 s") for line in lines)
+
+
+def test_findings_of_counters_stand_below_layers_side_by_side(two_logs, capsys):
+    assert main(["compare", str(two_logs[0])]) == 0
+    shown = capsys.readouterr().out
+    assert "small-requests" in shown
+    assert "what of one layer served which other is not known" in shown
