@@ -101,9 +101,9 @@ def _print_sides(comparison: Comparison, console: Console, brief: bool) -> None:
     found = first_findings(comparison.findings, _FINDINGS, _SCREEN - len(comparison.sides), console)
     for line in found or [Text(no_findings(recording))]:
         console.print(line, no_wrap=True, overflow="ignore", crop=False)
-    beside = "layers stand side by side, with all that each moved; what" if comparison.sides else "what"
+    sides = "layers stand side by side, with all that each moved; what" if comparison.sides else "what"
     text = (
-        f"{recording.recorder} recorded no single operations: {beside} of one layer served which other is not known; "
+        f"{recording.recorder} recorded no single operations: {sides} of one layer served which other is not known; "
         f"{recording.remedy or ''}"
     )
     print_paragraph(text.rstrip("; "), console, "dim", indent=0)

@@ -58,8 +58,12 @@ class Module:
 
 @dataclass(frozen=True)
 class Job:
-    """What the log says of the job; times in ns, `whole_seconds` where they are known no better."""
+    """What the log says of the job; times in ns, `whole_seconds` where they are known no better.
 
+    There are several `programs` where logs of one job are put together.
+    """
+
+    id: int
     start_ns: int
     end_ns: int
     processes: int
@@ -67,6 +71,7 @@ class Job:
     library: str
     command: str
     mounts: tuple[tuple[str, str], ...]
+    programs: int = 1
 
     @property
     def length_ns(self) -> int:
@@ -157,15 +162,16 @@ def _modules(names: list[str], numbers: list[int], flags: int) -> list[Module]:
 def _job(data: bytes, recent: bool) -> Job:
     fields = struct.unpack_from("<7q" if recent else "<5q", data)
     if recent:
-        _, start, start_ns, end, end_ns, processes, _ = fields
+        _, start, start_ns, end, end_ns, processes, number = fields
     else:
-        (_, start, end, processes, _), start_ns, end_ns = fields, 0, 0
+        (_, start, end, processes, number), start_ns, end_ns = fields, 0, 0
     text = data[8 * len(fields) :]
     metadata = text[:1024].split(b"\0")[0].decode("utf-8", "backslashreplace")
     lines = text[1024:].split(b"\0")[0].decode("utf-8", "backslashreplace").split("\n")
     facts = dict(line.split("=", 1) for line in metadata.split("\n") if "=" in line)
     mounts = tuple((kind, place) for line in lines[1:] for kind, tab, place in (line.partition("\t"),) if tab)
     return Job(
+        number,
         start * 10**9 + start_ns,
         end * 10**9 + end_ns,
         processes,

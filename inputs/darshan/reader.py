@@ -10,14 +10,14 @@ import numpy as np
 from ...model.arrays import Links
 from ...model.quantities import joined
 from ...model.recording import Counters, Recording
-from ...model.stream.damage import LocationDamage
 from ..recognition import Recorder
-from ..rows import UNRECORDED, Transfers, check_processes, lost, pairs_of, ticks_of
+from ..rows import UNRECORDED, Transfers, pairs_of, ticks_of
 from ..run import HandleTable, RecordedRun
 from ..source import RowSource
-from .counters import MODULES, Ids, read_counters, read_stripes, stripes_are_known, transfers
-from .log import Log, is_darshan, read_log
-from .segments import TRACED, Traced, read_heatmap, read_segments, with_extents
+from .content import logs_of_one_job, read_content, read_job
+from .counters import MODULES, stripes_are_known, transfers
+from .log import Log, is_darshan
+from .segments import TRACED, Traced
 
 _ORDER: Final = ("HDF5", "PnetCDF", "MPI-IO", "POSIX")
 """Which layer's file stands behind the other's of the same name; ISO C's is another stream."""
@@ -27,12 +27,17 @@ _NO_NAME: Final = "record {:#x}, whose name the log does not tell"
 
 
 def recognises(head: bytes, path: Path) -> bool:
-    """Tell a Darshan log by its first bytes; an empty one, which a job that was killed leaves, by its name."""
+    """Tell a Darshan log by its first bytes; an empty one, which a job that was killed leaves, by its name.
+
+    A folder is one where its logs are of the processes of one job.
+    """
+    if path.is_dir():
+        return bool(logs_of_one_job(path, most=2))
     return is_darshan(head) or (not head and path.suffix == ".darshan" and path.is_file())
 
 
 def open_darshan(path: Path) -> RowSource:
-    """Read a Darshan log.
+    """Read a Darshan log, or all of a folder as those of one job.
 
     Where there are segments of DXT they are the operations; where there are none, the intervals of HEATMAP; of layers
     that are in neither, what counters say was moved between a first and a last time. The counters themselves are told
@@ -40,25 +45,12 @@ def open_darshan(path: Path) -> RowSource:
 
     Raises TraceError if header or job cannot be read, UnsupportedTraceError if the version is not known.
     """
-    log = read_log(path)
-    check_processes(path, log.job.processes, "Darshan")
-    counters, counted, faults = read_counters(log)
-    traced = read_segments(log)
-    faults = [*log.faults, *faults, *traced.faults]
-    if not len(traced.segments):
-        if "HEATMAP" in log.modules:
-            traced = read_heatmap(log)
-            faults += traced.faults
-        traced = with_extents(traced, counters, counted)
-    if "HEATMAP" in log.modules and log.modules["HEATMAP"].partial:
-        faults.append("HEATMAP ran full while it was recorded")
-    return _source(log, traced, counters, counted, [*_lost(log, traced, counters), *map(lost, faults)])
-
-
-def _source(log: Log, traced: Traced, counters: Counters, counted: Ids, damage: list[LocationDamage]) -> RowSource:
+    content = read_job(path) if path.is_dir() else read_content(path)
+    log, traced, counted, damage = content.log, content.traced, content.ids, list(content.damage)
     # Records are a tenth of the transfers or less: what is of a record is found before it is repeated.
     records, segments = traced.records, traced.segments
     ids = np.union1d(records.record, counted)
+    counters = content.counters
     counters = replace(counters, file=np.searchsorted(ids, counted)[counters.file].astype(np.int32))
     names = [log.names.get(one) or _NO_NAME.format(one) for one in ids.tolist()]
     file = np.searchsorted(ids, records.record)
@@ -68,9 +60,7 @@ def _source(log: Log, traced: Traced, counters: Counters, counted: Ids, damage: 
     handle, handles = HandleTable.inferred(traced.layer, file, traced.layers, () if binned else _ORDER)
     ranks = np.arange(log.job.processes + int(_shares_ranks(traced)))
     ranks[log.job.processes :] = -1
-    location, location_process, location_names = _locations(traced, log.job.processes)
-    stripes, fault = read_stripes(log)
-    damage += map(lost, fault)
+    location, location_process, location_names = _locations(traced, log.job.processes, content.names)
     begin, sound_begin = ticks_of(segments.start)
     end, sound_end = ticks_of(segments.end)
     rows = Transfers(
@@ -86,14 +76,14 @@ def _source(log: Log, traced: Traced, counters: Counters, counted: Ids, damage: 
     run = RecordedRun(
         recording=_recording(log, traced, counters),
         ranks=ranks,
-        process_names=tuple(_ALL_RANKS if rank < 0 else f"rank {rank}" for rank in ranks.tolist()),
+        process_names=content.names or tuple(_ALL_RANKS if one < 0 else f"rank {one}" for one in ranks.tolist()),
         nodes=tuple(traced.hosts.get(rank, "") for rank in ranks.tolist()),
         location_process=location_process,
         location_names=location_names,
         paradigms=traced.layers,
         files=tuple(names),
         file_properties=tuple(
-            {**_place(name, log.job.mounts), **stripes.get(one, {})}
+            {**_place(name, log.job.mounts), **content.stripes.get(one, {})}
             for name, one in zip(names, [*ids.tolist(), -1], strict=False)
         ),
         handles=handles,
@@ -109,7 +99,7 @@ def _shares_ranks(traced: Traced) -> bool:
     return traced.rows != "operations" and bool((traced.records.rank == -1).any())
 
 
-def _locations(traced: Traced, processes: int) -> tuple[Links, Links, tuple[str, ...]]:
+def _locations(traced: Traced, processes: int, names: tuple[str, ...]) -> tuple[Links, Links, tuple[str, ...]]:
     """Return the location of each transfer, −1 for none; the process of each location, and the names of locations.
 
     There is one for each process, or for each of its threads where the log tells them.
@@ -121,7 +111,7 @@ def _locations(traced: Traced, processes: int) -> tuple[Links, Links, tuple[str,
     rank = np.repeat(np.where(shared & (records.rank < 0), processes, rank).astype(np.int32), records.count)
     if not traced.threads:
         every = np.arange(processes + shared, dtype=np.int32)
-        return rank, every, (*(f"rank {one}" for one in range(processes)), _ALL_RANKS)[: len(every)]
+        return rank, every, (names or (*(f"rank {one}" for one in range(processes)), _ALL_RANKS))[: len(every)]
     # Processes without transfers have a location too.
     idle = np.setdiff1d(np.arange(processes), records.rank[known])
     _, number = np.unique(traced.segments.thread, return_inverse=True)
@@ -130,27 +120,11 @@ def _locations(traced: Traced, processes: int) -> tuple[Links, Links, tuple[str,
         np.concatenate([number.reshape(-1), np.zeros(len(idle), int)]),
     )
     count = Counter[int]()
-    names = []
+    threads = []
     for one in process.tolist():
-        names.append(f"rank {one} thread {count[one]}")
+        threads.append(f"{names[one] if names else f'rank {one}'} thread {count[one]}")
         count[one] += 1
-    return np.where(rank < 0, np.int32(-1), place[: len(rank)]), process, tuple(names)
-
-
-def _lost(log: Log, traced: Traced, counters: Counters) -> list[LocationDamage]:
-    """Return what DXT has not kept of the transfers that the counters count."""
-    found = []
-    for module, of in TRACED.items():
-        if traced.rows != "operations" or module not in log.modules:
-            continue
-        there, there_should = traced.count_of(of), transfers(counters).get(of)
-        full = log.modules[module].partial
-        if there_should is not None and there < there_should:
-            why = "ran full" if full else "does not hold all transfers"
-            found.append(lost(f"{module} {why}; the counters of {of} tell how many there were", there_should, there))
-        elif full:
-            found.append(lost(f"{module} ran full: transfers are missing, nobody knows how many"))
-    return found
+    return np.where(rank < 0, np.int32(-1), place[: len(rank)]), process, tuple(threads)
 
 
 def _watched(log: Log, counters: Counters) -> tuple[str, ...]:
@@ -160,7 +134,9 @@ def _watched(log: Log, counters: Counters) -> tuple[str, ...]:
     Darshan may have been built without MPI, which then nothing watches.
     """
     counted = transfers(counters)
-    unknown = {of for of in TRACED.values() if counted.get(of)} | ({"MPI-IO"} if log.job.processes <= 1 else set())
+    unknown = {of for of in TRACED.values() if counted.get(of)} | (
+        {"MPI-IO"} if log.job.processes <= log.job.programs else set()
+    )
     return tuple(of for module, of in reversed(TRACED.items()) if module in log.modules or of not in unknown)
 
 
@@ -185,6 +161,10 @@ def _recording(log: Log, traced: Traced, counters: Counters) -> Recording:
 
 def _notes(log: Log, traced: Traced) -> list[str]:
     notes = []
+    if log.job.programs > 1:
+        notes.append(
+            f"{log.job.programs} logs of job {log.job.id}: each is a process, numbered in the order of their starts"
+        )
     if traced.rows == "intervals":
         bins = traced.segments.take(np.repeat(np.isin(traced.records.record, 0), traced.records.count))
         widths = {f"{width:.3g}" for width in np.unique(bins.end - bins.start).tolist()}
@@ -225,7 +205,7 @@ RECORDER: Final = Recorder(
     "Darshan",
     recognises,
     open_darshan,
-    format="logs of format 3.00 to 3.4x",
+    format="logs of format 3.00 to 3.4x, one or a folder of those of the processes of one job",
     description="Sums of each file and rank by layer; with DXT every transfer of MPI-IO and POSIX, with HEATMAP their "
     "bytes by intervals of time.",
     page="recorders/darshan.rst",

@@ -119,8 +119,10 @@ class CountedLayer:
     def imbalance(self) -> float | None:
         """Time of the slowest rank over the mean of those that take part; None where it is not known who does."""
         ranks = len(np.unique(self.counters.rank[self.moving]))
-        known = self.slowest_s and self.summed_s and not (self.counters.rank[self.moving] < 0).any()
-        return self.slowest_s * ranks / self.summed_s if known else None
+        slowest, summed = self.slowest_s, self.summed_s
+        if not slowest or not summed or (self.counters.rank[self.moving] < 0).any():
+            return None
+        return slowest * ranks / summed
 
     @property
     def collective(self) -> int | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -267,7 +267,7 @@ def layer_statistics(name: str, direction: str, of: ChosenSums, counted: Counted
     lacking = {one.name for one in metrics if recording.reason(*one.needs) or one.of is None}
     if name in recording.called and not of.bytes and of.count(UNDEFINED) == of.count(OPERATIONS):
         lacking |= {"bytes", "own_bytes", "bandwidth"}
-    values = {one.name: None if one.of is None else one.of(of) for one in metrics}
+    values: dict[str, Any] = {one.name: None if one.of is None else one.of(of) for one in metrics}
     if counted is not None and lacking:
         told = {one.name: one.counted(counted) for one in metrics if one.counted is not None and one.name in lacking}
         known = {name: value for name, value in told.items() if value is not None}

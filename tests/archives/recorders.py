@@ -73,6 +73,7 @@ class DarshanLog:
     mounts: Sequence[tuple[str, str]] = (("lustre", "/scratch"), ("ext4", "/"))
     partial: Sequence[str] = ()
     command: str = "./prog"
+    job: int = 1
 
     def __bytes__(self) -> bytes:
         recent = self.version >= "3.40"
@@ -80,9 +81,9 @@ class DarshanLog:
         order = MODULES[self.version]
         end = self.start + self.length - (0 if recent else 1)
         if recent:
-            job = struct.pack("<7q", 0, int(self.start), 0, int(end), round(end % 1 * 10**9), self.processes, 1)
+            job = struct.pack("<7q", 0, int(self.start), 0, int(end), round(end % 1 * 10**9), self.processes, self.job)
         else:
-            job = struct.pack("<5q", 0, int(self.start), int(end), self.processes, 1)
+            job = struct.pack("<5q", 0, int(self.start), int(end), self.processes, self.job)
         job += b"lib_ver=3.4.1\n".ljust(1024, b"\0")
         job += "\n".join([self.command, *(f"{kind}\t{place}" for kind, place in self.mounts)]).encode() + b"\0"
         names = b"".join(struct.pack("<Q", one) + os.fsencode(name) + b"\0" for one, name in self.names.items())

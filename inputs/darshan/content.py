@@ -1,0 +1,198 @@
+"""All that a log holds, and several logs of one job as one: each a process of a program without MPI."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from ...model.errors import TraceError
+from ...model.recording import Counters, Rows
+from ...model.stream.damage import LocationDamage
+from ..rows import check_processes, lost
+from .counters import Ids, read_counters, read_stripes, transfers
+from .log import Log, is_darshan, read_log
+from .segments import TRACED, Records, Segments, Traced, read_heatmap, read_segments, with_extents
+
+_WEAKEST: Final[tuple[Rows, ...]] = ("intervals", "extents", "operations")
+"""What rows of several logs are together: an operation is an interval, too."""
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """A log with its content; `ids` are those of the counters' files, `names` those of processes that are no ranks."""
+
+    log: Log
+    traced: Traced
+    counters: Counters
+    ids: Ids
+    stripes: dict[int, dict[str, str]]
+    damage: list[LocationDamage]
+    names: tuple[str, ...] = ()
+
+
+def read_content(path: Path) -> Content:
+    """Read a log.
+
+    Raises TraceError if header or job cannot be read, UnsupportedTraceError if the version is not known.
+    """
+    log = read_log(path)
+    check_processes(path, log.job.processes, "Darshan")
+    counters, ids, faults = read_counters(log)
+    traced = read_segments(log)
+    faults = [*log.faults, *faults, *traced.faults]
+    if not len(traced.segments):
+        if "HEATMAP" in log.modules:
+            traced = read_heatmap(log)
+            faults += traced.faults
+        traced = with_extents(traced, counters, ids)
+    if "HEATMAP" in log.modules and log.modules["HEATMAP"].partial:
+        faults.append("HEATMAP ran full while it was recorded")
+    stripes, fault = read_stripes(log)
+    return Content(log, traced, counters, ids, stripes, [*_lost(log, traced, counters), *map(lost, [*faults, *fault])])
+
+
+def _lost(log: Log, traced: Traced, counters: Counters) -> list[LocationDamage]:
+    """Return what DXT has not kept of the transfers that the counters count."""
+    found = []
+    for module, of in TRACED.items():
+        if traced.rows != "operations" or module not in log.modules:
+            continue
+        there, there_should = traced.count_of(of), transfers(counters).get(of)
+        full = log.modules[module].partial
+        if there_should is not None and there < there_should:
+            why = "ran full" if full else "does not hold all transfers"
+            found.append(lost(f"{module} {why}; the counters of {of} tell how many there were", there_should, there))
+        elif full:
+            found.append(lost(f"{module} ran full: transfers are missing, nobody knows how many"))
+    return found
+
+
+def logs_of_one_job(folder: Path, most: int | None = None) -> list[Path]:
+    """Return the logs of a folder, the first `most` of them, where all are of one job and of one process each.
+
+    None are returned where there is but one, where they are of several jobs, of programs of several ranks, which are
+    runs of their own, or copies of each other.
+    """
+    found: list[Path] = []
+    jobs, different = set[int](), set[tuple[object, ...]]()
+    for path in sorted(folder.glob("*.darshan")):
+        with path.open("rb") as file:
+            if not is_darshan(file.read(16)):
+                continue
+        try:
+            job = read_log(path).job
+        except TraceError:
+            # It is told of when the others are read.
+            found.append(path)
+            continue
+        found.append(path)
+        jobs.add(job.id)
+        different.add((job.start_ns, job.end_ns, job.command, path.stat().st_size))
+        if job.processes != 1 or len(jobs) > 1 or (len(different) == 1 and len(found) > 2):
+            return []
+        if most is not None and len(different) >= most:
+            return found
+    return found if len(jobs) == 1 and len(different) > 1 else []
+
+
+def read_job(folder: Path) -> Content:
+    """Read all logs of a folder as those of one job; one that cannot be read is damage.
+
+    Raises TraceError if none can be read.
+    """
+    parts, damage = list[Content](), list[LocationDamage]()
+    for path in logs_of_one_job(folder):
+        try:
+            parts.append(read_content(path))
+        except TraceError as error:
+            damage.append(lost(str(error).removeprefix(f"{path}: ")))
+    if not parts:
+        raise TraceError(f"{folder}: no log of the job can be read")
+    parts.sort(key=lambda part: (part.log.job.start_ns, part.log.path.name))
+    for part in parts:
+        damage += [replace(one, reason=f"{part.log.path.name}: {one.reason}") for one in part.damage]
+    start = min(part.log.job.start_ns for part in parts)
+    shifts = [(part.log.job.start_ns - start) / 1e9 for part in parts]
+    counters, ids = _joined_counters(parts, shifts)
+    first = parts[0].log
+    job = replace(
+        first.job,
+        start_ns=start,
+        end_ns=max(part.log.job.end_ns for part in parts),
+        whole_seconds=any(part.log.job.whole_seconds for part in parts),
+        processes=len(parts),
+        programs=len(parts),
+    )
+    log = Log(
+        folder,
+        first.version,
+        job,
+        {one: name for part in parts for one, name in part.log.names.items()},
+        {name: module for part in parts for name, module in part.log.modules.items()},
+        first.compression,
+        (),
+    )
+    stripes = {one: told for part in parts for one, told in part.stripes.items()}
+    names = tuple(part.log.path.stem for part in parts)
+    return Content(log, _joined_traced(parts, shifts), counters, ids, stripes, damage, names)
+
+
+def _joined_traced(parts: Sequence[Content], shifts: Sequence[float]) -> Traced:
+    """Return the transfers of all parts on one clock, each part's as those of a rank."""
+    layers = tuple(dict.fromkeys(layer for part in parts for layer in part.traced.layers))
+    kinds = {part.traced.rows for part in parts if len(part.traced.segments)}
+    layer, records, segments = [], [Records.empty()], [Segments.empty()]
+    for rank, (part, shift) in enumerate(zip(parts, shifts, strict=True)):
+        traced = part.traced
+        layer.append(np.array([*map(layers.index, traced.layers), -1], np.int32)[traced.layer])
+        records.append(replace(traced.records, rank=np.full_like(traced.records.rank, rank)))
+        moved = traced.segments
+        segments.append(replace(moved, start=moved.start + shift, end=moved.end + shift))
+    return Traced(
+        layers,
+        np.concatenate(layer),
+        Records.concatenate(records),
+        Segments.concatenate(segments),
+        [],
+        next((one for one in _WEAKEST if one in kinds), "operations"),
+        threads=all(part.traced.threads for part in parts),
+        coarse=tuple(dict.fromkeys(one for part in parts for one in part.traced.coarse)),
+        hosts={rank: host for rank, part in enumerate(parts) for host in part.traced.hosts.values()},
+    )
+
+
+def _joined_counters(parts: Sequence[Content], shifts: Sequence[float]) -> tuple[Counters, Ids]:
+    """Return the counters of all parts on one clock, each part's as those of a rank."""
+    every = [part.counters for part in parts]
+    modules = dict(pair for one in every for pair in zip(one.modules, one.layers, strict=True))
+    names = tuple(modules)
+    ids = np.unique(np.concatenate([part.ids for part in parts]))
+    counts = {
+        name: np.concatenate([one.counts.get(name, np.full(len(one.module), -1, np.int64)) for one in every])
+        for name in dict.fromkeys(name for one in every for name in one.counts)
+    }
+    seconds = {}
+    for name in dict.fromkeys(name for one in every for name in one.seconds):
+        columns = [one.seconds.get(name, np.full(len(one.module), -1.0)) for one in every]
+        if re.search("_timestamp$", name):
+            columns = [np.where(one > 0, one + shift, one) for one, shift in zip(columns, shifts, strict=True)]
+        seconds[name] = np.concatenate(columns)
+    place = [np.array([*map(names.index, one.modules), -1], np.int32)[one.module] for one in every]
+    file = [np.searchsorted(ids, part.ids).astype(np.int32)[part.counters.file] for part in parts]
+    joined = Counters(
+        module=np.concatenate(place),
+        file=np.concatenate(file),
+        rank=np.repeat(np.arange(len(parts), dtype=np.int32), [len(one.module) for one in every]),
+        reads=np.concatenate([one.reads for one in every]),
+        writes=np.concatenate([one.writes for one in every]),
+        bytes_read=np.concatenate([one.bytes_read for one in every]),
+        bytes_written=np.concatenate([one.bytes_written for one in every]),
+        modules=names,
+        layers=tuple(modules.values()),
+        counts=counts,
+        seconds=seconds,
+    )
+    return joined, ids
