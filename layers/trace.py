@@ -19,7 +19,7 @@ from ..model.stream.source import Tally
 from ..model.version import __version__
 from ..signals.samples import bin_count
 from ..signals.step import FEWEST_AUTOMATIC_BINS, StepSignal, automatic_frequency
-from .attribution.breakdown import Breakdown, counted_breakdown
+from .attribution.breakdown import Breakdown
 from .attribution.callers import TraceCalls, split
 from .attribution.stream import Stream
 from .flow.flow import Flow
@@ -34,6 +34,7 @@ from .selection.files import select_files
 from .selection.window import NO_LENGTH, Seconds, SetAside, select_window, trace_window
 from .statistics.grouping import NEEDS_OF_KEYS
 from .summary.accumulator import OperationSums
+from .summary.counted import counted_breakdown
 from .summary.parts import BinnedParts, Counted
 from .summary.statistics import ChosenSums
 from .table import TellsIterations, data_frame, operation_table

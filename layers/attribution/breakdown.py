@@ -17,10 +17,8 @@ from ...model.ranges import RangeUnion
 from ...model.sums import Sums, either, keyed, nested
 from ..handles.metadata import MetadataEvents, selected_metadata
 from ..handles.scope import Scope
-from ..selection.directions import DIRECTIONS
-from ..selection.window import FRACTION, sums_by, whole_and_part
+from ..selection.window import FRACTION, whole_and_part
 from ..statistics.grouping import KEYS, Key, distinct_names, grouping
-from ..summary.counted import FLUSHES, counted_layer
 from .attribution import TraceBlock, call_ends
 from .calls.calls import CALL_KINDS, OTHER_CALLS, Calls
 from .calls.functions import CALL_KEYS, CALLER, FUNCTION
@@ -96,43 +94,6 @@ _SUMMED: Final = (
 _OF_FUNCTIONS: Final = ("calls", "calls_s", "exclusive_s")
 _OF_PROCESSES: Final = ("calls", "inside_calls")
 _BY_PROCESS: Final = ("rank", "node")
-
-
-def counted_breakdown(scope: Scope, by: str) -> Breakdown | None:
-    """Return what counters tell of each layer by what files have in common; None where they do not.
-
-    Of metadata it is known how many opens and seeks there were, and what all of it took.
-    """
-    found = [counted_layer(scope, name, DIRECTIONS) for name in scope.order]
-    if by not in KEYS or all(one is None for one in found):
-        return None
-    groups = grouping(scope.definitions, by)
-    if groups.of != "file":
-        return None
-    layers, keys, parts = list[str](), list[Key](), list[dict[str, npt.NDArray[Any]]]()
-    for name, one in zip(scope.order, found, strict=True):
-        if one is None:
-            continue
-        counters, rows = one.counters, np.flatnonzero(one.rows)
-        places, inverse = np.unique(groups.table[counters.file[rows]], return_inverse=True)
-        told = {
-            "reads": counters.reads,
-            "writes": counters.writes,
-            "flushes": counters.count(*FLUSHES),
-            "bytes_read": counters.bytes_read,
-            "bytes_written": counters.bytes_written,
-            "opens": counters.count("opens", "indep_opens", "coll_opens"),
-            "seeks": counters.count("seeks"),
-            "summed_s": counters.time("read_time", "write_time"),
-            "metadata_s": counters.time("meta_time"),
-        }
-        parts.append({key: sums_by(inverse, np.maximum(value[rows], 0), len(places)) for key, value in told.items()})
-        keys += [groups.keys[place] for place in places.tolist()]
-        layers += [name] * len(places)
-    columns = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
-    unknown = np.full(len(layers), None)
-    rest = ("busy_s", "inside_operations", "inside_metadata", *METADATA_KINDS)
-    return Breakdown(by, tuple(layers), tuple(keys), {**dict.fromkeys(rest, unknown), **columns})
 
 
 class BreakdownSums(Sums):

@@ -2,17 +2,20 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from ...model.arrays import Floats, Ints, Mask
 from ...model.definitions import Definitions
 from ...model.recording import Counters
+from ..attribution.breakdown import METADATA_KINDS, Breakdown
 from ..handles.scope import Scope
 from ..selection.directions import DIRECTIONS
 from ..selection.window import sums_by
 from ..statistics.distribution import RequestBytes, quantile_places
+from ..statistics.grouping import KEYS, Key, grouping
 
 KINDS: Final = ("read", "write", "meta")
 """What ranks spend their time in."""
@@ -197,3 +200,40 @@ def counted_layer(scope: Scope, layer: str, directions: tuple[str, ...]) -> Coun
     if not definitions.recording.reason("handles"):
         rows &= np.append(scope.selection.file_reason < 0, True)[counters.file]
     return CountedLayer(RankTimes(definitions, counters), rows, directions) if rows.any() else None
+
+
+def counted_breakdown(scope: Scope, by: str) -> Breakdown | None:
+    """Return what counters tell of each layer by what files have in common; None where they do not.
+
+    Of metadata it is known how many opens and seeks there were, and what all of it took.
+    """
+    found = [counted_layer(scope, name, DIRECTIONS) for name in scope.order]
+    if by not in KEYS or all(one is None for one in found):
+        return None
+    groups = grouping(scope.definitions, by)
+    if groups.of != "file":
+        return None
+    layers, keys, parts = list[str](), list[Key](), list[dict[str, npt.NDArray[Any]]]()
+    for name, one in zip(scope.order, found, strict=True):
+        if one is None:
+            continue
+        counters, rows = one.counters, np.flatnonzero(one.rows)
+        places, inverse = np.unique(groups.table[counters.file[rows]], return_inverse=True)
+        told = {
+            "reads": counters.reads,
+            "writes": counters.writes,
+            "flushes": counters.count(*FLUSHES),
+            "bytes_read": counters.bytes_read,
+            "bytes_written": counters.bytes_written,
+            "opens": counters.count("opens", "indep_opens", "coll_opens"),
+            "seeks": counters.count("seeks"),
+            "summed_s": counters.time("read_time", "write_time"),
+            "metadata_s": counters.time("meta_time"),
+        }
+        parts.append({key: sums_by(inverse, np.maximum(value[rows], 0), len(places)) for key, value in told.items()})
+        keys += [groups.keys[place] for place in places.tolist()]
+        layers += [name] * len(places)
+    columns = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+    unknown = np.full(len(layers), None)
+    rest = ("busy_s", "inside_operations", "inside_metadata", *METADATA_KINDS)
+    return Breakdown(by, tuple(layers), tuple(keys), {**dict.fromkeys(rest, unknown), **columns})

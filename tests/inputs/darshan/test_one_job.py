@@ -19,8 +19,8 @@ SHARED = 5
 def job_folder(tmp_path):
     """Write logs of processes of one job, each begun 10 s after the one before, with bytes 1000, 2000 and so on."""
 
-    def write(processes=3, **other):
-        for one in range(processes):
+    def write(logs=3, **other):
+        for one in range(logs):
             values = {"writes": one + 1, "bytes_written": 1000 * (one + 1), "write_time": 0.5, "opens": 1}
             at = {"write_start_timestamp": 1.0, "write_end_timestamp": 2.0}
             records = [made.counters(("POSIX", 4), record, 0, **values, **at) for record in (SHARED, 100 + one)]
