@@ -36,12 +36,13 @@ class LiveJob:
     ) -> None:
         """Follow the layers of these names, or all, in one direction, in ``total`` of both, or in each.
 
-        `share` is that of a core which looks may take, None for as much as they need; `method` and `limits` are of a
+        `share` is that of a core which following it may take, None for as much as it needs; `method` and `limits` are of a
         `Watcher`. A `name` tells it from others that are followed.
         """
         self.name = name
-        self._credit, self._method, self._limits = Credit(share), method, limits
-        self._turn = 0
+        half = None if share is None else share / 2
+        self._looks, self._answers = Credit(half), Credit(half)
+        self._method, self._limits = method, limits
         self.intake = Intake()
         self._layers = {name.lower(): name for name in layers}
         self._direction = direction
@@ -64,7 +65,7 @@ class LiveJob:
             return
         watcher = self._watchers.get(key)
         if watcher is None:
-            watcher = self._watchers[key] = Watcher(key, self._credit, self._method, self._limits)
+            watcher = self._watchers[key] = Watcher(key, self._looks, self._method, self._limits, self._answers)
         watcher.add(columns)
 
     @property
@@ -88,9 +89,8 @@ class LiveJob:
 
     def answers(self, begin: float, now: float, last: bool = False, ended: bool = False) -> list[Answer]:
         """Say what holds in each layer and direction; see `Watcher.answer`."""
-        self._credit.grant(now)
+        for credit in (self._looks, self._answers):
+            credit.grant(now)
         moving = [watcher for watcher in self._watchers.values() if watcher.signal.bytes]
-        # Another one is the first to be looked at each time, or the credit would always go to the same.
-        self._turn = (self._turn + 1) % max(len(moving), 1)
-        found = [watcher.answer(begin, now, last, ended) for watcher in moving[self._turn :] + moving[: self._turn]]
-        return found[len(moving) - self._turn :] + found[: len(moving) - self._turn]
+        found = {one: one.answer(begin, now, last, ended) for one in sorted(moving, key=lambda one: one.turn)}
+        return [found[one] for one in moving]

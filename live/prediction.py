@@ -4,6 +4,7 @@ Constants were chosen on made runs with seeds below 1,000; figures in `benchmark
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -32,6 +33,8 @@ LEAST: Final = 0.05
 """Probability below which nothing is said."""
 NEVER: Final = 1e-6
 """Probability of an earlier start below which it is taken as none, so that until then nothing changes."""
+MOST_STEPS: Final = 60
+"""Steps in which a start is found to the last digits, but for rounding."""
 _MOST_SURE: Final = 1 - 1e-12
 """Share of the starts beyond which digits end."""
 
@@ -91,7 +94,6 @@ class StartLaw:
         return known
 
     def _time(self, probability: float, turn: int) -> float:
-        from scipy.optimize import brentq
         from scipy.special import stdtrit
 
         share, own = self._knots()
@@ -102,7 +104,7 @@ class StartLaw:
         times = mean + scale * stdtrit(self.freedom, level)
         # Between those of its parts, and a little beyond what their rounding is.
         room = 1e-6 * float(scale.max())
-        return float(brentq(lambda t: self._mixture(t, turn) - level, times.min() - room, times.max() + room))
+        return _root(lambda t: self._mixture(t, turn) - level, float(times.min()) - room, float(times.max()) + room)
 
     def _later(self, turn: int) -> tuple[Floats, Floats]:
         """Return means and scales of a phase so many periods later."""
@@ -120,6 +122,23 @@ class StartLaw:
         share = np.concatenate(([0.0], self.record, [1.0]))
         found = np.linspace(0.0, 1.0, n + 2)
         return share, (TRUSTED * share + n * found) / (TRUSTED + n)
+
+
+def _root(rises: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function that rises is 0, between two points (Illinois): loading `scipy.optimize` takes longer."""
+    below, above, kept = rises(low), rises(high), 0
+    for _ in range(MOST_STEPS):
+        if not below < 0.0 < above:
+            break
+        at = (low * above - high * below) / (above - below)
+        value = rises(at)
+        if not low < at < high or value == 0.0:
+            return min(max(at, low), high)
+        if value < 0:
+            low, below, above, kept = at, value, above * (0.5 if kept < 0 else 1.0), -1
+        else:
+            high, above, below, kept = at, value, below * (0.5 if kept > 0 else 1.0), 1
+    return low if abs(below) < abs(above) else high
 
 
 def next_phase(law: StartLaw, now: float, lead: float = 0.0) -> NextPhase | None:

@@ -21,13 +21,16 @@ from .records.intake import Key, Spans
 from .repetition import Repetition, repetition
 from .signal import BINS, LiveSignal, bandwidth_of
 
-SHARE: Final = 0.012
-"""Of a core that looks at all signals of a job may take; what is left of two percent is for reading and answering."""
-SAVED: Final = 0.5
-"""Processor time in s that may be saved up for looks."""
-LOOK, PER_STRETCH, PER_BIN = 0.006, 0.0005, 2e-5
+SHARE: Final = 0.014
+"""Of a core that following a job may take, half of it for looks and half for answers: what is left of two percent is for
+starting, for reading lines and for writing those that say nothing new."""
+SAVED: Final = 0.05
+"""Processor time in s that may be saved up for either."""
+LOOK, PER_STRETCH, PER_BIN = 0.003, 0.0001, 1e-5
 """Processor time in s of a look, and more for each stretch of activity, the first ones and all. It is counted so, and
 not measured: a replay says the same each time."""
+MOVED, SILENT = 0.0009, 0.0003
+"""Processor time in s of an answer after something has moved, and of one after nothing has."""
 FEW: Final = 200
 """Operations up to which all of the run is looked at, as it is."""
 PARTS: Final = 64
@@ -51,10 +54,10 @@ CLUMPED: Final = 1.1
 
 
 class Credit:
-    """Processor time in s that looks at the signals of a job may still take, by the time of the job's clock."""
+    """Processor time in s that may still be taken for one purpose, by the time of the job's clock."""
 
-    def __init__(self, share: float | None = SHARE) -> None:
-        """Grant a share of the job's time; None for as much as looks need."""
+    def __init__(self, share: float | None = SHARE / 2) -> None:
+        """Grant a share of the job's time; None for as much as is needed."""
         self._share = share
         self._left = SAVED
         self._latest: float | None = None
@@ -66,12 +69,17 @@ class Credit:
         self._latest = now
 
     def allows(self) -> bool:
-        """Tell whether there may be another look."""
+        """Tell whether more may be taken."""
         return self._share is None or self._left >= 0
 
-    def spend(self, stretches: int) -> None:
-        """Say how many stretches of activity a look was at."""
-        self._left -= LOOK + PER_STRETCH * min(stretches, LATEST) + PER_BIN * stretches
+    def spend(self, seconds: float) -> None:
+        """Say what was taken."""
+        self._left -= seconds
+
+
+def _price(stretches: int) -> float:
+    """Return the processor time in s of a look at so many stretches of activity."""
+    return LOOK + PER_STRETCH * min(stretches, LATEST) + PER_BIN * stretches
 
 
 class Watcher:
@@ -79,7 +87,8 @@ class Watcher:
 
     After every update what moved is parted into bursts by pauses, which is cheap: their number, what repeats in them
     and whether the latest are where a regime has them is always of now. Only where they are not, the latest phases are
-    looked at for a period, as often as the job's `Credit` allows.
+    looked at for a period, as often as the job's `Credit` for looks allows. Where there is none for answers, the last one
+    is told again, as of its time.
     """
 
     def __init__(
@@ -88,13 +97,16 @@ class Watcher:
         credit: Credit | None = None,
         method: str = DEFAULT_METHOD,
         limits: Mapping[str, float] = LIMITS,
+        answers: Credit | None = None,
     ) -> None:
-        """Take a key, the credit for looks, which others may share, ``auto`` or ``ftio``, and limits of alarms."""
+        """Take a key, credits for looks and answers, which others may share, ``auto`` or ``ftio``, and limits of alarms."""
         self._alarms = Alarms(limits)
         self._ftio = FtioPredictor() if method == "ftio" else None
         self._key = key
         self.signal = LiveSignal()
-        self._credit = credit or Credit(None)
+        self._credit, self._answers = credit or Credit(None), answers or Credit(None)
+        self._told: Answer | None = None
+        self._asked = -np.inf
         self._outlook = Outlook(0)
         self._found = Outlook(0)
         """What the last look found, with the bursts since then."""
@@ -110,6 +122,11 @@ class Watcher:
         self._phases = 0
         self._laws: dict[int, tuple[bytes, StartLaw]] = {}
 
+    @property
+    def turn(self) -> tuple[float, float]:
+        """Since when it waits for an answer, and for a look, in s: the first of those that share credit is the first."""
+        return self._asked, self._looked
+
     def add(self, columns: Spans) -> None:
         """Take records in."""
         self.signal.add(columns.start, columns.end, columns.volume)
@@ -119,10 +136,30 @@ class Watcher:
 
         The `last` time it is that of the whole. Nothing follows once all has `ended`.
         """
+        told = self._told
+        if told is not None and not (last or ended or self._answers.allows()):
+            return self._again(told, now)
+        self._asked = now
+        self._answers.spend(SILENT if self._seen == self.signal.operations else MOVED)
         answer = self._of_now(begin, now, last, ended)
         if last:
             return answer
-        return replace(answer, alarms=self._alarms.of(answer, self._bursts, self._over) or None)
+        self._told = replace(answer, alarms=self._alarms.of(answer, self._bursts, self._over) or None)
+        return self._told
+
+    def _again(self, told: Answer, now: float) -> Answer:
+        """Return an answer as of its time, with what has moved up to now."""
+        following = told.next_start if told.next_start is not None and told.next_start[1] > now else None
+        return replace(
+            told,
+            time=now,
+            operations=self.signal.operations,
+            bytes=self.signal.bytes,
+            next_start=None if following is None else (max(following[0], now), following[1]),
+            probability=None if following is None else told.probability,
+            reason=told.reason if told.as_of is not None else f"As of {seconds_text(told.time)}: {told.reason}",
+            as_of=told.time if told.as_of is None else told.as_of,
+        )
 
     def _of_now(self, begin: float, now: float, last: bool, ended: bool) -> Answer:
         if self._ftio is not None:
@@ -208,7 +245,7 @@ class Watcher:
             low = float(min(latest.end[0], latest.start[1]) + latest.start[1]) / 2
             found = _joined(before, self._seen_in(low, now, usual / PARTS))
         if found is None or (found.train is None and before.train is not None):
-            self._credit.spend(self.signal.operations)
+            self._credit.spend(_price(self.signal.operations))
             self._whole = self.signal.operations
             found = outlook(self.signal.whole((begin, now)))
         self._outlook = found
@@ -223,13 +260,13 @@ class Watcher:
         bursts = activity.bursts(width)
         if len(bursts) >= FEWEST_BURSTS and bursts.rests(width, now):
             activity = bursts
-        self._credit.spend(len(activity))
+        self._credit.spend(_price(len(activity)))
         return outlook(bandwidth_of(activity, (low, now)))
 
     def _predict(self, ftio: FtioPredictor, begin: float, now: float) -> None:
         """Do as FTIO does."""
         found = ftio.predict(lambda low: self._from(begin, low, now), begin)
-        self._credit.spend(min(self.signal.operations, BINS))
+        self._credit.spend(_price(min(self.signal.operations, BINS)))
         rows = np.array([(one.start, one.end, one.volume) for one in found.phases]).reshape(-1, 3)
         phases = Bursts(rows[:, 0], rows[:, 1], rows[:, 2])
         self._outlook = Outlook(

@@ -97,12 +97,14 @@ def command(
         refuse_given("is of --replay: the lines of a source tell nothing of that", *reading)
     from ...live.alarms import parse_rule
     from ...live.job import LiveJob
+    from ...live.watcher import SHARE
     from ...model.errors import SelectionError
 
     with as_wrong_usage(SelectionError):
         limits = dict(map(parse_rule, rules))
     names = sources if apart else (None,)
-    jobs = [LiveJob(frozenset(layers), method=method, direction=direction, limits=limits, name=name) for name in names]
+    share = SHARE / len(names)
+    jobs = [LiveJob(frozenset(layers), share, method, direction, limits, name) for name in names]
     updates = (
         _followed(list(zip(jobs, [(one,) for one in sources] if apart else [sources], strict=True)), interval, once)
         if replay is None

@@ -1,9 +1,12 @@
 """A watcher over a long run: cost and memory are bounded, and its latest phases say the same as the whole."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from iostrata.live import signal as live_signal
 from iostrata.live import watcher as watching
+from iostrata.live.job import LiveJob
 from iostrata.live.outlook import outlook
 from iostrata.live.records.intake import Key, Spans
 from iostrata.live.watcher import Credit, Watcher
@@ -96,7 +99,43 @@ def test_looks_take_a_share_of_the_jobs_time_and_phases_are_of_now(monkeypatch):
             behind += answer.as_of is not None
             assert answer.reason.startswith("As of") == (answer.as_of is not None)
     assert behind
-    assert watching.LOOK * (len(looks) - 1) <= watching.SAVED + watching.SHARE * float(end[-1])
+    assert watching.LOOK * (len(looks) - 1) <= watching.SAVED + 0.5 * watching.SHARE * float(end[-1])
+
+
+def followed(interval, signals=8, periods=30):
+    """Return the answers about signals with a phase every 2 s, update by update."""
+    job, told = LiveJob(), []
+    starts = np.repeat(2.0 * np.arange(periods), 4) + np.tile(0.05 * np.arange(4), periods)
+    times = np.arange(interval, 2.0 * periods, interval)
+    for low, high in pairwise([0.0, *times]):
+        rows = starts[(starts + 0.04 > low) & (starts + 0.04 <= high)]
+        for number in range(signals if rows.size else 0):
+            job.add(Key(f"layer {number}", "write"), Spans(rows, rows + 0.04, np.full(rows.size, 10**6)))
+        told.append(job.answers(0.0, high))
+    return told
+
+
+def test_answers_take_a_share_of_the_jobs_time_too_whatever_the_interval():
+    """Ten updates a second of eight signals: what is not of now says so, and each signal has its turn."""
+    told = [one for answers in followed(0.1) for one in answers]
+    anew = [one for one in told if one.as_of is None]
+    assert watching.SILENT * len(anew) <= watching.SAVED + 0.5 * watching.SHARE * told[-1].time + watching.MOVED
+    assert all(one.reason.startswith("As of") for one in told if one.as_of is not None)
+    for name in {one.layer for one in told}:
+        times = [one.time for one in anew if one.layer == name]
+        assert max(np.diff(times)) < 1.5
+    assert told[-1].bytes == 30 * 4 * 10**6
+    assert followed(0.1) == followed(0.1)
+
+
+def test_at_the_usual_interval_every_answer_of_eight_signals_is_of_now():
+    answers = [one for told in followed(1.0) for one in told]
+    assert all(one.as_of is None for one in answers)
+    for one in answers:
+        if one.time > 5:
+            assert abs(one.phases - (one.time // 2 + 1)) <= 1
+        if one.phases >= 4 and one.time > 5:
+            assert one.period == pytest.approx(2.0, rel=0.05)
 
 
 def test_nothing_follows_the_end_of_all_writers():
