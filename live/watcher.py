@@ -359,7 +359,7 @@ class Watcher:
         if self._phases < FEWEST_BURSTS and found.period is None and self._ftio is None:
             return f"{counted(self._phases, 'phase')}: a period needs at least four."
         if not found.reason:
-            return f"{counted(self._phases, 'phase')}, not looked at yet."
+            return f"{counted(self._phases, 'phase')}; not looked at for a period yet, so that following takes little."
         if self._is_behind(found, now):
             return f"As of {seconds_text(self._looked)}: {found.reason}"
         if found.fitted:
@@ -383,13 +383,9 @@ def _in_clumps(bursts: Activity) -> bool:
 
 def _joined(before: Outlook, found: Outlook) -> Outlook:
     """Return what the latest phases show, as a part of the run that was looked at before."""
-    known = float(before.latest.start[-1]) if len(before.latest) else float("-inf")
-    near = 0.25 * (found.period or before.period or 0.0)
-    new = int((found.latest.start > known + near).sum())
-    if new == len(found.latest):
-        # All that is remembered is new, and there was more: the window began with the second of those before.
-        new = max(found.phases - max(len(before.latest) - 1, 0), new)
+    # The window begins with the second of the latest phases, and parts what it has as it is seen now.
+    outside = max(before.phases - len(before.latest) + 1, 0)
     start = found.regime_start
     if found.period and before.period and abs(found.period / before.period - 1) < SAME_PERIOD:
         start = before.regime_start
-    return replace(found, phases=before.phases + new, regime_start=start)
+    return replace(found, phases=outside + found.phases, regime_start=start)
