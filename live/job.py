@@ -36,8 +36,8 @@ class LiveJob:
     ) -> None:
         """Follow the layers of these names, or all, in one direction, in ``total`` of both, or in each.
 
-        `share` is that of a core which following it may take, None for as much as it needs; `method` and `limits` are of a
-        `Watcher`. A `name` tells it from others that are followed.
+        `share` is that of a core which following it may take, None for as much as it needs; `method` and `limits` are
+        of a `Watcher`. A `name` tells it from others that are followed.
         """
         self.name = name
         half = None if share is None else share / 2

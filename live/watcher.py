@@ -22,8 +22,8 @@ from .repetition import Repetition, repetition
 from .signal import BINS, LiveSignal, bandwidth_of
 
 SHARE: Final = 0.014
-"""Of a core that following a job may take, half of it for looks and half for answers: what is left of two percent is for
-starting, for reading lines and for writing those that say nothing new."""
+"""Of a core that following a job may take, half of it for looks and half for answers: what is left of two percent is
+for starting, for reading lines and for writing those that say nothing new."""
 SAVED: Final = 0.05
 """Processor time in s that may be saved up for either."""
 LOOK, PER_STRETCH, PER_BIN = 0.003, 0.0001, 1e-5
@@ -87,8 +87,8 @@ class Watcher:
 
     After every update what moved is parted into bursts by pauses, which is cheap: their number, what repeats in them
     and whether the latest are where a regime has them is always of now. Only where they are not, the latest phases are
-    looked at for a period, as often as the job's `Credit` for looks allows. Where there is none for answers, the last one
-    is told again, as of its time.
+    looked at for a period, as often as the job's `Credit` for looks allows. Where there is none for answers, the last
+    one is told again, as of its time.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Watcher:
         limits: Mapping[str, float] = LIMITS,
         answers: Credit | None = None,
     ) -> None:
-        """Take a key, credits for looks and answers, which others may share, ``auto`` or ``ftio``, and limits of alarms."""
+        """Take a key, credits for looks and answers, which others may share, a method, and limits of alarms."""
         self._alarms = Alarms(limits)
         self._ftio = FtioPredictor() if method == "ftio" else None
         self._key = key
@@ -124,7 +124,7 @@ class Watcher:
 
     @property
     def turn(self) -> tuple[float, float]:
-        """Since when it waits for an answer, and for a look, in s: the first of those that share credit is the first."""
+        """Since when it waits for an answer, and for a look, in s: of those that share credit the first goes first."""
         return self._asked, self._looked
 
     def add(self, columns: Spans) -> None:

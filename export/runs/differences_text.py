@@ -36,8 +36,10 @@ def print_difference(
         print_paragraph(f"left out: {run.job.job}: {run.job.reason}", out, "yellow", indent=0)
     out.print()
     out.print(Text(VERDICTS[difference.verdict], style="bold"))
-    for change in difference.mattering:
-        _print_change(change, out)
+    for place, change in enumerate(difference.mattering):
+        # What the first one cost stands behind it.
+        if not place or change.text not in difference.mattering[0].text:
+            _print_change(change, out)
     rest = difference.smaller
     if rest:
         out.print()

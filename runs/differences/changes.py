@@ -32,11 +32,13 @@ from .words import (
 )
 
 _FIRST: Final = ("ranks-of-run", "nodes-of-run", "layer", "iterations", "iteration")
-_LAST: Final = ("finding", "duration")
-_EFFECTS: Final = ("time", "slowest-rank", "bandwidth", "iteration-time", "duration", "finding", "phases", "period")
-"""What is no cause of what an iteration takes."""
+_EFFECTS: Final = ("period", "time", "slowest-rank", "bandwidth", "phases", "iteration-time", "duration")
+"""What follows from all else, and is no cause of what an iteration takes."""
+_CAUSES: Final = (*_FIRST, *(one.id for one in QUANTITIES if one.id not in _EFFECTS), "finding")
 _COVERED: Final = 0.5
 """Share of a layer's time in loops of both sides from which on its iterations are tested in place of its whole time."""
+_START_S: Final = 1.0
+"""Standard deviation in s of how long it takes to start and end all ranks: seconds, where a machine is busy."""
 _LARGE: Final = math.log(1.5)
 _FEWEST_PHASES: Final = 4
 _LEAST_SHARE: Final = 0.05
@@ -88,11 +90,13 @@ class Change(Record):
     good: int
     text: str
     size: float = 0.0
+    steady: bool = False
+    """Whether it is of all runs of one side, several, and of none of the other."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of ``changes`` in ``diff --json``."""
         told = super().to_dict()
-        del told["size"]
+        del told["size"], told["steady"]
         return told
 
 
@@ -159,9 +163,9 @@ def changes_between(
         # Where there is no difference at all, there is nothing to be wrong about.
         if isinstance(one, _Tested) and one.change.size > 0
     ]
-    found = _without_credit(list(_decided(tested)), before, order)
+    found = _without_credit(_with_causes(list(_decided(tested))), before, order)
     found.sort(key=lambda one: _rank(one, order))
-    return (*(_with_cost(one, pairs) for one in found[:1]), *found[1:]), untold
+    return (*(_with_cost(one, found[1:], pairs) for one in found[:1]), *found[1:]), untold
 
 
 def _decided(tested: Sequence[_Tested]) -> Iterator[Change]:
@@ -189,15 +193,28 @@ def _groups(families: Mapping[object, Sequence[_Tested]]) -> Iterator[Group]:
             yield Group(p_values, (1.0 - looped) / others)
 
 
-def _with_cost(change: Change, pairs: Sequence[LoopPair]) -> Change:
+def _with_causes(changes: list[Change]) -> list[Change]:
+    """Return the changes; one finding of all runs of a side explains that its layer surely takes more or less time.
+
+    What decides by times, one run has and the next does not, so few runs could not tell by itself.
+    """
+    sure = {(one.layer, one.good) for one in changes if one.matters and one.id in _EFFECTS and one.good}
+    return [
+        replace(one, matters=True, p_value=None) if one.steady and (one.layer, one.good) in sure else one
+        for one in changes
+    ]
+
+
+def _with_cost(change: Change, others: Sequence[Change], pairs: Sequence[LoopPair]) -> Change:
     """Return the first change, a cause that matters with what it costs an iteration of the loop that takes longest."""
-    if not change.matters or change.id.split(":")[0] in _EFFECTS or not pairs:
+    kind = change.id.split(":")[0]
+    if not change.matters or kind in (*_EFFECTS, "finding") or not pairs:
         return change
-    pair = pairs[0]
-    for layer in (*pair.layers[:1], None):
-        if (found := pair.compared(layer)) is not None:
-            text = _iteration_words(pair, layer, found)(_exp_interval(found.outcome.interval()))
-            return replace(change, text=f"{change.text}. {text}")
+    for layer in (*pairs[0].layers[:1], None):
+        if (found := pairs[0].compared(layer)) is not None:
+            same = (one for one in others if one.id == "iteration-time" and one.layer == layer)
+            cost = next((one for one in same if (one.before, one.after) == (found.before, found.after)), None)
+            return change if cost is None else replace(change, text=f"{change.text}. {cost.text}")
     return change
 
 
@@ -285,16 +302,16 @@ def _is_less(change: Change) -> bool:
 def _rank(change: Change, order: Sequence[str]) -> tuple[Any, ...]:
     """Return by what changes are ordered: what matters, what is large, causes before what they cause, higher layers."""
     kind = change.id.split(":")[0]
-    ids = (*_FIRST, *(one.id for one in QUANTITIES), "iteration-time", *_LAST)
+    ids = (*_CAUSES, *_EFFECTS)
     layer = order.index(change.layer) if change.layer in order else -1
-    return not change.matters, change.size < _LARGE, ids.index(kind), layer, -change.size
+    return not change.matters, change.size < _LARGE, ids.index(kind), change.p_value is None, layer, -change.size
 
 
 def _of_runs(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested | NotRecorded]:
     columns: tuple[tuple[str, Callable[[Run], float | None], RunSpread], ...] = (
         ("ranks-of-run", lambda run: run.job.ranks, COUNTED),
         ("nodes-of-run", lambda run: run.job.nodes, COUNTED),
-        ("duration", lambda run: run.job.duration_s, _partly_timed((*before, *after))),
+        ("duration", lambda run: run.job.duration_s, _with_start(_partly_timed((*before, *after)), (*before, *after))),
     )
     for name, value, spread in columns:
         sides = [_present(value(run) for run in side) for side in (before, after)]
@@ -314,6 +331,12 @@ def _partly_timed(runs: Sequence[Run]) -> RunSpread:
     shares = [(run.job.io_s or 0.0) / run.job.duration_s for run in runs if run.job.duration_s]
     share = min(max(shares, default=1.0), 1.0)
     return replace(RECURRING, deviation=math.hypot(RECURRING.deviation, share * TIMED.deviation))
+
+
+def _with_start(spread: RunSpread, runs: Sequence[Run]) -> RunSpread:
+    """Return how much whole durations vary, of which starting and ending the ranks takes more or less time."""
+    shortest = min((run.job.duration_s for run in runs if run.job.duration_s), default=math.inf)
+    return replace(spread, deviation=math.hypot(spread.deviation, _START_S / shortest))
 
 
 def _of_layers(
@@ -495,7 +518,9 @@ def _came_or_went_finding(
     severities = [None if one is None else one.severity for one in firsts]
     place = (f"finding:{example.id}", example.layer, None)
     text = finding_text(example.id, example.text, came, counts)
-    change = _change(place, severities[0], severities[1], text, 0.6, -1 if came else 1)
+    (few, fewer), (many, more) = counts if came else counts[::-1]
+    steady = few == 0 and many == more and min(fewer, more) > 1 and example.severity != "info"
+    change = replace(_change(place, severities[0], severities[1], text, 0.6, -1 if came else 1), steady=steady)
     p_value = compare_counts(*counts) if by_time else _presence(*counts)
     return _Tested(change, p_value, example.severity != "info")
 

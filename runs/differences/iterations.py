@@ -17,6 +17,7 @@ import numpy as np
 from ...model.arrays import Floats
 from ..collection.loops import LoopStep, steps_of
 from ..collection.rows import IterationRow, LoopRow, Run
+from .quantities import FLUSHED
 from .testing import Outcome, RunSpread, compare, effective_count
 
 ITERATING: Final = RunSpread(deviation=0.03, least=0.05)
@@ -106,12 +107,20 @@ class LoopPair:
         ]
         within = sum(part for part, _ in parts)
         freedom = within**2 / sum(part**2 / size for part, size in parts) if within > 0 else math.inf
-        outcome = compare(means[0], means[1], ITERATING, within, freedom)
+        outcome = compare(means[0], means[1], self._spread(layer), within, freedom)
         if within > outcome.error**2:
             # Three runs may be alike by chance, more than their iterations let them be.
             outcome = replace(outcome, error=math.sqrt(within), freedom=freedom)
         before, after = (float(np.exp(one.mean())) for one in means)
         return Compared(before, after, outcome, self.iterations, means)
+
+    def _spread(self, layer: str | None) -> RunSpread:
+        """Return how much runs differ in how long an iteration takes, or keeps a layer busy."""
+        flushed = [
+            any(step.kind == "flush" and layer in (None, step.layer) for step in side[0].steps)
+            for side in (self.before, self.after)
+        ]
+        return FLUSHED if all(flushed) else ITERATING
 
     @cached_property
     def tests(self) -> float:

@@ -118,6 +118,14 @@ def test_findings_by_time_need_several_runs():
     assert (alone.verdict, several.verdict) == ("same", "changed")
 
 
+@pytest.mark.parametrize(("before", "after", "told"), [(2.3, 4.5, False), (200.0, 400.0, True)])
+def test_how_long_ranks_take_to_start_is_no_change_of_a_short_run(before, after, told):
+    sides = [run("a"), run("b")]
+    for one, length in zip(sides, (before, after), strict=True):
+        object.__setattr__(one, "job", replace(one.job, duration_s=length, io_s=0.1))
+    assert [one.id for one in diff_runs(sides[:1], sides[1:]).mattering] == ["duration"] * told
+
+
 def test_layers_that_came_and_went_are_told():
     empty = replace(run(), layers=())
     assert diff_runs([run()], [empty]).changes[0].text.startswith("There are no POSIX writes any more")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from iostrata.model.errors import TraceError
-from iostrata.runs import FailRule, IterationRow, JobRow, LayerRow, LoopRow, Run, diff_runs
+from iostrata.runs import FailRule, FindingRow, IterationRow, JobRow, LayerRow, LoopRow, Run, diff_runs
 from iostrata.runs.differences.history import change_point
 from iostrata.runs.differences.iterations import pairs_of
 
@@ -111,6 +111,51 @@ def test_a_straggler_is_found_by_the_balance_of_ranks(runs):
         "POSIX writes: the slowest rank takes 2.3 × the mean of the ranks, before 1"
     )
     assert (found.verdict, found.changes[0].matters) == ("worse", True)
+
+
+@pytest.mark.parametrize("runs", [2, 3, 6])
+def test_a_finding_by_time_of_all_runs_of_one_side_is_the_cause_of_what_surely_takes_longer(runs):
+    """The balance of the ranks of busy machines varies; that the same finding came in all slow runs does not."""
+    rng = np.random.default_rng(7)
+    late = FindingRow(
+        job="b",
+        id="stragglers",
+        severity="warning",
+        layer="POSIX",
+        text="rank 2 is done last",
+        advice="",
+        evidence="{}",
+    )
+    sides = several(rng, runs, "a", imbalance=None), several(rng, runs, "b", imbalance=None, slower=2.1)
+    slow = [replace(one, findings=(late,)) for one in sides[1]]
+    found = diff_runs(sides[0], slow)
+    first, second = found.mattering[:2]
+    assert (first.id, second.id, found.verdict) == ("finding:stragglers", "iteration-time", "worse")
+    # By itself it may be chance, and so it is where some runs have it not.
+    for before, after in (
+        (sides[0], [replace(one, findings=(late,)) for one in sides[0]]),
+        (sides[0], [*slow[1:], sides[1][0]]),
+    ):
+        told = diff_runs(before, after).changes
+        assert runs > 3 or not [one for one in told if one.id == "finding:stragglers" and one.matters]
+
+
+def test_the_cost_of_the_first_change_is_told_with_the_interval_of_the_test():
+    rng = np.random.default_rng(1)
+    small = [STEPS[0], ["POSIX", "write", 4096, "/run/a/dump.*", 1024]]
+    found = diff_runs(several(rng, 3, "a"), several(rng, 3, "b", steps=small, slower=3.0))
+    cost = next(one for one in found.changes if one.id == "iteration-time" and one.layer == "POSIX")
+    assert found.changes[0].text.endswith(f". {cost.text}")
+
+
+def test_how_long_flushes_take_is_no_change_of_single_runs():
+    """They wait for whatever a device has to write: equal runs differed by a factor of 12."""
+    flush = [*STEPS, ["POSIX", "flush", None, "/run/a/dump.*", 1]]
+    rng = np.random.default_rng(8)
+    slow = run(rng, "b", steps=flush, flushes=4, slower=3.0)
+    assert not [one for one in diff_runs([run(rng, steps=flush, flushes=4)], [slow]).mattering if one.id != "duration"]
+    many = several(rng, 6, "a", steps=flush, flushes=4), several(rng, 6, "b", steps=flush, flushes=4, slower=3.0)
+    assert [one for one in diff_runs(*many).mattering if one.id == "iteration-time"]
 
 
 def test_what_may_be_chance_has_an_interval_that_says_so():
