@@ -335,8 +335,8 @@ def _partly_timed(runs: Sequence[Run]) -> RunSpread:
 
 def _with_start(spread: RunSpread, runs: Sequence[Run]) -> RunSpread:
     """Return how much whole durations vary, of which starting and ending the ranks takes more or less time."""
-    shortest = min((run.job.duration_s for run in runs if run.job.duration_s), default=math.inf)
-    return replace(spread, deviation=math.hypot(spread.deviation, _START_S / shortest))
+    share = _START_S / min((run.job.duration_s for run in runs if run.job.duration_s), default=math.inf)
+    return RunSpread(math.hypot(spread.deviation, share), max(spread.least, math.log1p(2 * share)))
 
 
 def _of_layers(

@@ -22,6 +22,8 @@ from .testing import Outcome, RunSpread, compare, effective_count
 
 ITERATING: Final = RunSpread(deviation=0.03, least=0.05)
 """Of an iteration, from run to run beside what its own iterations show: what the node and its memory make of a run."""
+_WAITED_S: Final = 0.005
+"""Time in s that an iteration easily waits for a core or a device, in all iterations of a run or in none."""
 _FEWEST: Final = 4
 """Iterations of a run from which on their spread is known."""
 _ALIKE: Final = 1.64
@@ -107,20 +109,22 @@ class LoopPair:
         ]
         within = sum(part for part, _ in parts)
         freedom = within**2 / sum(part**2 / size for part, size in parts) if within > 0 else math.inf
-        outcome = compare(means[0], means[1], self._spread(layer), within, freedom)
+        outcome = compare(means[0], means[1], self._spread(layer, means), within, freedom)
         if within > outcome.error**2:
             # Three runs may be alike by chance, more than their iterations let them be.
             outcome = replace(outcome, error=math.sqrt(within), freedom=freedom)
         before, after = (float(np.exp(one.mean())) for one in means)
         return Compared(before, after, outcome, self.iterations, means)
 
-    def _spread(self, layer: str | None) -> RunSpread:
-        """Return how much runs differ in how long an iteration takes, or keeps a layer busy."""
+    def _spread(self, layer: str | None, means: Sequence[Floats]) -> RunSpread:
+        """Return how much runs differ in the logarithm of how long an iteration takes, or keeps a layer busy."""
         flushed = [
             any(step.kind == "flush" and layer in (None, step.layer) for step in side[0].steps)
             for side in (self.before, self.after)
         ]
-        return FLUSHED if all(flushed) else ITERATING
+        spread = FLUSHED if all(flushed) else ITERATING
+        shortest = math.exp(min(float(one.min()) for one in means))
+        return replace(spread, deviation=math.hypot(spread.deviation, _WAITED_S / shortest))
 
     @cached_property
     def tests(self) -> float:
