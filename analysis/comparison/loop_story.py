@@ -5,8 +5,9 @@ from typing import Final, Literal
 
 from ...layers.statistics.kinds import common_folder
 from ...layers.trace import Trace
+from ...model.quantities import bytes_text
 from ..loops.loops import Iteration, Loop, Loops
-from ..loops.words import layers_called, loop_text, pace_text, ranks_text
+from ..loops.words import alike, alike_text, layers_called, pace_text, ranks_text
 from ..registry import DEFAULT_METHOD
 from ..results.result import PeriodResult
 from .iterations import loops_of
@@ -18,6 +19,8 @@ _MUCH: Final = 0.05
 """Share of the bytes of the layer that the program called from which on its loop is told, however little that is."""
 _INSIDE: Final = 0.8
 """Share of the bytes of a stretch, or of its time where none are moved, that must be in loops that stand for it."""
+_PARTLY: Final = 0.2
+"""The same from which on only the rest is told."""
 _MOMENT: Final = 1e-9
 """Seconds by which times may be off as they were rounded."""
 _MOVED: Final = {"read": "bytes_read", "write": "bytes_written"}
@@ -47,21 +50,23 @@ def story_by_loops(
     if known is None:
         return story
     found, names = known.loops, set(layers)
-    loops = [one for one in _told(trace, found.outermost) if names & set(one.layers)]
-    kept = [one for one in story if one.kind not in _GUESSED or not _is_told(one, loops)]
+    loops = [one for one in _told(trace, found) if names & set(one.layers)]
+    most = max((one.bytes for one in loops), default=0)
+    kept = [left for one in story if (left := _left_of(one, loops, most)) is not None]
     folder = common_folder(step.file for one in loops for step in one.body)
-    made = [_segment(found, one, folder) for one in loops]
+    made = [_segment(found, group, folder) for group in alike(loops)]
     return tuple(sorted([*kept, *made], key=lambda one: (one.start, one.end)))
 
 
-def _told(trace: Trace, loops: Sequence[Loop]) -> Iterator[Loop]:
+def _told(trace: Trace, found: Loops) -> Iterator[Loop]:
     """Give the loops that last, and move much of what the run does or a layer does in a direction, or nothing."""
-    most = max((one.bytes for one in loops), default=0)
+    most = max((one.bytes for one in found.outermost), default=0)
     start, end = trace.window
-    for one in loops:
+    lasting = {one.id for one in found.substantial}
+    for one in found.outermost:
         lasts = one.end_s - one.begin_s > _LEAST * (end - start)
-        moves = one.bytes > _LEAST * most or _is_much(trace, one)
-        if lasts and (moves or (one.bits > 0 and not one.bytes)):
+        moves = one.bytes > _LEAST * most or (_is_much(trace, one) and not one.in_bursts)
+        if lasts and (moves or (one.bits > 0 and not one.bytes and one.id in lasting)):
             yield one
 
 
@@ -78,8 +83,26 @@ def _bytes(one: Loop | Iteration, layer: str, direction: str | None) -> float:
     return 0.0 if part is None or direction is None else float(getattr(part, _MOVED[direction]))
 
 
-def _is_told(segment: Segment, loops: Iterable[Loop]) -> bool:
-    """Tell whether most bytes of a stretch, or most of the time of one in which none are moved, are in loops."""
+def _left_of(segment: Segment, loops: Iterable[Loop], most: float) -> Segment | None:
+    """Return what of a stretch loops do not tell; None where that is little, or bursts of little beside the loops."""
+    if segment.kind not in _GUESSED:
+        return segment
+    inside, time = _told_of(segment, loops)
+    if segment.direction is None:
+        return None if time >= _INSIDE * (segment.end - segment.start) else segment
+    left = segment.bytes - inside
+    if inside >= _INSIDE * segment.bytes or (segment.kind in ("burst", "bursts") and left < _LEAST * most):
+        return None
+    if inside < _PARTLY * segment.bytes:
+        return segment
+    verb, who = ("read" if segment.direction == "read" else "written"), segment.text.rpartition("; ")[2]
+    text = f"{bytes_text(left)} {verb} outside of loops; {who}"
+    own = segment.start, segment.end, "burst", segment.direction, segment.layers
+    return Segment(*own, phases=1, bytes=left, bytes_per_phase=left, ranks=segment.ranks, text=text)
+
+
+def _told_of(segment: Segment, loops: Iterable[Loop]) -> tuple[float, float]:
+    """Return the bytes of a stretch that are in loops, and for how much of its time, in s, there are any."""
     layer, inside, time = segment.layers[0], 0.0, 0.0
     for one in loops:
         if layer not in one.sums:
@@ -91,7 +114,7 @@ def _is_told(segment: Segment, loops: Iterable[Loop]) -> bool:
         else:
             share = _shared(segment, one.begin_s, one.end_s) / max(one.end_s - one.begin_s, _MOMENT)
             inside += _bytes(one, layer, segment.direction) * min(1.0, max(0.0, share))
-    return inside >= _INSIDE * segment.bytes if segment.direction else time >= _INSIDE * (segment.end - segment.start)
+    return inside, time
 
 
 def _shared(segment: Segment, begin: float, end: float) -> float:
@@ -99,19 +122,23 @@ def _shared(segment: Segment, begin: float, end: float) -> float:
     return min(segment.end, end) - max(segment.start, begin) + _MOMENT
 
 
-def _segment(found: Loops, loop: Loop, folder: str) -> Segment:
-    regular = loop.timing != "irregular"
-    called = " and ".join(layers_called(loop, found.loops))
-    what = ", ".join(filter(None, (loop_text(loop, found.loops, folder), pace_text(loop))))
+def _segment(found: Loops, group: Sequence[Loop], folder: str) -> Segment:
+    """Return loops that are alike as one stretch."""
+    called = " and ".join(layers_called(group[0], found.loops))
+    ranks = sorted({rank for one in group for rank in one.ranks})
+    who = ", ".join(filter(None, (ranks_text(ranks, found.trace.ranks), called)))
+    pace = pace_text(group[0]) if len(group) == 1 else ""
+    what = ", ".join(filter(None, (alike_text(group, found.loops, folder), pace)))
+    count, moved = sum(one.count for one in group), float(sum(one.bytes for one in group))
     return Segment(
-        loop.begin_s,
-        loop.end_s,
+        min(one.begin_s for one in group),
+        max(one.end_s for one in group),
         "loop",
-        layers=loop.layers,
-        period=loop.interval_s.mean if regular else None,
-        phases=loop.count,
-        bytes=float(loop.bytes),
-        bytes_per_phase=loop.bytes / loop.count,
-        ranks=len(loop.ranks),
-        text=f"{what}; {ranks_text(loop.ranks, found.trace.ranks)}, {called}",
+        layers=group[0].layers,
+        period=group[0].interval_s.mean if len(group) == 1 and group[0].timing != "irregular" else None,
+        phases=count,
+        bytes=moved,
+        bytes_per_phase=moved / count,
+        ranks=len(ranks) or None,
+        text=f"{what}; {who}",
     )

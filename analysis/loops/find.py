@@ -99,6 +99,8 @@ def find_loops(trace: Trace) -> Loops:
 def _found(trace: Trace) -> Loops:
     scope = trace.scope
     names, kinds = kinds_of_files(trace.definitions)
+    if trace.definitions.recording.reason("handles"):
+        names = ("",) * len(names)
     sums = trace.stream.summed(partial(StepSums, scope, kinds))
     groups = sums.ordered()
     members = [Member(group, folded) for group in groups for folded in fold(group.steps)]
@@ -227,7 +229,7 @@ def _body(
 def _of_all(parts: Sequence[tuple[BodyStep, Sequence[int]]], ranks: Sequence[int]) -> BodyStep:
     """Return a step that several groups of ranks do as one."""
     who = sorted({rank for _, mine in parts for rank in mine})
-    weights = [(one.mean_bytes, len(mine)) for one, mine in parts if one.mean_bytes is not None]
+    weights = [(one.mean_bytes, max(1, len(mine))) for one, mine in parts if one.mean_bytes is not None]
     mean = sum(each * many for each, many in weights) / sum(many for _, many in weights) if weights else None
     return replace(parts[0][0], mean_bytes=mean, ranks=None if who == sorted(ranks) else tuple(who))
 

@@ -66,6 +66,8 @@ class Line:
     ----------
     tokens : list of int64
         What each step is, more and more coarsely.
+    alike : int64
+        What each step is, sizes that are near one another as one, whatever its file.
     kind : int64
         What each step is, whatever its size and file.
     fresh, opens : bool
@@ -76,6 +78,7 @@ class Line:
     """
 
     tokens: list[Ints]
+    alike: Ints
     kind: Ints
     fresh: Mask
     opens: Mask
@@ -89,7 +92,8 @@ class Line:
         """Return a part, with one column of tokens or with all of them."""
         where = slice(low, high)
         tokens = [one[where] for one in (self.tokens if token is None else [token])]
-        return Line(tokens, self.kind[where], self.fresh[where], self.opens[where], self.file[where], self.gap[where])
+        same = self.alike[where], self.kind[where]
+        return Line(tokens, *same, self.fresh[where], self.opens[where], self.file[where], self.gap[where])
 
 
 class Cuts(NamedTuple):
@@ -186,7 +190,7 @@ def _line_of(steps: Steps) -> Line:
             if not any(np.array_equal(token, known) for known in tokens):
                 tokens.append(token)
     opens = (steps.code >> 1) % STEP_CODES == OPEN
-    return Line(tokens, plain, steps.fresh, opens, file, steps.gap)
+    return Line(tokens, coarse, plain, steps.fresh, opens, file, steps.gap)
 
 
 def _numbered(*columns: npt.NDArray[Any]) -> Ints:
@@ -595,13 +599,21 @@ def _plain_run(line: Line, joined: bool) -> list[Folded]:
     """
     if rounds := _rounds(line.tokens[0]):
         return rounds
-    for token in line.tokens[:1] if joined else (line.tokens[0], line.kind):
-        where = np.flatnonzero(token == np.argmax(np.bincount(token)))
-        least = _ALL if token is not line.tokens[0] or len(where) == _FEWEST else 0.5
-        if len(where) < _FEWEST or len(where) <= where[-1] - where[0] or len(where) < least * len(line):
-            continue
-        return [Folded(np.append(where, where[-1] + 1), 0, np.zeros(len(where), np.bool_), 0.0)]
-    return []
+    exact, *others = (_run_of(token) for token in (line.tokens[0], line.alike, line.kind))
+    found = [] if exact is None or len(exact) < (_ALL if len(exact) == _FEWEST else 0.5) * len(line) else [exact]
+    if not joined:
+        found += [one for one in others if one is not None and len(one) >= _ALL * len(line)]
+    # Sizes that are near one another are the same step, unless nearly all are the same size.
+    where = next((one for one in found if len(one) >= _ALL * max(map(len, found[:2]))), None)
+    if where is None:
+        return []
+    return [Folded(np.append(where, where[-1] + 1), 0, np.zeros(len(where), np.bool_), 0.0)]
+
+
+def _run_of(token: Ints) -> Ints | None:
+    """Return where the most frequent step is, if that is in one piece."""
+    where = np.flatnonzero(token == np.argmax(np.bincount(token)))
+    return where if len(where) >= _FEWEST and len(where) > where[-1] - where[0] else None
 
 
 def _rounds(token: Ints) -> list[Folded]:

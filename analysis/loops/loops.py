@@ -201,6 +201,11 @@ class Loop(Record):
         """Bytes moved in the layer that moves most."""
         return max((one.bytes_read + one.bytes_written for one in self.sums.values()), default=0)
 
+    @property
+    def in_bursts(self) -> bool:
+        """Whether half of the intervals are so short that their mean is none of them."""
+        return self.timing == "irregular" and 2 * self.interval_s.median < self.interval_s.mean
+
 
 @dataclass(frozen=True, eq=False)
 class Loops:
@@ -228,14 +233,18 @@ class Loops:
 
     @property
     def substantial(self) -> tuple[Loop, ...]:
-        """Outermost loops that move or last a thousandth of what the one that moves most, and the run, do at least."""
+        """Outermost loops that move a thousandth of what the one that moves most does, or last as much of the run.
+
+        What comes in bursts, or twice only, does not last, unless nothing moves at all.
+        """
         start, end = self.trace.window
         most = max((one.bytes for one in self.outermost), default=0)
-        return tuple(
-            one
-            for one in self.outermost
-            if one.bytes > _SUBSTANTIAL * most or one.end_s - one.begin_s > _SUBSTANTIAL * (end - start)
-        )
+
+        def lasts(one: Loop) -> bool:
+            again = (one.count > 2 or not most) and not one.in_bursts
+            return again and one.end_s - one.begin_s > _SUBSTANTIAL * (end - start)
+
+        return tuple(one for one in self.outermost if one.bytes > _SUBSTANTIAL * most or lasts(one))
 
     @property
     def outside(self) -> dict[str, LayerPart]:
@@ -385,5 +394,5 @@ def _blamed(sums: IterationSums, first: int, count: int) -> dict[int, _Blamed]:
     ranks = np.append(sums.scope.definitions.groups.rank, -1)
     columns = (ranks[process[slowest[last]]], ranks[process[latest[last]]], late / sums.scope.window.ticks_per_second)
     rows = zip(*(column.tolist() for column in columns), strict=True)
-    found = (_Blamed(*row) if row[2] else _Blamed(row[0], None, None) for row in rows)
+    found = (_Blamed(*row) if row[2] else _Blamed(row[0] if row[0] >= 0 else None, None, None) for row in rows)
     return dict(zip(group[slowest][last].tolist(), found, strict=True))

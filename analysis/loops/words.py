@@ -1,6 +1,6 @@
 """Loops in words."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -25,6 +25,38 @@ def loop_text(loop: Loop, loops: Sequence[Loop], folder: str = "", file: str | N
     return f"{loop.count:,} × ({body_text(loop, loops, folder, file)})"
 
 
+def alike(loops: Iterable[Loop]) -> list[tuple[Loop, ...]]:
+    """Return loops in their order, those whose iterations do the same but for its sizes together: threads that share
+    files between them, or the same again after something else, are a loop each.
+    """
+    groups: dict[object, list[Loop]] = {}
+    for loop in loops:
+        steps = tuple(replace(one, bytes=None, mean_bytes=None, ranks=None) for one in loop.body)
+        nested = any(one.loop is not None for one in steps)
+        groups.setdefault(loop.id if nested else steps, []).append(loop)
+    return [tuple(group) for group in groups.values()]
+
+
+def alike_text(group: Sequence[Loop], loops: Sequence[Loop], folder: str = "") -> str:
+    """Return a loop, or several that are alike as one: ``3 loops of 4 to 9 × (write ~5.1 MB)``."""
+    first, counts = group[0], [one.count for one in group]
+    if len(group) == 1:
+        return loop_text(first, loops, folder)
+    low, high = min(counts), max(counts)
+    body = [_mean_step(steps, counts) for steps in zip(*(one.body for one in group), strict=True)]
+    often = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return f"{len(group)} loops of {often} × ({body_text(replace(first, body=tuple(body)), loops, folder)})"
+
+
+def _mean_step(steps: Sequence[BodyStep], counts: Sequence[int]) -> BodyStep:
+    """Return a step of several loops, with the mean of its bytes where they differ."""
+    first = replace(steps[0], ranks=None)
+    sizes = [one.mean_bytes if one.bytes is None else one.bytes for one in steps]
+    if len(set(sizes)) == 1 or None in sizes:
+        return first
+    return replace(first, bytes=None, mean_bytes=float(np.average(np.array(sizes, float), weights=counts)))
+
+
 def titled(found: Loops, loops: Sequence[Loop]) -> list[tuple[Loop, str]]:
     """Return some loops, each with its words: names of files without the folder that those of all are in."""
     folder = common_folder(step.file for one in loops for step in one.body)
@@ -35,7 +67,7 @@ def body_text(loop: Loop, loops: Sequence[Loop], folder: str = "", file: str | N
     """Return the steps of an iteration; a file is named where it is not that of the step before, at first `file`."""
     known = {one.id: one for one in loops}
     parts = []
-    for step in _together(loop.body):
+    for step in _together(_plainly(loop.body, known)):
         text = _step_text(step)
         if step.loop is not None:
             inner = known[step.loop]
@@ -45,6 +77,14 @@ def body_text(loop: Loop, loops: Sequence[Loop], folder: str = "", file: str | N
         file = step.file
         parts.append(text)
     return ", ".join(parts)
+
+
+def _plainly(steps: Iterable[BodyStep], loops: Mapping[int, Loop]) -> Iterator[BodyStep]:
+    """Give steps, for a loop of one step that step, as often as it is done."""
+    for step in steps:
+        inner = () if step.loop is None else loops[step.loop].body
+        single = len(inner) == 1 and inner[0].loop is None and inner[0].count == 1
+        yield replace(inner[0], count=step.count) if single else step
 
 
 def _together(steps: Iterable[BodyStep]) -> list[BodyStep]:
@@ -82,9 +122,11 @@ def layers_called(loop: Loop, loops: Sequence[Loop]) -> list[str]:
 def size_text(size: int) -> str:
     """Return a size as programs are asked for it: with binary prefixes where it is a whole number of them.
 
-    >>> size_text(1 << 20), size_text(3000), size_text(65536)
-    ('1 MiB', '3 kB', '64 KiB')
+    >>> size_text(1 << 20), size_text(3000), size_text(65536), size_text(16_000_000)
+    ('1 MiB', '3 kB', '64 KiB', '16 MB')
     """
+    if size % 1_000_000 == 0:
+        return bytes_text(size)
     for shift, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
         if size and size % (1 << shift) == 0:
             return f"{size >> shift:,} {unit}"
@@ -93,6 +135,8 @@ def size_text(size: int) -> str:
 
 def ranks_text(ranks: Sequence[int], of: int) -> str:
     """Return ranks as ranges: ``ranks 0–3, 7``; ``all 8 ranks``, or ``both ranks``, where there are no others.
+
+    Nothing where they are not known.
 
     >>> ranks_text((0, 1, 2, 5), 8), ranks_text((3,), 8), ranks_text((0, 1), 2)
     ('ranks 0–2, 5', 'rank 3', 'both ranks')
@@ -106,7 +150,7 @@ def ranks_text(ranks: Sequence[int], of: int) -> str:
         else:
             parts.append([one])
     text = ", ".join(f"{low}–{high}" if high > low else str(low) for low, high in ((one[0], one[-1]) for one in parts))
-    return f"rank{'s' if len(ranks) > 1 else ''} {text}"
+    return f"rank{'s' if len(ranks) > 1 else ''} {text}" if ranks else ""
 
 
 def pace_text(loop: Loop) -> str:
@@ -213,11 +257,11 @@ def timing_text(loop: Loop) -> str:
     """Return how regularly iterations begin, and how sure that is; empty for fewer than three."""
     if loop.timing_probability is None:
         return ""
+    if loop.in_bursts:
+        return f"in bursts: half of the intervals up to {seconds_text(loop.interval_s.median)}"
     how = "like a clock" if loop.timing == "clock" else loop.timing
-    interval = loop.interval_s
-    text = f"{how} (jitter {percent_text(interval.jitter)}, {share_text(min(loop.timing_probability, 0.9999), 1)} sure)"
-    short = 2 * interval.median < interval.mean
-    return f"half of the intervals up to {seconds_text(interval.median)}, {text}" if short else text
+    sure = share_text(min(loop.timing_probability, 0.9999), 1)
+    return f"{how} (jitter {percent_text(loop.interval_s.jitter)}, {sure} sure)"
 
 
 def length_of(one: Iteration) -> float:

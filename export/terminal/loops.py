@@ -8,7 +8,15 @@ from rich.text import Text
 
 from ...analysis.loops.loops import LayerPart, Loop, Loops
 from ...analysis.loops.streams import FileStream, StreamLayer, of_stream
-from ...analysis.loops.words import loop_text, moved_text, outlier_text, pace_text, ranks_text, timing_text
+from ...analysis.loops.words import (
+    alike,
+    alike_text,
+    moved_text,
+    outlier_text,
+    pace_text,
+    ranks_text,
+    timing_text,
+)
 from ...layers.statistics.kinds import common_folder
 from ...model.quantities import bytes_text, counted, range_text, seconds_text
 from ...model.text import printable
@@ -31,10 +39,11 @@ def print_loops(found: Loops, console: Console, iterations: bool = False) -> Non
         much = "that moves or lasts much " if found.outermost else ""
         print_paragraph(f"Nothing {much}that the program calls repeats beyond chance.", console, indent=0)
     folder = common_folder(step.file for loop in shown for step in loop.body)
-    for loop in sorted(shown, key=lambda one: one.begin_s):
-        _print_loop(found, loop, folder, console)
+    in_order = sorted(shown, key=lambda one: one.begin_s)
+    for group in [(one,) for one in in_order] if iterations else alike(in_order):
+        _print_loops(found, group, folder, console)
         if iterations:
-            _print_iterations(loop, console)
+            _print_iterations(group[0], console)
     if left_out := len(found.outermost) - len(shown):
         rest = counted(left_out, "loop that moves", "loops that move")
         print_paragraph(f"and {rest} less; iostrata loops --json has all", console, "dim", indent=0)
@@ -43,22 +52,35 @@ def print_loops(found: Loops, console: Console, iterations: bool = False) -> Non
     print_damage(found.trace.damage, console)
 
 
-def _print_loop(found: Loops, loop: Loop, folder: str, console: Console) -> None:
-    print_paragraph(_line(found, loop, folder), console, indent=0)
-    print_paragraph(_numbers(loop), console, "dim", indent=4)
+def _print_loops(found: Loops, group: Sequence[Loop], folder: str, console: Console) -> None:
+    """Print a loop, or several that are alike as one."""
+    print_paragraph(_line(found, group, folder), console, indent=0)
+    numbers = _numbers(group[0]) if len(group) == 1 else _in_all(group)
+    print_paragraph(numbers, console, "dim", indent=4)
+
+
+def _in_all(group: Sequence[Loop]) -> str:
+    """Return what loops that are alike move together, in the highest layer."""
+    top = next(iter(group[0].sums), "")
+    parts = [one.sums[top] for one in group if top in one.sums]
+    amounts = {verb: sum(getattr(one, f"bytes_{verb}") for one in parts) for verb in ("read", "written")}
+    moved = " and ".join(f"{bytes_text(amount)} {verb}" for verb, amount in amounts.items() if amount)
+    return f"{moved} by all of them in {printable(top)}" if moved else "nothing moved"
 
 
 def _fitting(found: Loops, order: Sequence[Loop], console: Console) -> Sequence[Loop]:
     """Return the first loops that fit the screen, at least one."""
     room = (max(_LINES, console.height - 1) if console.is_terminal else _LINES) - _BESIDE
     folder = common_folder(step.file for loop in order for step in loop.body)
-    for count, loop in enumerate(order):
+    fitting: list[Loop] = []
+    for group in alike(order):
         with console.capture() as printed:
-            _print_loop(found, loop, folder, console)
+            _print_loops(found, group, folder, console)
         room -= printed.get().count("\n")
         if room < 0:
-            return order[: max(1, count)]
-    return order
+            break
+        fitting += group
+    return fitting or order[:1]
 
 
 def print_streams(found: Loops, streams: Sequence[FileStream], console: Console) -> None:
@@ -72,7 +94,7 @@ def print_streams(found: Loops, streams: Sequence[FileStream], console: Console)
         name = printable(stream.file.removeprefix(folder)) or "no name"
         print_paragraph(Text.assemble((name, "bold"), f"  {counted(stream.files, 'file')}, {moved}"), console, indent=0)
         for loop in (of_stream(loops[number], stream) for number in stream.loops):
-            text = ", ".join(filter(None, (_line(found, loop, stream.file).plain, pace_text(loop))))
+            text = ", ".join(filter(None, (_line(found, [loop], stream.file).plain, pace_text(loop))))
             print_paragraph(text, console, "dim", indent=4)
         if not stream.loops:
             print_paragraph("in no loop", console, "dim", indent=4)
@@ -95,11 +117,12 @@ def _weight(loop: Loop) -> tuple[float, int]:
     return loop.bytes, loop.count
 
 
-def _line(found: Loops, loop: Loop, folder: str) -> Text:
-    """Return a loop with who does it and when."""
-    who = ranks_text(loop.ranks, found.trace.ranks)
-    when = range_text(loop.begin_s, loop.end_s)
-    return Text.assemble((f"{loop_text(loop, found.loops, folder)}", "bold"), f"  {who}, {when}")
+def _line(found: Loops, group: Sequence[Loop], folder: str) -> Text:
+    """Return loops that are alike with who does them and when."""
+    ranks = sorted({rank for one in group for rank in one.ranks})
+    when = range_text(min(one.begin_s for one in group), max(one.end_s for one in group))
+    where = ", ".join(filter(None, (ranks_text(ranks, found.trace.ranks), when)))
+    return Text.assemble((alike_text(group, found.loops, folder), "bold"), f"  {where}")
 
 
 def _numbers(loop: Loop) -> str:

@@ -233,7 +233,8 @@ class Steps(Columns):
             if np.count_nonzero(others) > most // 2:
                 cuts = cuts._replace(level=cuts.level + 1)
                 continue
-            cuts = cuts._replace(least=_bound(steps.gap[~others], most // 2, cuts.level == 2))
+            usual = max(1.0, float(steps.end[-1] - steps.begin[0]) / float(steps.count.sum()))
+            cuts = cuts._replace(least=_bound(steps.gap[~others], most // 2, cuts.level == 2, usual))
             steps = steps.coarsened(steps._begins(cuts))
         return steps, rest, cuts
 
@@ -281,14 +282,15 @@ class Body(NamedTuple):
     """Number that stands for all of them."""
 
 
-def _bound(gap: Ints, most: int, anyhow: bool) -> int:
+def _bound(gap: Ints, most: int, anyhow: bool, usual: float) -> int:
     """Return a length that so many gaps exceed at most, where lengths lie far apart.
 
-    Where they lie nowhere apart none exceeds it, or, `anyhow`, so many do.
+    Where they lie nowhere apart none exceeds it, or, `anyhow`, so many do. Gaps that are short beside the `usual` time
+    from one call to the next are no pauses.
     """
     order = np.sort(gap)[::-1].astype(np.float64)
     few = np.arange(_SEVERAL, min(most, len(order) // 2))
-    ratio = order[few - 1] / (order[few] + 1)
+    ratio = (order[few - 1] + usual) / (order[few] + usual)
     apart = few[ratio > max(_APART, np.sqrt(ratio.max(initial=0)))]
     if len(apart):
         return int(np.sqrt(order[apart[-1] - 1] * order[apart[-1]]))
@@ -462,6 +464,6 @@ class StepSums(Sums):
 
 
 def ranks_of(definitions: Definitions, locations: Iterable[int]) -> list[int]:
-    """Return the ranks of some threads, each once."""
+    """Return the ranks of some threads, each once; none where they are not known."""
     groups = definitions.locations.group[list(locations)]
-    return sorted(set(np.append(definitions.groups.rank, -1)[groups].tolist()))
+    return sorted(set(np.append(definitions.groups.rank, -1)[groups].tolist()) - {-1})

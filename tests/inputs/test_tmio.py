@@ -180,3 +180,17 @@ def test_a_total_without_rows_is_told(tmp_path):
     records = [json_record([(100.0, 1.0, 2.0)]), {"total_bytes": 100, "number_of_ranks": 4}]
     path.write_text("".join(json.dumps({"write_sync": one}) + "\n" for one in records))
     assert any(note.startswith("1 record whose rows") for note in open_source(path).definitions.recording.notes)
+
+
+def test_loops_of_nobody_in_particular_name_neither_ranks_nor_files(tmp_path, capsys):
+    path = tmp_path / "t"
+    rows = [(1000, 10.0 * phase + 0.1 * n, 10.0 * phase + 0.1 * n + 0.05) for phase in range(9) for n in range(6)]
+    path.write_bytes(msgpack.packb(tmio_packed(rows, ranks=300)))
+    assert main(["loops", str(path), "--iterations"]) == 0
+    text = capsys.readouterr().out
+    assert "9 × (6 × write" in text
+    assert not {"-1", "all files", "rank"} & set(text.partition("9 ×")[2].replace("[", " ").split())
+    loops = json.loads((main(["loops", str(path), "--json"]), capsys.readouterr().out)[1])["loops"]
+    assert [(one["ranks"], one["body"][0]["file"]) for one in loops] == [([], "")]
+    assert main([str(path)]) == 0
+    assert "9 × (6 × write 1 kB), every 10 s; MPI-IO" in capsys.readouterr().out

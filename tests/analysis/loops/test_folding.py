@@ -132,3 +132,12 @@ def test_a_last_iteration_that_ends_early_ends_with_the_steps():
     gap[::10] = 1000
     (loop,) = fold(steps_of(rows[:79], gap[:79]))
     assert (loop.count, loop.start[-1]) == (8, 79)
+
+
+def test_sizes_that_are_near_one_another_are_one_step_unless_nearly_all_are_the_same():
+    """A dump has a few bytes more as numbers get longer; a header of other size goes before."""
+    near = [(WRITE, size) for size in [3_585_374, *[3_584_815] * 8, *[3_584_816] * 2]]
+    (loop,) = fold(steps_of([(WRITE, 64), *near]))
+    assert loop.start.tolist() == list(range(1, 13))
+    (loop,) = fold(steps_of([(READ, 340), *[(READ, 345)] * 30]))
+    assert loop.start.tolist() == list(range(1, 32))

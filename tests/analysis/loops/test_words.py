@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from iostrata.analysis.loops.loops import BodyStep, Iteration, LayerPart, Loop
 from iostrata.analysis.loops.timing import timing_of
-from iostrata.analysis.loops.words import body_text, moved_text, outlier_text, pace_text, timing_text
+from iostrata.analysis.loops.words import (
+    alike,
+    alike_text,
+    body_text,
+    moved_text,
+    outlier_text,
+    pace_text,
+    ranks_text,
+    timing_text,
+)
 
 
 def loop_of(begin, lengths=None, busy=None, read=None):
@@ -43,7 +52,7 @@ def test_bursts_do_not_pass_for_a_pace():
     """Ten lines at once, ten times: the median interval says nothing of when the next one comes."""
     lines = loop_of([burst + 0.001 * line for burst in range(10) for line in range(10)])
     assert pace_text(lines) == "every 91 ms on average"
-    assert timing_text(lines).startswith("half of the intervals up to 1 ms, irregular (jitter ")
+    assert timing_text(lines) == "in bursts: half of the intervals up to 1 ms"
 
 
 def test_what_few_iterations_move_is_not_told_of_each():
@@ -79,7 +88,7 @@ def test_a_file_is_named_once():
     inner = replace(outer, id=2, parent=1, count=4, body=(BodyStep("POSIX", "write", 4096, "/run/out", 1),))
     steps = (BodyStep("POSIX", "open", None, "/run/out", 1), BodyStep(None, "loop", None, "/run/out", 4, loop=2))
     outer = replace(outer, body=(*steps, BodyStep("POSIX", "write", 8, "/run/log", 1)))
-    assert body_text(outer, (outer, inner), "/run/") == "open out, 4 × (write 4 KiB), write 8 B log"
+    assert body_text(outer, (outer, inner), "/run/") == "open out, 4 × write 4 KiB, write 8 B log"
 
 
 def test_whoever_flushed_is_not_said_to_have_written():
@@ -100,3 +109,26 @@ def test_steps_say_whether_they_are_collective_and_how_large_on_average():
     )
     body = body_text(replace(loop_of([0, 1]), body=steps), (), "/run/")
     assert body == "open out, 4 × collective write 1 MiB, 3 × write ~1.23 kB, delete [rank 0] old"
+
+
+def test_loops_of_the_same_steps_are_told_together():
+    """Threads that take files in turn from a list have a loop each, with as many files as they got."""
+    step = BodyStep("POSIX", "read", None, "/in/img_*", 1, mean_bytes=100.0)
+    four = replace(loop_of(range(4)), body=(step,))
+    nine = replace(loop_of(range(9)), id=2, body=(replace(step, mean_bytes=230.0),))
+    other = replace(loop_of(range(9)), id=3, body=(replace(step, kind="write"),))
+    groups = alike([four, other, nine])
+    assert groups == [(four, nine), (other,)]
+    assert alike_text(groups[0], [four, other, nine], "/in/") == "2 loops of 4 to 9 × (read ~190 B img_*)"
+    assert alike_text(groups[1], [other], "/in/") == "9 × (write ~100 B img_*)"
+
+
+def test_a_loop_of_one_step_within_is_that_step():
+    outer = loop_of([0, 1])
+    inner = replace(outer, id=2, parent=1, count=61, body=(BodyStep("POSIX", "write", 512 << 10, "/run/out", 1),))
+    steps = (BodyStep("POSIX", "open", None, "/run/out", 1), BodyStep(None, "loop", None, "/run/out", 61, loop=2))
+    assert body_text(replace(outer, body=steps), [inner], "/run/") == "open out, 61 × write 512 KiB"
+
+
+def test_ranks_that_are_not_known_are_not_told():
+    assert ranks_text((), 8) == ""

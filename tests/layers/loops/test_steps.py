@@ -78,6 +78,17 @@ def test_what_repeats_needs_no_room(monkeypatch, name):
     assert [one.count for one in fold(whole)] == [count]
 
 
+def test_the_short_gaps_behind_stragglers_are_no_pauses(monkeypatch):
+    """Many ranks as one: calls overlap, but for the last ones of a phase; phases end by pauses or by another call."""
+    monkeypatch.setattr(module, "MOST_STEPS", 1000)
+    rows, gap = ([WRITE] * 500 + [(0, 100)] * 500) * 8, np.zeros(8000, np.int64)
+    gap[::500] = 1_000_000
+    gap.reshape(-1, 500)[:, 490:] = np.arange(10, 20)
+    steps = long_sequence(rows, gap, 701)
+    assert steps.count.tolist() == [500] * 16
+    assert [one.count for one in fold(steps)] == [8]
+
+
 @pytest.mark.parametrize("keep", [range(0, 12, 3), [0], [0, 5]])
 def test_joined_steps_add_up(keep):
     count = np.arange(12)

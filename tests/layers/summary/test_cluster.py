@@ -23,7 +23,7 @@ def address() -> Iterator[str]:
 
 
 NAMES = ("ckpt16", "ncckpt4", "nonblocking4", "broken_race_corruption")
-COMMANDS = ("layers", "handles", "periods", "compare", "layers --by file", "layers --by function")
+COMMANDS = ("layers", "handles", "periods", "compare", "layers --by file", "layers --by function", "loops")
 
 
 # Each command on two traces, each trace under three commands: what is sent and merged is chosen by the command, and how
