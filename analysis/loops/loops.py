@@ -82,7 +82,7 @@ class BodyStep(Record):
 class LayerPart(Record):
     """What a layer does in an iteration, or in all; ranks are known of an iteration only."""
 
-    OPTIONAL: ClassVar = frozenset({"slowest_rank", "latest_rank", "latest_s"})
+    OPTIONAL: ClassVar = frozenset({"slowest_rank", "latest_rank", "latest_s", "summed_s"})
 
     bytes_read: int | float = metric("Bytes read.", unit="byte")
     bytes_written: int | float = metric("Bytes written.", unit="byte")
@@ -96,6 +96,7 @@ class LayerPart(Record):
     latest_s: float | None = metric(
         "How long after the usual rank that one began.", unit="s", adds="none", default=None
     )
+    summed_s: float | None = metric("Time of operations, summed over ranks.", unit="s", adds="none", default=None)
 
 
 @dataclass(frozen=True)
@@ -370,14 +371,17 @@ def _layer_parts(
 
 
 class _Blamed(NamedTuple):
-    """Ranks of an iteration in a layer: whose operations took longest, and which began last, how long after most."""
+    """Ranks of an iteration in a layer: whose operations took longest, which began last, how long after most, and what
+    those of all take together.
+    """
 
     slowest: int | None
     latest: int | None
     late_s: float | None
+    summed_s: float | None
 
 
-_NOBODY: Final = _Blamed(None, None, None)
+_NOBODY: Final = _Blamed(None, None, None, None)
 
 
 def _blamed(sums: IterationSums, first: int, count: int) -> dict[int, _Blamed]:
@@ -391,8 +395,10 @@ def _blamed(sums: IterationSums, first: int, count: int) -> dict[int, _Blamed]:
     low = np.append(0, last[:-1] + 1)
     # Of two ranks the usual one is the earlier.
     late = begin[latest[last]] - begin[latest[(low + last) // 2]]
-    ranks = np.append(sums.scope.definitions.groups.rank, -1)
-    columns = (ranks[process[slowest[last]]], ranks[process[latest[last]]], late / sums.scope.window.ticks_per_second)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    found = (_Blamed(*row) if row[2] else _Blamed(row[0] if row[0] >= 0 else None, None, None) for row in rows)
+    ranks, second = np.append(sums.scope.definitions.groups.rank, -1), sums.scope.window.ticks_per_second
+    summed = np.add.reduceat(ticks[slowest], low) if len(low) else low
+    columns = (ranks[process[slowest[last]]], ranks[process[latest[last]]], late / second, summed / second)
+    rows = (_Blamed(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
+    known = (one._replace(slowest=None) if one.slowest == -1 else one for one in rows)
+    found = (one if one.late_s else one._replace(latest=None, late_s=None) for one in known)
     return dict(zip(group[slowest][last].tolist(), found, strict=True))

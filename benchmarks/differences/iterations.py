@@ -29,6 +29,7 @@ TITLE = "What diff says of iterations (`python benchmarks/differences/iterations
 CASES = (
     (10, 0.15, 0.0, "independent"),
     (10, 0.15, 0.02, "independent"),
+    (10, 0.15, 0.02, "each of 8 ranks"),
     (10, 0.15, 0.03, "independent"),
     (10, 0.05, 0.02, "independent"),
     (10, 0.5, 0.02, "independent"),
@@ -56,9 +57,15 @@ def made_run(rng: np.random.Generator, name: str, case: tuple[int, float, float,
     """Return a run; `slower` is by what a layer's own work takes longer."""
     count, jitter, of_run, shape = case
     factor = np.exp(of_run * rng.standard_normal())
-    lower = 0.1 * np.exp(shaped(rng, count, jitter, shape)) * slower.get("POSIX", 1.0)
-    own = 0.1 * np.exp(shaped(rng, count, jitter, shape)) * slower.get("MPI-IO", 1.0)
-    busy = {"MPI-IO": factor * (own + lower), "POSIX": factor * lower}
+    # Ranks with one jitter are as one; begins are the same, so that a layer is busy as long as the slowest one.
+    ranks = 8 if shape == "each of 8 ranks" else 1
+    lower, own = (
+        0.1 * slower.get(layer, 1.0) * np.exp([shaped(rng, count, jitter, shape) for _ in range(ranks)])
+        for layer in ("POSIX", "MPI-IO")
+    )
+    times = {"MPI-IO": factor * (own + lower), "POSIX": factor * lower}
+    busy = {layer: time.max(axis=0) for layer, time in times.items()}
+    summed = {layer: (8 // ranks) * time.sum(axis=0) for layer, time in times.items()}
     length = busy["MPI-IO"] * (1 + 0.2 * rng.random(count))
     begin = np.cumsum(1 + 0.1 * rng.random(count)) + np.append(0, np.cumsum(length)[:-1])
     loop = LoopRow(
@@ -71,7 +78,7 @@ def made_run(rng: np.random.Generator, name: str, case: tuple[int, float, float,
         parts.append(IterationRow(
             job=name, loop=0, layer=layer, bytes_read=(0.0,) * count, bytes_written=(3.2e7,) * count,
             operations=(32,) * count, flushes=(0,) * count, metadata_operations=(8,) * count,
-            busy_s=tuple(busy[layer]),
+            busy_s=tuple(busy[layer]), summed_s=tuple(summed[layer]),
         ))  # fmt: skip
         rows.append(LayerRow(
             job=name, layer=layer, direction="write", operations=32 * count, bytes=3.2e7 * count, ranks=8, files=1,

@@ -77,6 +77,7 @@ def _iteration_rows(loop: Loop, job: str) -> Iterator[IterationRow]:
             flushes=tuple(one.flushes for one in parts),
             metadata_operations=tuple(one.metadata_operations for one in parts),
             busy_s=tuple(one.busy_s for one in parts),
+            summed_s=tuple(one.summed_s or 0.0 for one in parts),
         )
 
 

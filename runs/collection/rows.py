@@ -336,6 +336,8 @@ class IterationRow:
         Transfers; flushes; the program's own opens, closes and deletions.
     busy_s : tuple of float
         Time in which at least one operation of the layer was under way on any rank.
+    summed_s : tuple of float
+        Time of its operations, summed over all ranks; empty in collections of earlier versions.
     """
 
     job: str
@@ -347,6 +349,7 @@ class IterationRow:
     flushes: tuple[int, ...]
     metadata_operations: tuple[int, ...]
     busy_s: tuple[float, ...]
+    summed_s: tuple[float, ...] = ()
 
 
 Row = JobRow | LayerRow | FindingRow | SignalRow | SegmentRow | LoopRow | IterationRow

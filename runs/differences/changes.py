@@ -226,7 +226,7 @@ def _iteration_words(pair: LoopPair, layer: str | None, found: Compared) -> Call
     """Return what makes the sentence of how long an iteration takes, given an interval."""
     ratio, runs = _limited_exp(found.outcome.difference), min(map(len, found.means))
     return lambda interval: iteration_text(
-        pair.name, layer, Words(found.before, found.after, ratio, interval, runs), found.iterations
+        pair.name, layer, Words(found.before, found.after, ratio, interval, runs), found.iterations, found.summed
     )
 
 

@@ -26,6 +26,9 @@ _WAITED_S: Final = 0.005
 """Time in s that an iteration easily waits for a core or a device, in all iterations of a run or in none."""
 _FEWEST: Final = 4
 """Iterations of a run from which on their spread is known."""
+_STEADIER: Final = 0.7
+"""Share of the variance of the time in which any rank is busy up to which the time of all ranks together is compared
+instead: where each has a jitter of its own, their sum has less. So much less is seldom chance."""
 _ALIKE: Final = 1.64
 """Neighbours are taken to be alike where their correlation is so many standard deviations above 0."""
 _PATTERN: Final = 0.01
@@ -55,11 +58,12 @@ class RunLoop:
         """The same with files without their folders, which differ between runs."""
         return tuple((one.layer, one.kind, one.bytes, _base(one.file), one.often) for one in self.steps)
 
-    def seconds(self, layer: str | None) -> Floats:
-        """Return how long each iteration keeps a layer busy, or how long it is; float64 (n,)."""
+    def seconds(self, layer: str | None, summed: bool = False) -> Floats:
+        """Return how long iterations keep a layer busy, `summed` over ranks or not, or take; float64 (n,)."""
         if layer is None:
             return np.subtract(self.row.iteration_end_s, self.row.iteration_begin_s)
-        return np.array(self.layers[layer].busy_s if layer in self.layers else (), np.float64)
+        row = self.layers.get(layer)
+        return np.array(() if row is None else row.summed_s if summed else row.busy_s, np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,11 +99,15 @@ class LoopPair:
         return float(np.mean([one.seconds(layer).sum() for one in (self.before, self.after)[side]]))
 
     def compared(self, layer: str | None) -> "Compared | None":
-        """Return how long iterations keep a layer busy on both sides, or how long they are; None for too few."""
-        sides = [[np.log(known) for one in side if len(known := _positive(one.seconds(layer))) >= _FEWEST]
-                 for side in (self.before, self.after)]  # fmt: skip
+        """Return how long iterations keep a layer busy on both sides, or how long they are; None for too few.
+
+        It is the time of all ranks together where that is much steadier.
+        """
+        sides, together = self._logs(layer), [] if layer is None else self._logs(layer, summed=True)
         if not all(sides):
             return None
+        summed = list(map(len, sides)) == list(map(len, together)) and _spread(together) < _STEADIER * _spread(sides)
+        sides = together if summed else sides
         means = [np.array([run.mean() for run in side]) for side in sides]
         rest, kept = _without_pattern([run for side in sides for run in side])
         sizes = [len(side) for side in sides for _ in side]
@@ -114,7 +122,14 @@ class LoopPair:
             # Three runs may be alike by chance, more than their iterations let them be.
             outcome = replace(outcome, error=math.sqrt(within), freedom=freedom)
         before, after = (float(np.exp(one.mean())) for one in means)
-        return Compared(before, after, outcome, self.iterations, means)
+        return Compared(before, after, outcome, self.iterations, means, summed)
+
+    def _logs(self, layer: str | None, summed: bool = False) -> list[list[Floats]]:
+        """Return logarithms of times of iterations, by side and run; without runs that have too few."""
+        return [
+            [np.log(known) for one in side if len(known := _positive(one.seconds(layer, summed))) >= _FEWEST]
+            for side in (self.before, self.after)
+        ]
 
     def _spread(self, layer: str | None, means: Sequence[Floats]) -> RunSpread:
         """Return how much runs differ in the logarithm of how long an iteration takes, or keeps a layer busy."""
@@ -149,10 +164,17 @@ class Compared:
     outcome: Outcome
     iterations: int
     means: Sequence[Floats]
+    summed: bool = False
+    """Whether it is the time of all ranks together."""
 
 
 def _positive(values: Floats) -> Floats:
     return values[values > 0]
+
+
+def _spread(sides: Iterable[Iterable[Floats]]) -> float:
+    """Return the mean variance within runs."""
+    return float(np.mean([run.var(ddof=1) for side in sides for run in side]))
 
 
 def _without_pattern(runs: list[Floats]) -> tuple[list[Floats], float]:

@@ -200,9 +200,10 @@ def _step_text(kind: str, often: int, size: int | None) -> str:
     return f"{often:,} × {kind}" + ("" if size is None else f" {size_text(size)}")
 
 
-def iteration_text(name: str, layer: str | None, words: Words, iterations: int) -> str:
-    """Return the sentence of how long an iteration takes, or keeps a layer busy."""
-    start = f"An iteration on {name} " + ("takes" if layer is None else f"keeps {layer} busy for")
+def iteration_text(name: str, layer: str | None, words: Words, iterations: int, summed: bool = False) -> str:
+    """Return the sentence of how long an iteration takes, or keeps a layer busy, `summed` over ranks or not."""
+    start = f"An iteration on {name} takes" if layer is None else f"An iteration on {name} keeps {layer} busy for"
+    start = f"In an iteration on {name} all ranks together are in {layer} for" if summed else start
     low, high = words.interval or (0.0, 0.0)
     times = f"{start} {seconds_text(words.after)} instead of {seconds_text(words.before)}{_ratio(words)}"
     runs = f"{iterations:,} iterations" if words.runs == 1 else f"{words.runs} runs"

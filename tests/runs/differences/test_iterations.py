@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from iostrata import find_loops, open_trace
 from iostrata.model.errors import TraceError
 from iostrata.runs import FailRule, FindingRow, IterationRow, JobRow, LayerRow, LoopRow, Run, diff_runs
 from iostrata.runs.differences.history import change_point
@@ -195,3 +196,34 @@ def test_the_run_of_a_history_that_brought_a_change_is_found_and_none_where_ther
     assert sum(change_point(several(rng, 6, "a")) is not None for _ in range(20)) <= 3
     with pytest.raises(TraceError, match="3 to 200 runs"):
         change_point(before[:2])
+
+
+def by_rank(rng, name, slower=1.0, ranks=8):
+    """Return a run whose ranks have a jitter of 15 % each; the slowest one says how long the layer is busy."""
+    one, each = run(rng, name, folder=name), 0.2 * slower * np.exp(0.15 * rng.standard_normal((ranks, 10)))
+    (row,) = one.iterations
+    end = np.add(one.loops[0].iteration_begin_s, each.max(axis=0))
+    loop = replace(one.loops[0], iteration_end_s=tuple(end))
+    return replace(one, loops=(loop,), iterations=(
+        replace(row, busy_s=tuple(each.max(axis=0)), summed_s=tuple(each.sum(axis=0))),
+    ))  # fmt: skip
+
+
+def test_ranks_whose_times_vary_each_by_itself_are_compared_together():
+    rng = np.random.default_rng(6)
+    told = [diff_runs([by_rank(rng, "a")], [by_rank(rng, "b", slower)]) for slower in [1.2] * 30 + [1.0] * 30]
+    found = [any(one.id == "iteration-time" for one in each.mattering) for each in told]
+    assert sum(found[:30]) >= 25
+    assert sum(found[30:]) <= 4
+    texts = [one.text for each in told[:30] for one in each.mattering if one.layer == "POSIX"]
+    assert sum(text.startswith("In an iteration on dump.* all ranks together are in POSIX for ") for text in texts) > 20
+
+
+def test_the_time_of_all_ranks_is_that_of_their_operations(fixtures):
+    trace = open_trace(fixtures / "ckpt4")
+    found = find_loops(trace)
+    table = trace.to_dataframe(found)
+    for loop in found.outermost:
+        for layer, part in loop.iterations[0].layers.items():
+            mine = table[(table.loop == loop.id) & (table.iteration == 1) & (table.layer == layer)]
+            assert part.summed_s == pytest.approx((mine.end_s - mine.begin_s).sum())
