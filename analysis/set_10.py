@@ -5,7 +5,7 @@ import numpy as np
 from ..model.arrays import Floats
 
 SHORTEST, LONGEST = 1e-9, 1e12
-"""Periods in s that a scheduler can be told."""
+"""Periods in s that a scheduler can be given."""
 
 
 def set_numbers(periods: Floats) -> Floats:

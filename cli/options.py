@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, each a decorator: what they mean is told once, here."""
+"""Arguments and options that several commands share, each a decorator: what they mean is written once, here."""
 
 import math
 import re

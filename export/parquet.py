@@ -56,7 +56,7 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: str | I
     path : path
         File to write. It appears when it is complete; one that is there is replaced then.
     layers : str or iterable of str, optional
-        Only rows of these layers; all unless given. Parents are told even where they are not written.
+        Only rows of these layers; all unless given. Parents are named even where they are not written.
 
     Raises
     ------

@@ -121,7 +121,7 @@ def _columns(path: Path) -> dict[str, Any]:
 
 
 def _times(middle: Ints, duration: npt.NDArray[np.floating]) -> tuple[Ticks, Ticks]:
-    """Return begin and end in ns; start and end are told to seven digits only, what is between them better."""
+    """Return begin and end in ns; start and end have seven digits only, what is between them better."""
     length = np.rint(duration.astype(np.float64) * 1e9).astype(np.int64)
     begin = np.maximum(middle * _TICK - length // 2, 0)
     return begin, begin + length

@@ -39,7 +39,7 @@ DEFAULTS: Final = {
     "SCOREP_TOTAL_MEMORY": "256M",
     "SCOREP_IO_POSIX": "true",
 }
-"""What Score-P is told where the environment does not say it; memory is of each process."""
+"""What Score-P is set to where the environment does not say it; memory is of each process."""
 _OFF: Final = ("0", "false", "no", "off")
 _PT_INTERP: Final = 3
 _64_BITS: Final = 2

@@ -27,7 +27,7 @@ COMPARED: Final = 256
 FEWEST: Final = 2
 """Intervals that the next one is foretold from; as many whole iterations are evidence of a loop."""
 SAME: Final = 0.1
-"""Share by which a period may be off to be told as right, as of the confidence of the method `auto`."""
+"""Share by which a period may be off to count as right, as of the confidence of the method `auto`."""
 
 
 @dataclass(frozen=True, eq=False)

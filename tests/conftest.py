@@ -42,15 +42,17 @@ from iostrata.model.stream.source import Tally
 
 # Examples may take any time: a kernel is compiled within the first, and machines differ and are busy. Fixtures of
 # functions are shared by all examples on purpose: they make things and keep nothing.
-settings.register_profile(
-    "any-machine",
-    deadline=None,
-    max_examples=60,
-    print_blob=True,
-    # Every machine tries the same examples: a run that fails somewhere fails everywhere.
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+# `--hypothesis-profile thorough` tries more than a run of all tests has the time for.
+for profile, examples in (("any-machine", 40), ("thorough", 400)):
+    settings.register_profile(
+        profile,
+        deadline=None,
+        max_examples=examples,
+        print_blob=True,
+        # Every machine tries the same examples: a run that fails somewhere fails everywhere.
+        derandomize=True,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    )
 settings.load_profile("any-machine")
 
 

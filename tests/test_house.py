@@ -2,6 +2,7 @@
 
 import ast
 from collections import defaultdict
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -28,11 +29,17 @@ def modules(tree):
     return {".".join(path.relative_to(tree).with_suffix("").parts): path for path in files}
 
 
+@cache
+def parsed(path):
+    """Return the nodes of a file."""
+    return list(ast.walk(ast.parse(path.read_text())))
+
+
 def imports(name, path, known):
     """Return the modules of the package that a file imports, wherever in the file."""
     folder = name.split(".")[:-1]
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in parsed(path):
         if not isinstance(node, ast.ImportFrom) or not node.level:
             continue
         start = folder[: len(folder) - (node.level - 1)]
@@ -106,7 +113,7 @@ def test_folders_that_import_each_other_are_found_though_their_files_are_in_no_c
 
 def test_no_module_of_the_package_is_imported_by_its_full_name():
     for name, path in modules(TREE).items():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in parsed(path):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             assert not any(one.split(".")[0] == "iostrata" for one in names), name

@@ -61,7 +61,7 @@ def in_units(times: Floats, cumulative: Floats) -> bool:
 
 
 def too_coarse(times: Floats, cumulative: Floats, width: float) -> bool:
-    """Tell whether most of what happens in bins is faster than four bins a period, so that aliases cannot be told."""
+    """Tell whether most of what happens in bins is faster than four bins a period, so that aliases stay hidden."""
     low, high = busy_extent(times, cumulative)
     count = round((high - low) / width)
     volumes = np.diff(np.interp(low + width * np.arange(count + 1), times, cumulative))

@@ -22,7 +22,7 @@ def command(request: Request, by: str | None) -> None:
     is the sum of all durations; opens, closes and other calls that move no data are timed from Enter to Leave, where
     the trace has them; own is the share of bytes that the program moved by calling this layer itself, the rest
     is inherited: a higher layer caused it. Set aside are operations on files that --files leaves out. The longest
-    chain of waiting is told where ranks make at most 2^21 calls in which all can meet; of its steps --json gives the
+    chain of waiting is given where ranks make at most 2^21 calls in which all can meet; of its steps --json gives the
     1000 at whose end the others wait longest.
     """
     from ...analysis.comparison.layer_periods import chosen_layers

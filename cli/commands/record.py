@@ -22,7 +22,7 @@ COMMAND = click.argument("words", metavar="COMMAND...", nargs=-1, required=True,
 def command(folder: Path | None, words: tuple[str, ...], as_json: bool) -> None:
     """COMMAND is what starts the program, behind --: with mpirun, srun or another launcher, or without. The program
     need not be built with Score-P; netCDF, HDF5, PnetCDF and ADIOS2 are recorded as they are called, MPI-IO, POSIX and
-    ISO C by Score-P. Score-P is the one of SCOREP (its prefix) or of the PATH. What it is told by variables SCOREP_…
+    ISO C by Score-P. Score-P is the one of SCOREP (its prefix) or of the PATH. What is set by variables SCOREP_…
     holds; SCOREP_TOTAL_MEMORY is of each process, 256M unless it is set.
 
     At the end comes what "iostrata FOLDER" shows. The program's exit code is that of this command, and its output stays

@@ -120,7 +120,7 @@ def command(
 
     One row a burst: when in s from the start of a run, how many bytes, in how many of the runs, and how far apart
     these are. Values are in B/s with decimal prefixes (1 MB/s = 1,000,000 B/s). Runs that stand out are dropped,
-    which is told.
+    and named.
     """
     wrong = {
         "--method loops takes traces: a log does not tell what a program called": bool(log) and method == "loops",

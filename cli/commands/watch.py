@@ -19,7 +19,7 @@ REPLAY = click.option(
     "--replay",
     metavar="TRACE",
     type=click.Path(path_type=Path),
-    help="Replay a finished trace in place of a source: operations are told when they end.",
+    help="Replay a finished trace in place of a source: operations are reported when they end.",
 )
 SPEED = click.option(
     "--speed",
@@ -77,7 +77,7 @@ def command(
     **reading: Any,
 ) -> None:
     """SOURCE is a file that grows, a folder of them, unix:PATH or tcp:HOST:PORT to listen at, or - for standard input;
-    several are one job, or with --jobs each is one. What their lines say is told in the guide: operations or bins of
+    several are one job, or with --jobs each is one. The guide says what their lines hold: operations or bins of
     them as JSON lines, lines of TMIO, or rates that servers counted as CSV.
 
     After every update each layer and direction says whether a phase is under way, its period in s with the confidence

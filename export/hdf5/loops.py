@@ -64,7 +64,7 @@ def write_loops(writer: GroupWriter, found: Loops, names: tuple[str, ...]) -> No
 
 
 def _write_iterations(writer: GroupWriter, loops: Sequence[Loop], names: tuple[str, ...]) -> None:
-    """Write the iterations that are told one by one."""
+    """Write the iterations that are listed one by one."""
     each: list[tuple[Loop, int, Iteration]] = [
         (loop, number, one) for loop in loops for number, one in enumerate(loop.iterations, 1)
     ]

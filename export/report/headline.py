@@ -40,7 +40,7 @@ def every_text(result: PeriodResult, window: tuple[float, float], brief: bool = 
 
 
 def certainty_text(result: PeriodResult) -> str:
-    """Return the confidence in a period, in words; of several regimes that in each of those that are told."""
+    """Return the confidence in a period, in words; of several regimes that in each of those that are named."""
     confidences = [regime.confidence for regime in result.regimes[:_REGIMES_SAID]]
     if len(confidences) < 2 or any(value is None for value in confidences):
         return f"confidence {result.confidence:.2f}"
@@ -160,7 +160,7 @@ def _volume(entries: list[Document], trace: Document, comparison: Document | Non
 
 
 def _made_below(top: Document, pairs: list[Document], named: bool) -> str:
-    """Return what the lowest layer below one made of its bytes, which are `named` where others are told, too."""
+    """Return what the lowest layer below one made of its bytes, which are `named` where others are given, too."""
     ends = top["layer"], top["direction"]
     below = [pair for pair in pairs if (pair["upper"], pair["direction"]) == ends and pair["lower_bytes"]]
     if not below:

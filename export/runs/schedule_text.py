@@ -31,7 +31,7 @@ def print_schedule(
     Parameters
     ----------
     error : float
-        By which share the periods that Set-10 is told are wrong.
+        By which share the periods that Set-10 gets are wrong.
     """
     workload = found.workload
     load = float(workload.load.sum())
@@ -134,7 +134,7 @@ def _explanation(found: PolicyComparison, error: float) -> str:
         "share of the bandwidth."
     )
     if error > 0:
-        text += f" Set-10 is told periods {percent_text(error)} too long or too short, anew at each phase."
+        text += f" Set-10 gets periods {percent_text(error)} too long or too short, anew at each phase."
     if found.runs > 1:
         return f"{text} Means of {found.runs} runs, with the least and the most; jobs of the first run."
     return text

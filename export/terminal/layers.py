@@ -35,7 +35,7 @@ from .console import (
 )
 
 _MOST_CALLS: Final = 6
-"""Kinds of calls that are told of a layer."""
+"""Kinds of calls that are shown for a layer."""
 _WIDEST_NAME: Final = 12
 """Room that a layer's name is granted before it is folded; the names of all known layers fit."""
 
@@ -45,7 +45,7 @@ def print_layers(
 ) -> None:
     """Print a row per layer and direction that had operations, highest layer first, and what does not count.
 
-    Only operations of `traffic` are in the rows; flushes have none and are told below, all of them.
+    Only operations of `traffic` are in the rows; flushes have none and are listed below, all of them.
     """
     layers = tuple(layers)
     print_heading(trace, console)

@@ -413,7 +413,7 @@ def _print_left_out(parts: PartsLeftOut, console: Console) -> None:
 
 
 def _print_block(period: LayerPeriod, same: LayerPeriod | None, console: Console) -> None:
-    """Print the curve and what is to be told of it; of a period that is that of `same`, above, only what differs."""
+    """Print the curve and what explains it; of a period that is that of `same`, above, only what differs."""
     signal, result, of = period.signal, period.result, words(period.quantity)
     traffic = "" if period.traffic == "all" else f", {period.traffic} traffic"
     width = max(10, curve_width(console) - GUTTER - 2)

@@ -47,7 +47,7 @@ _TRANSFERS: Final = tuple(KINDS.index(mode) for mode in ("read", "write", "flush
 _CALLS: Final = {KINDS.index("open"): "open", KINDS.index("close"): "close", KINDS.index("other"): "metadata operation"}
 """Kinds of slices that move no bytes, and their names."""
 _LANES: Final = 1 << 13
-"""Numbers of tracks kept for each loop, more than it has iterations that are told one by one."""
+"""Numbers of tracks kept for each loop, more than it has iterations that are listed one by one."""
 _CALL_TRACKS: Final = 1 << 20
 """Numbers of tracks of calls are beyond those of operations."""
 LAYERS: Final = 1
@@ -88,7 +88,7 @@ def write_perfetto(
     chosen = chosen_layers(trace, layers)
     names = tuple(layer.name for layer in chosen)
     periods = list(layer_periods(chosen, DIRECTIONS, traffic, method, fs, loops=loops_of(trace, method)))
-    # What is known by intervals only is told by the counters.
+    # What is known by intervals only is shown by the counters.
     slices = _slices(trace, names if trace.definitions.recording.knows("operations") else (), most_slices)
     calls = _calls(trace, most_slices)
     with atomic_file(path) as temporary:

@@ -40,7 +40,7 @@ def open_darshan(path: Path) -> RowSource:
     """Read a Darshan log, or all of a folder as those of one job.
 
     Where there are segments of DXT they are the operations; where there are none, the intervals of HEATMAP; of layers
-    that are in neither, what counters say was moved between a first and a last time. The counters themselves are told
+    that are in neither, what counters say was moved between a first and a last time. The counters themselves are given
     in any case.
 
     Raises TraceError if header or job cannot be read, UnsupportedTraceError if the version is not known.

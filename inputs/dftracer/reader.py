@@ -243,7 +243,7 @@ def _amounts(events: Events, mode: npt.NDArray[np.uint8], functions: list[str]) 
 def _offsets(events: Events, kind: npt.NDArray[np.uint8], functions: list[str], moved: Ints) -> Ints:
     """Return where in the file each transfer was, −1 where unknown, int64 (n,).
 
-    A file descriptor's place follows from the opening, the seeks and the transfers; explicit offsets are told.
+    A file descriptor's place follows from the opening, the seeks and the transfers; explicit offsets are recorded.
     """
     opens, seeks = kind == IoRecord.CREATE_HANDLE, kind == IoRecord.SEEK
     explicit = looked_up(events.function, functions, EXPLICIT, False).astype(np.bool_)

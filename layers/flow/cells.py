@@ -23,7 +23,7 @@ _EARLY, _SPLIT, _LAYERS = 20, 36, 16
 
 
 class CellColumns(NamedTuple):
-    """What is told of each cell, or of each operation that is put into one; int64 (n,)."""
+    """What is known of each cell, or of each operation that is put into one; int64 (n,)."""
 
     parent: Ints
     handle: Ints

@@ -169,7 +169,7 @@ class RelationSums(Sums):
         return Cells(self.scope, self.cells)
 
     def _add_layer(self, traffic: TraceBlock, row: int, direction: str) -> None:
-        """Add what is told of a layer by itself."""
+        """Add what concerns a layer by itself."""
         rows = np.flatnonzero(traffic.selected & (traffic.layer == row) & traffic.of_direction(direction))
         if not len(rows):
             return

@@ -47,7 +47,7 @@ class Regions:
     line : int64
         Where it begins in its source file, 0 where unknown.
     on_files : bool
-        Whether calls of I/O are told only where they are on files, so that those without an event count as well.
+        Whether calls of I/O are listed only where they are on files, so that those without an event count as well.
     """
 
     id: npt.NDArray[np.uint32]

@@ -1,6 +1,6 @@
 """What every source of a trace gives: definitions, partitions by process, and blocks of operations.
 
-Everything that is told of a trace is a sum over its blocks. Partitions go out to threads or to other machines, where a
+Every number of a trace is a sum over its blocks. Partitions go out to threads or to other machines, where a
 source reads them; operations stay there, and sums come back.
 """
 

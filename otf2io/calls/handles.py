@@ -294,7 +294,7 @@ def _names(opens: OpenCalls) -> Ints:
 def _distinct(opens: OpenCalls, valid: Mask, above: Ints, file: Ints) -> tuple[Ints, npt.NDArray[np.intp]]:
     """Return the handle of each open, −1 for one that failed, and of each handle its first open.
 
-    Handles without a file or a name are told apart by nothing, and so are one below each parent.
+    Handles without a file or a name cannot be distinguished, and so are one below each parent.
     """
     place = np.full(len(opens), -1, np.int64)
     first: list[npt.NDArray[np.intp]] = [np.empty(0, np.intp)]

@@ -97,7 +97,7 @@ class Collection:
     path : path
         The folder.
     patterns : iterable of str
-        Shell patterns: only runs that one of them matches, as `matching` has it, are told.
+        Shell patterns: only runs that one of them matches, as `matching` has it, are returned.
     """
 
     def __init__(self, path: str | os.PathLike[str], patterns: Iterable[str] = ("*",)) -> None:

@@ -61,7 +61,7 @@ class Difference:
 
     @property
     def smaller(self) -> tuple[Change, ...]:
-        """The changes that do not matter but can be told apart in three digits."""
+        """The changes that do not matter but can be distinguished in three digits."""
         known = {one.layer for one in self.changes if one.id == "iteration-time"}
         return tuple(
             one

@@ -15,7 +15,7 @@ from ...model.arrays import Floats, Ints, Mask
 from .sample import Sample
 
 STEPS_PER_OCTAVE: Final = 2
-"""Widths of a stretch that are told apart."""
+"""Widths of a stretch that are distinguished."""
 LAG_STEPS: Final = 4
 """By how many parts of its width a stretch may lie elsewhere in another sample is rounded up to one of these."""
 

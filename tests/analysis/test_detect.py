@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata import SelectionError, StepSignal, detect_period, detect_period_samples, step_signal
 
@@ -22,7 +22,6 @@ def test_samples_are_analysed_as_they_are() -> None:
     assert result.phases[1].volume == pytest.approx(0.75)
 
 
-@settings(max_examples=100)
 @given(
     count=st.integers(1, 400),
     fs=st.one_of(st.floats(1e-3, 1e6), st.sampled_from([0.1, 1 / 3, 3.0, 7.0, 1e9])),

@@ -6,7 +6,7 @@ import h5py
 import pytest
 
 
-@pytest.mark.parametrize("suffix", [".h5", ".nc", ".H5", ".Nc"])
+@pytest.mark.parametrize("suffix", [".h5", ".Nc"])
 def test_the_document_describes_the_file(document, fixtures, tmp_path, suffix):
     out = tmp_path / f"layers{suffix}"
     found = document("convert", fixtures / "ior384", out, "--fs", "5")

@@ -7,8 +7,7 @@ full disk at each write                       here `…on_a_full_disk…`, `…s
                                               `test_exit_codes.py` (stdout)
 file size limit                               here `…file_size…`, `test_exit_codes.py` (stdout)
 64 open files with 4,096 locations, 1 GiB     here `…many_locations…`, `…missing_at_once…`
-HOME, TMPDIR, locales, names not UTF-8        here `…missing_at_once…`, `…neither_home…`, `…no_utf_8…`,
-                                              `…can_only_be_read…`
+HOME, TMPDIR, locales, names not UTF-8        here `…missing_at_once…`, `…no_utf_8…`, `…can_only_be_read…`
 working folder                                here `…working_folder…`, `…can_only_be_read…`
 compile cache                                 `model/test_kernels.py` (full, foreign, read-only, cut, zeroed, stale),
                                               `test_wheel.py` (two wheels)
@@ -142,16 +141,6 @@ def test_a_limit_of_the_file_size_leaves_nothing(
     assert done.stderr.startswith("iostrata: error: ")
     assert str(out) in done.stderr
     assert list(tmp_path.iterdir()) == []
-
-
-def test_neither_home_nor_room_for_temporary_files(
-    run_within: Callable[..., Any], environment: dict[str, str], fixtures: Path, tmp_path: Path
-) -> None:
-    without = {**environment, "HOME": "/proc/none", "TMPDIR": "/proc/none", "XDG_CACHE_HOME": "/proc/none"}
-    done = run_within("periods", fixtures / "serial1", "--plot", tmp_path / "x.png", env=without)
-    assert done.returncode == 0, done.stderr
-    assert not [line for line in done.stderr.splitlines() if not line.startswith("iostrata: warning")]
-    assert (tmp_path / "x.png").stat().st_size > 1000
 
 
 def test_a_working_folder_that_is_gone(

@@ -41,26 +41,22 @@ def opens_everywhere() -> Callable[[Path], None]:
     """Return a function that opens and reads a whole file with ncdump and both engines of xarray."""
 
     def check(path: Path) -> None:
-        header = _ncdump(path, "-h")
+        text = _ncdump(path)
         for name in ("layer", "direction", "bandwidth", "group: handles", "group: statistics", "group: damage"):
-            assert name in header
-        _ncdump(path)
-        for engine in ("h5netcdf", "netcdf4"):
-            with xarray.open_dataset(path, engine=engine) as root:
-                root.load()
-            for group in xarray.open_groups(path, engine=engine).values():
-                group.load()
-                group.close()
-        # A tree is made of the same groups; one engine is enough for it.
+            assert name in text
+        # Once all groups by themselves, once as a tree: each opens the file anew for every group, which takes seconds.
+        for group in xarray.open_groups(path, engine="netcdf4").values():
+            group.load()
+            group.close()
         with xarray.open_datatree(path, engine="h5netcdf") as tree:
             tree.load()
 
     return check
 
 
-def _ncdump(path: Path, *options: str) -> str:
+def _ncdump(path: Path) -> str:
     if shutil.which("ncdump") is None:
         pytest.skip("needs ncdump")
-    done = subprocess.run(["ncdump", *options, str(path)], capture_output=True, text=True, check=False)
+    done = subprocess.run(["ncdump", str(path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout

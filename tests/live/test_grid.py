@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.live import signal
 from iostrata.live.signal import Grid
@@ -51,7 +51,6 @@ def plain_bins(rows, width):
     return bins
 
 
-@settings(max_examples=60, deadline=None)
 @given(OPERATIONS, st.randoms(), st.integers(1, 9))
 def test_levels_are_sums_whatever_the_order(rows, random, pieces):
     with pytest.MonkeyPatch.context() as patch:

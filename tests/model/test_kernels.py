@@ -1,6 +1,8 @@
 """The cache of compiled kernels: where there is no place for it, where it is stale, damaged or somebody else's."""
 
 import ast
+import functools
+import importlib
 import json
 import os
 import re
@@ -15,6 +17,7 @@ import iostrata
 import pytest
 from iostrata.model import kernels
 from iostrata.model.kernels import cached_njit, sources_of
+from numba.core import config as numba_config
 
 PACKAGE = Path(str(iostrata.__file__)).parent
 TREE = Path(__file__).parents[2]
@@ -37,6 +40,7 @@ sys.exit(main(sys.argv[3:]))
 """
 
 
+@functools.cache
 def imported(path: Path) -> set[str]:
     """Return what a file imports, anywhere in it, as ``module.name``."""
     found = set()
@@ -76,7 +80,7 @@ def test_a_bare_decorator_is_found(tmp_path: Path) -> None:
 
 
 def test_a_run_and_every_kernel_work_without_a_place_for_the_cache(tmp_path: Path, fixtures: Path) -> None:
-    # A decorator that wants a place fails when its module is imported: one command is enough to be compiled.
+    # A decorator that wants a place fails when its module is imported: one kernel is enough to be compiled.
     package = tmp_path / "iostrata"
     package.mkdir()
     shutil.copy(PACKAGE / "__init__.py", package)
@@ -93,7 +97,7 @@ def test_a_run_and_every_kernel_work_without_a_place_for_the_cache(tmp_path: Pat
     modules = [".".join(["iostrata", *Path(name).with_suffix("").parts]) for name in kernels]
     nowhere = {"HOME": os.devnull, "XDG_CACHE_HOME": os.devnull, "PYTHONPATH": str(tmp_path)}
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-    command = ["layers", str(fixtures / "serial1")]
+    command = ["info", str(fixtures / "serial1")]
     done = subprocess.run(
         [sys.executable, "-c", CODE, str(tmp_path), json.dumps(modules), *command],
         capture_output=True,
@@ -225,22 +229,21 @@ print(*run(), int(compiled_in_vain()))
 """
 
 
-def run_kernel(package: Path, prepare: Callable[[], object] | None = None) -> tuple[int, int]:
-    """Return what the kernel computes, and how often its code came out of the cache, in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-B", "-c", RUN],
-        capture_output=True,
-        text=True,
-        cwd=package.parent,
-        env={**os.environ, "NUMBA_CACHE_DIR": str(package.parent / "cache")},
-        preexec_fn=prepare,
-        timeout=600,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    result, hits, in_vain = map(int, done.stdout.split())
-    assert bool(in_vain) == (not kept_files(package))
-    return result, hits
+def run_kernel(package: Path) -> tuple[int, int]:
+    """Return what the kernel computes, and how often its code came out of the cache, of modules imported anew."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numba_config, "CACHE_DIR", str(package.parent / "cache"))
+        patch.setattr(sys, "dont_write_bytecode", True)
+        patch.syspath_prepend(package.parent)
+        for name in ("small", "small.caller", "small.called"):
+            patch.delitem(sys.modules, name, raising=False)
+        kernels._read.cache_clear()
+        kernels.compiled_in_vain()
+        found: tuple[int, int] = importlib.import_module("small.caller").run()
+        assert kernels.compiled_in_vain() == (not kept_files(package))
+        for name in ("small", "small.caller", "small.called"):
+            del sys.modules[name]
+    return found
 
 
 def kept_files(package: Path) -> list[Path]:
@@ -378,9 +381,15 @@ def test_what_was_kept_in_the_package_serves_where_nothing_can_be_written(packag
 
 
 def test_a_cache_that_cannot_be_written_changes_nothing(package: Path) -> None:
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-
-    assert run_kernel(package, limit) == (12, 0)
-    assert run_kernel(package, limit) == (12, 0)
+    command = [sys.executable, "-B", "-c", RUN]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        cwd=package.parent,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(package.parent / "cache")},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
+        check=False,
+    )
+    assert (done.stderr, done.stdout.split()) == ("", ["12", "0", "1"])
     assert kept_files(package) == []

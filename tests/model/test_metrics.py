@@ -11,6 +11,10 @@ from iostrata.model.metrics import FORMATS, columns_of, described, metric, metri
 from iostrata.model.recording import CAPABILITIES, Recording
 
 
+UNITS = {"bytes_per_s": "byte s-1", "bytes": "byte", "_s": "s", "_hz": "Hz"}
+"""Units that the ends of names in documents say."""
+
+
 def records():
     """Return all classes of the package that declare metrics."""
     for module in walk_packages(iostrata.__path__, "iostrata."):
@@ -33,6 +37,8 @@ def test_every_metric_has_a_sentence_a_unit_and_known_needs():
             assert each.sentence[:1].isupper() or not each.sentence[:1].isalpha(), where
             assert each.sentence.endswith("."), where
             assert each.kind in FORMATS, where
+            unit = next((unit for suffix, unit in UNITS.items() if each.key.endswith(suffix)), None)
+            assert unit in (None, each.unit), where
             assert set(each.needs) <= set(CAPABILITIES), where
             assert each.title, where
 

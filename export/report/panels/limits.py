@@ -21,7 +21,7 @@ class Limits:
     phases : int
         Phases listed a curve.
     segments : int
-        Segments of the run that are told.
+        Segments of the run that are listed.
     drawn_phases : int
         Phases drawn a curve; of more, neighbours are drawn as one.
     rows : int

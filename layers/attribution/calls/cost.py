@@ -205,7 +205,7 @@ _WAITS_FOR_ALL: Final = re.compile(
 )
 """Functions of MPI that no rank of the communicator leaves before all have entered them, or in which that is usual."""
 _MOST_CALLS: Final = 1 << 21
-"""Calls that are kept; where there are more nothing is told."""
+"""Calls that are kept; where there are more nothing is said of any."""
 _STEPS_SHOWN: Final = 1000
 
 
@@ -215,7 +215,7 @@ class WaitingChain(Record):
 
     Where all ranks are in one call at the same time, none goes on before the last one has come: from the last rank at
     one such place to the last rank at the next leads a chain that no rank can overtake. It lasts as long as the window.
-    Who waits for a message, or for some ranks only, is told by no such place: that time is in `mpi`.
+    Who waits for a message, or for some ranks only, shows at no such place: that time is in `mpi`.
 
     Attributes
     ----------

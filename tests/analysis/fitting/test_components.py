@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from iostrata import Samples, SelectionError, detect_period, step_signal
@@ -15,7 +15,6 @@ signals = arrays(np.float64, st.integers(1, 40), elements=st.floats(0, 1e9))
 
 
 @given(signals, st.floats(0.1, 100), st.floats(-1e3, 1e3))
-@settings(max_examples=100)
 def test_all_lines_give_the_samples_back(values: np.ndarray, fs: float, start: float) -> None:
     found = reconstruct(Samples(values, fs, start), values.size)
     np.testing.assert_allclose(found.values, values, atol=1e-6 * (1 + np.abs(values).max()))
@@ -23,7 +22,6 @@ def test_all_lines_give_the_samples_back(values: np.ndarray, fs: float, start: f
 
 
 @given(signals, st.integers(1, 10))
-@settings(max_examples=100)
 def test_the_error_is_that_of_the_sum_and_falls_with_every_component(values: np.ndarray, count: int) -> None:
     found = reconstruct(Samples(values, 2.0, 5.0), count)
     scale = 1 + np.abs(values).max()

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from iostrata import Samples, SelectionError
@@ -17,7 +17,6 @@ from scipy.optimize import least_squares
     st.integers(1, 6),
     st.floats(0.05, 1),
 )
-@settings(max_examples=150)
 def test_it_is_never_worse_and_stays_within_its_bounds(values: np.ndarray, count: int, bound: float) -> None:
     fit = fourier_fit(Samples(values, 3.0, 2.0), count, bound=bound)
     scale = 1 + np.abs(values).max()

@@ -36,7 +36,6 @@ def slow_noise(scores: list[float], eps: float) -> tuple[list[bool], bool]:
     return [not near and score > 0 for near, score in zip(near_core, scores, strict=True)], close
 
 
-@settings(max_examples=100)
 @given(
     seed=st.integers(0, 2**32 - 1), count=st.integers(5, 60), peaks=st.integers(0, 4), eps=st.sampled_from([2.5, 3.1])
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata import SelectionError
 from iostrata.analysis.spectral.dominant import dominant_frequency, separate_harmonics
@@ -16,7 +16,6 @@ def is_multiple(line: int, lower: int) -> bool:
     return multiple > lower and abs(line - multiple) <= min(1, 0.05 * multiple)
 
 
-@settings(max_examples=150)
 @given(
     seed=st.integers(0, 2**32 - 1),
     count=st.integers(20, 90),

@@ -5,7 +5,7 @@ import statistics
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata import StepSignal, step_signal
 from iostrata.analysis.results.result import PeriodMetrics
@@ -60,7 +60,6 @@ intervals = st.lists(st.tuples(edges, edges, st.integers(0, 50)), max_size=12)
 periods = st.one_of(st.sampled_from([0.5, 1.0, 4.0, 10.0, 40.0, 41.0]), st.floats(0.3, 60))
 
 
-@settings(max_examples=150)
 @given(intervals=intervals, period=periods)
 def test_metrics_are_those_of_the_definition(intervals: list[tuple[float, float, int]], period: float) -> None:
     start = [min(a, b) for a, b, _ in intervals]
@@ -140,7 +139,6 @@ quarters = st.integers(0, 160).map(lambda quarter: quarter / 4)
 pieces = st.lists(st.tuples(quarters, quarters, st.integers(0, 50)), max_size=12)
 
 
-@settings(max_examples=150)
 @given(pieces=pieces)
 def test_substantial_io_is_above_the_mean(pieces: list[tuple[float, float, int]]) -> None:
     signal = step_signal(

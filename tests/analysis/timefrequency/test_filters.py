@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata import Period, Samples, SelectionError, StepSignal, detect_period, step_signal
 from iostrata.analysis.methods.auto import AutoMethod
@@ -20,7 +20,6 @@ def response(form: Butterworth, frequency: float, fs: float) -> float:
 
 
 @given(st.sampled_from(["low", "high", "band"]), st.integers(1, 8), st.floats(0.02, 0.2), st.floats(1.5, 2.2))
-@settings(max_examples=80)
 def test_the_response_is_minus_three_decibels_at_the_cutoffs(kind: str, order: int, low: float, ratio: float) -> None:
     cutoff = (low, low * ratio) if kind == "band" else (low,)
     form = Butterworth(kind, cutoff, order)  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from iostrata import SelectionError
@@ -34,7 +34,6 @@ def slowly(x: np.ndarray, y: np.ndarray, window: int) -> np.ndarray:
     st.integers(-6, 6),
     st.sampled_from([0.0, 1e3, 1e6]),
 )
-@settings(max_examples=150)
 def test_it_is_pearsons_correlation_of_every_window(
     values: np.ndarray, data: st.DataObject, power: int, offset: float
 ) -> None:

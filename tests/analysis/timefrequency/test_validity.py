@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata import SelectionError, step_signal
 from iostrata.analysis.methods.hybrid_search import analyse_hybrid
@@ -22,7 +22,6 @@ def bursts(starts: np.ndarray, length: float, end: float, fs: float) -> np.ndarr
     after=st.floats(0, 100),
     off=st.floats(-0.01, 0.01),
 )
-@settings(max_examples=80)
 def test_a_train_holds_from_its_first_burst_to_the_trough_after_its_last(
     first: float, count: int, period: float, duty: float, after: float, off: float
 ) -> None:

@@ -72,7 +72,7 @@ print(json.dumps([messages, size, target.stat().st_size]))
 
 def test_full_disk_at_any_point_is_one_line_and_the_process_lives(tmp_path: Path) -> None:
     """The HDF5 library crashes at the end of a process in which it could not close a file."""
-    command = [sys.executable, "-c", FILL_UP, str(FIXTURES / "ckpt4"), str(tmp_path)]
+    command = [sys.executable, "-c", FILL_UP, str(FIXTURES / "serial1"), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     messages, size, again = json.loads(done.stdout)

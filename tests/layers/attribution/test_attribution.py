@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata import open_trace
 from iostrata.layers.attribution.attribution import attribute_operations
@@ -125,7 +125,6 @@ OPERATION = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150)
 @given(HANDLES, st.lists(OPERATION, max_size=24))
 def test_generated_traces_equal_the_oracle(make_trace, handles, rows):
     count = len(handles)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.layers.statistics.distribution import RequestBytes, ValueCounts, distribution
 from iostrata.model.codes import MOST_BYTES, UNDEFINED_UINT64
@@ -47,7 +47,6 @@ def check_rounded(found: RequestBytes, exact: RequestBytes) -> None:
         assert true <= mine < 1.002 * true or mine == true
 
 
-@settings(max_examples=150)
 @given(some=sizes, other=sizes, pieces=st.integers(1, 4))
 def test_equals_sorting(some: list[int], other: list[int], pieces: int) -> None:
     first, second = counted(some, pieces), counted(other)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from iostrata.layers.selection.window import TickWindow
 from iostrata.layers.summary.bins import BinGrid
@@ -53,7 +53,6 @@ operation_lists = st.lists(
 )
 
 
-@settings(max_examples=150)
 @given(operations=operation_lists, bins=st.sampled_from([2, 16, 64, 1024, 4096]))
 @example(operations=[(0, 4096, 1.0, 0)], bins=4096)
 @example(operations=[(0, 4095, 100.0, 0), (4096, 4096, 7.0, 1)], bins=64)
@@ -81,7 +80,6 @@ def _before(signal: Any, edges: Any) -> Any:
     return volumes
 
 
-@settings(max_examples=150)
 @given(operations=operation_lists, data=st.data(), pieces=st.integers(1, 5))
 def test_order_and_slicing_do_not_change_a_bit(operations: list[Operation], data: Any, pieces: int) -> None:
     odd = [(begin, end, volume * 1.37, category) for begin, end, volume, category in operations]
@@ -103,7 +101,6 @@ far_operations = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     operations=far_operations,
     data=st.data(),
@@ -139,7 +136,6 @@ def test_order_pieces_merging_and_widening_do_not_change_a_bit(
         assert third == fourth
 
 
-@settings(max_examples=150)
 @given(
     operations=st.lists(
         st.tuples(st.integers(-(10**6), 10**6), st.integers(0, 10**6), st.integers(0, 2**30), st.integers(0, 1)).map(

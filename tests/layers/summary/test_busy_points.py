@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.layers.summary import busy_points
 from iostrata.layers.summary.busy_points import BusyPoints
@@ -35,7 +35,6 @@ def looked_at(points: BusyPoints, some: list[tuple[int, int]]) -> int:
     return sum(tick in known for tick in (starts + points._place_in(starts.astype(np.uint64))).tolist()) * points.step
 
 
-@settings(max_examples=150)
 @given(some=st.lists(st.tuples(st.integers(0, POINTS), st.integers(0, POINTS)), min_size=1, max_size=20))
 def test_points_a_tick_apart_are_exact(some: list[tuple[int, int]]) -> None:
     some = [(begin, min(length, POINTS - begin)) for begin, length in some]
@@ -45,7 +44,6 @@ def test_points_a_tick_apart_are_exact(some: list[tuple[int, int]]) -> None:
     assert (points.step, points.length) == (1, len(ticks(some)))
 
 
-@settings(max_examples=150)
 @given(parts=st.lists(intervals, min_size=1, max_size=4), start=st.integers(-50, 50))
 def test_coarser_points_left_and_right(parts: list[list[tuple[int, int]]], start: int) -> None:
     points = BusyPoints(start, start + 300)
@@ -58,7 +56,6 @@ def test_coarser_points_left_and_right(parts: list[list[tuple[int, int]]], start
     assert points.length == looked_at(points, everything)
 
 
-@settings(max_examples=150)
 @given(left=intervals, right=intervals)
 def test_joined(left: list[tuple[int, int]], right: list[tuple[int, int]]) -> None:
     first, second = BusyPoints(0, 300), BusyPoints(0, 300)

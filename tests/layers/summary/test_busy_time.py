@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.layers.summary import busy_points, busy_time
 from iostrata.layers.summary.busy_time import BusyTime
@@ -31,7 +31,6 @@ def ticks(some: Intervals) -> int:
     return len({tick for begin, length in some for tick in range(begin, begin + length)})
 
 
-@settings(max_examples=150)
 @given(some=lists, other=lists, waiting=st.integers(1, 20))
 def test_equals_the_ticks_that_are_covered(some: Intervals, other: Intervals, waiting: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -42,7 +41,6 @@ def test_equals_the_ticks_that_are_covered(some: Intervals, other: Intervals, wa
         assert (second.length, second.step) == (ticks(other), 0)
 
 
-@settings(max_examples=150)
 @given(some=lists, other=lists, stretches=st.integers(0, 6))
 def test_exact_with_points_a_tick_apart(some: Intervals, other: Intervals, stretches: int) -> None:
     with pytest.MonkeyPatch.context() as patch:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata import SelectionError
 from iostrata.layers.summary.memory import FEWEST_BINS, MOST_BINS, MemoryPlan, plan_memory
@@ -35,7 +35,6 @@ def planned(memory: int, signals: int, workers: int | None, chunk: int, definiti
         return str(error)
 
 
-@settings(max_examples=150)
 @given(case=cases, more=st.integers(0, 2**30))
 def test_sums_stay_within_the_bound_and_more_memory_never_gives_less(
     case: Any, more: int, make_definitions: Any
@@ -61,7 +60,6 @@ def test_sums_stay_within_the_bound_and_more_memory_never_gives_less(
     assert richer.events_waiting >= plan.events_waiting
 
 
-@settings(max_examples=150)
 @given(case=cases, bins=st.integers(1, MOST_BINS))
 def test_the_memory_named_for_bins_is_enough(case: Any, bins: int, make_definitions: Any) -> None:
     signals, workers, chunk, memory = case

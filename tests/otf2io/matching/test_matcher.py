@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.model.arrays import RowsOfIds
 from iostrata.model.codes import UNDEFINED_TIME, UNDEFINED_UINT32, UNDEFINED_UINT64, IoFlag, IoRecord, Status
@@ -204,7 +204,6 @@ def streams(draw: st.DrawFn) -> tuple[list[Row], list[int], list[int]]:
     return rows, list(identities), groups
 
 
-@settings(max_examples=200)
 @given(stream=streams())
 def test_equals_the_slow_matching(stream: Any, plain_definitions: Callable[..., Definitions]) -> None:
     rows, identities, groups = stream
@@ -215,7 +214,6 @@ def test_equals_the_slow_matching(stream: Any, plain_definitions: Callable[..., 
     assert found.unmatched == unmatched
 
 
-@settings(max_examples=200)
 @given(stream=streams(), sizes=st.lists(st.integers(1, 9), min_size=1, max_size=4), enough=st.integers(1, 5))
 def test_neither_batches_nor_blocks_matter(
     stream: Any, sizes: list[int], enough: int, plain_definitions: Callable[..., Definitions]
@@ -233,7 +231,6 @@ def test_neither_batches_nor_blocks_matter(
     assert (tally.cut, tally.given_up) == (0, 0)
 
 
-@settings(max_examples=200)
 @given(stream=streams(), sizes=st.lists(st.integers(1, 9), min_size=1, max_size=4), most=st.integers(1, 6))
 def test_a_bound_cuts_and_says_so(
     stream: Any, sizes: list[int], most: int, plain_definitions: Callable[..., Definitions]
@@ -268,7 +265,6 @@ def test_real_archives_equal_the_slow_matching(name: str, read_fixture: Any, col
     assert found.tally.io_events == len(read.events)
 
 
-@settings(max_examples=150)
 @given(stream=streams(), data=st.data())
 def test_does_not_depend_on_the_order_of_locations(
     stream: Any, data: st.DataObject, plain_definitions: Callable[..., Definitions]

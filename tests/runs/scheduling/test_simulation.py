@@ -4,7 +4,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from iostrata.runs.scheduling import simulation
 from iostrata.runs.scheduling.simulation import simulate
@@ -36,7 +36,6 @@ def received(found, weights):
     return (claim / np.where(total > 0, total, 1)) @ np.diff(times)
 
 
-@settings(max_examples=100, deadline=None)
 @given(cases())
 @example(([(0, [(5, 3), (5, 3)]), (0, [(5, 3), (5, 3)]), (0, [(5, 4)])], [[0, 0], [0, 0], [1]], [1, 1, 1, 1]))
 def test_it_is_what_looking_at_every_job_at_every_step_gives(make, stepped, case):
@@ -48,7 +47,6 @@ def test_it_is_what_looking_at_every_job_at_every_step_gives(make, stepped, case
     np.testing.assert_allclose(found.start, truth[:, 1], rtol=1e-9)
 
 
-@settings(max_examples=100, deadline=None)
 @given(cases())
 def test_no_byte_is_moved_twice_and_the_capacity_is_never_exceeded(make, case):
     found = run(make, case)
