@@ -10,7 +10,6 @@ from iostrata.model.document import Record
 from iostrata.model.metrics import FORMATS, columns_of, described, metric, metrics_of
 from iostrata.model.recording import CAPABILITIES, Recording
 
-
 UNITS = {"bytes_per_s": "byte s-1", "bytes": "byte", "_s": "s", "_hz": "Hz"}
 """Units that the ends of names in documents say."""
 
