@@ -1,5 +1,6 @@
 """Functions of POSIX and ISO C by what they do, for recorders that name them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -23,6 +24,8 @@ EVENTS: Final = {
     **dict.fromkeys(("unlink", "unlinkat", "remove"), IoRecord.DELETE_FILE),
 }
 """Functions that are metadata events."""
+STREAMS: Final = re.compile("f(?!sync|datasync).*|rewind")
+"""Functions of ISO C among those that read, write, open and so on."""
 ITEMS: Final = dict.fromkeys(("fread", "fwrite"), True)
 """Functions whose result counts items."""
 EXPLICIT: Final = dict.fromkeys(("pread", "preadv", "pwrite", "pwritev"), True)

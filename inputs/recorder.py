@@ -13,7 +13,7 @@ from ..model.codes import IoFlag, IoMode, IoRecord
 from ..model.errors import TraceError, import_library
 from ..model.stream.calls import Regions
 from .calls import CalledFunctions, nested_calls
-from .functions import EVENTS, NONE, TRANSFERS, plain_names
+from .functions import EVENTS, NONE, STREAMS, TRANSFERS, plain_names
 from .parquet import one_array, parquet_memory, parquet_names, parquet_parts, places_of
 from .recognition import Recorder
 from .rows import Transfers, pairs_of
@@ -44,8 +44,6 @@ _CALLS: Final = {
 }
 _PREFIXES: Final = {"H5": _HDF5, "MPI_": _MPI_IO}
 """Layers of all other functions that are called so."""
-_STREAMS: Final = re.compile("f(?!sync|datasync).*|rewind")
-"""Functions of ISO C among those that read, write, open and so on."""
 
 
 def recognises(_head: bytes, path: Path) -> bool:
@@ -139,7 +137,7 @@ def _meaning(name: str) -> tuple[int, int, int, int]:
     if library is not None:
         return library, NONE, NONE, 0
     (plain,) = plain_names([name])
-    layer = _ISOC if _STREAMS.fullmatch(plain) else _POSIX
+    layer = _ISOC if STREAMS.fullmatch(plain) else _POSIX
     return layer, TRANSFERS.get(plain, NONE), EVENTS.get(plain, NONE), 0
 
 

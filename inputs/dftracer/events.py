@@ -7,7 +7,7 @@ import numpy as np
 
 from ...model.arrays import Columns, Ints, Links, Mask
 from ...model.stream.damage import LocationDamage
-from ..functions import looked_up
+from ..functions import EVENTS, STREAMS, TRANSFERS, looked_up
 from ..rows import lost
 from .fields import COMPLETE, METADATA, UNKNOWN
 from .lines import Lines
@@ -70,6 +70,9 @@ class Joined:
             if what == "rank" and value.isdecimal() and len(value) < 10:
                 self.ranks[int(process[row])] = int(value)
         layer = looked_up(part.columns["cat"], part.names, _LAYER_CODES, _NO_LAYER)
+        streams = [TRANSFERS.keys() | EVENTS.keys() >= {one} and STREAMS.fullmatch(one) for one in part.names]
+        of_streams = np.array([*map(bool, streams), False])[part.columns["name"]]
+        layer[(layer == _LAYER_CODES["POSIX"]) & of_streams] = _LAYER_CODES["STDIO"]
         calls = letter == COMPLETE
         texts = {
             "function": own[part.columns["name"]],

@@ -36,6 +36,8 @@ _SINCE_2001: Final = 10**15
 _MICROSECOND: Final = NANOSECONDS // 10**6
 _LONGEST: Final = LONGEST // _MICROSECOND
 _EVENT: Final = re.compile(rb'\A[\[\s]*\{[^\n]*"(?:cat|ph)"\s*:[^\n]*"(?:ts|args|pid)"\s*:')
+WITH_A_STEP: Final = re.compile(rb'\A[\[\s]*\{[^\n]*"pid"\s*:\s*\d+\s*,\s*"step"\s*:')
+"""An event with a step, as TAU writes it."""
 _MOST_FILES: Final = 1 << 20
 
 
@@ -43,7 +45,11 @@ def recognises(head: bytes, path: Path) -> bool:
     """Tell DFTracer's files by their first event; a folder by any of its files."""
     if path.is_dir():
         return bool(_files(path, 1))
-    return _EVENT.match(first_text(head)) is not None
+    return _is_event(first_text(head))
+
+
+def _is_event(text: bytes) -> bool:
+    return _EVENT.match(text) is not None and WITH_A_STEP.match(text) is None
 
 
 def _files(folder: Path, most: int = _MOST_FILES) -> list[Path]:
@@ -52,7 +58,7 @@ def _files(folder: Path, most: int = _MOST_FILES) -> list[Path]:
         if path.is_file():
             with path.open("rb") as file:
                 head = file.read(1 << 14)
-            if head and _EVENT.match(first_text(head)):
+            if head and _is_event(first_text(head)):
                 found.append(path)
                 if len(found) == most:
                     break
@@ -64,19 +70,28 @@ def open_dftracer(path: Path) -> RowSource:
 
     Raises TraceError if no event can be read, or a folder's files are of several runs.
     """
-    files = _files(path) if path.is_dir() else [path]
+    return read_files(path, _files(path) if path.is_dir() else [path], RECORDER)
+
+
+def read_files(path: Path, files: list[Path], recorder: Recorder, numbered_by_rank: bool = False) -> RowSource:
+    """Read files of trace events of a run; `numbered_by_rank` where the numbers of processes are their ranks.
+
+    Raises TraceError as `open_dftracer`.
+    """
     parts = [read_lines(one) for one in files]
     _check_one_run(path, files, parts)
     if all(without_time(part).all() for part in parts):
         faults = [part.fault for part in parts if part.fault]
         raise TraceError(
-            f"{path}: no event can be read{f' ({faults[0]})' if faults else ''}; DFTracer writes each on a line of its "
-            "own, with the time ts"
+            f"{path}: no event can be read{f' ({faults[0]})' if faults else ''}; {recorder.name} writes each on a line "
+            "of its own, with the time ts"
         )
     joined = Joined()
     for part in parts:
         joined.add(part)
-    return _source(path, joined, Events.concatenate(joined.parts))
+    if numbered_by_rank:
+        joined.ranks.update((row, number) for (_, number), row in joined.processes.items() if 0 <= number < 2**31)
+    return _source(path, joined, Events.concatenate(joined.parts), recorder)
 
 
 def _check_one_run(folder: Path, files: list[Path], parts: list[Lines]) -> None:
@@ -105,7 +120,7 @@ def _check_one_run(folder: Path, files: list[Path], parts: list[Lines]) -> None:
         )
 
 
-def _source(path: Path, joined: Joined, events: Events) -> RowSource:
+def _source(path: Path, joined: Joined, events: Events, recorder: Recorder) -> RowSource:
     names, processes = tuple(joined.names), len(joined.processes)
     functions = plain_names(names)
     watched = events.layer >= 0
@@ -171,6 +186,7 @@ def _source(path: Path, joined: Joined, events: Events) -> RowSource:
     io[sound] = True
     run = RecordedRun(
         recording=_recording(
+            recorder,
             joined,
             known,
             layers,
@@ -200,7 +216,8 @@ def _source(path: Path, joined: Joined, events: Events) -> RowSource:
 def _regions(events: Events, names: tuple[str, ...]) -> tuple[Regions, Links]:
     """Return the functions that were called, and which one each call is of."""
     function, of_name, of_category = pairs_of(events.function, events.category)
-    of_layer = [LAYERS.get(names[one]) for one in of_category.tolist()]
+    _, first = np.unique(function, return_index=True)
+    of_layer = [_LAYERS[one] if one >= 0 else None for one in events.layer[first].tolist()]
     paradigm = [
         0 if layer else OF_MPI if COMMUNICATING.fullmatch(names[category]) else _OF_USER
         for layer, category in zip(of_layer, of_category.tolist(), strict=True)
@@ -267,12 +284,14 @@ def _offsets(events: Events, kind: npt.NDArray[np.uint8], functions: list[str], 
     return found
 
 
-def _recording(joined: Joined, ranks: bool, layers: tuple[str, ...], overlap: list[str]) -> Recording:
+def _recording(
+    recorder: Recorder, joined: Joined, ranks: bool, layers: tuple[str, ...], overlap: list[str]
+) -> Recording:
     notes = ["Handles are inferred: one for each process, layer and file", "times are whole microseconds"]
     if not ranks:
         notes.append("ranks are not recorded: processes are numbered in their order")
-    return RECORDER.recording(
-        format="DFTracer, trace events in JSON",
+    return recorder.recording(
+        format=f"{recorder.name}, trace events in JSON",
         handles="inferred",
         nodes=any(host for host, _ in joined.processes),
         layers=layers,

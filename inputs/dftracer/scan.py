@@ -17,11 +17,18 @@ _FIRST_TEXT: Final = len(NUMBERS)
 _LETTER: Final = NUMBERS.index("ph")
 _BLANK_ROW: Final = np.array([*(UNKNOWN for _ in NUMBERS), *(-1 for _ in TEXTS)], np.int64)
 
-_TOP: Final = {"pid": "pid", "tid": "tid", "ts": "ts", "dur": "dur", "ph": "ph", "name": "name", "cat": "cat"}
+_TOP: Final = {
+    **{name: name for name in ("pid", "tid", "ts", "dur", "ph", "name", "cat")},
+    # As TAU has them.
+    "return": "ret",
+    "pathname": "fname",
+}
 _INNER: Final = {
     **{name: name for name in ("fd", "ret", "offset", "count", "size", "flags", "fname", "fhash", "hostname", "hhash")},
     "name": "arg_name",
     "value": "arg_value",
+    "path": "fname",
+    "nmemb": "count",
 }
 """Columns by the keys of an event, and of its arguments."""
 

@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from io import SEEK_END, BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -48,7 +48,11 @@ def _delimiter(line: str) -> str:
     return max(",;\t", key=line.count)
 
 
-def read_text(path: Path) -> TableColumns:
+Roles = Callable[[Path, Iterable[str]], tuple[dict[str, str], dict[str, int]]]
+"""What finds the columns by their names, as `table_roles` does."""
+
+
+def read_text(path: Path, roles: Roles = table_roles) -> TableColumns:
     """Read a table that is text.
 
     Raises TraceError if it cannot be read.
@@ -68,10 +72,10 @@ def read_text(path: Path) -> TableColumns:
             require_memory(path, size * _OF_JSON, f"a table of {bytes_text(size)} of JSON")
         try:
             if start.startswith(b"{"):
-                return _of_objects(path, _lines(file), faults)
+                return _of_objects(path, _lines(file), faults, roles)
             if start.startswith(b"["):
-                return _of_objects(path, _array(path, file), faults)
-            return _csv(path, file, start, faults)
+                return _of_objects(path, _array(path, file), faults, roles)
+            return _csv(path, file, start, faults, roles)
         except pyarrow.ArrowException as error:
             reason = str(error).splitlines()[0]
             if "straddl" in reason:
@@ -94,7 +98,7 @@ def _inflated(path: Path, faults: list[str]) -> memoryview:
     return memoryview(text)[: text.rfind(b"\n") + 1] if faults else memoryview(text)
 
 
-def _csv(path: Path, file: BinaryIO, start: bytes, faults: list[str]) -> TableColumns:
+def _csv(path: Path, file: BinaryIO, start: bytes, faults: list[str], roles: Roles) -> TableColumns:
     """Read everything as text, so that one bad number does not refuse a table."""
     import pyarrow
     import pyarrow.compute
@@ -106,7 +110,7 @@ def _csv(path: Path, file: BinaryIO, start: bytes, faults: list[str]) -> TableCo
         names = next(csv.reader([line], delimiter=delimiter))
     except csv.Error as error:
         raise TraceError(f"{path}: the names of the table's columns cannot be read: {error}") from None
-    found, scale = table_roles(path, names)
+    found, scale = roles(path, names)
     if not start[len(_first_line(start)) :].strip():
         return TableColumns(dict.fromkeys(found, pyarrow.array([], pyarrow.string())), scale, 0, faults=tuple(faults))
     begin = file.tell()
@@ -173,13 +177,13 @@ def _array(path: Path, file: BinaryIO) -> list[Any]:
     return found
 
 
-def _of_objects(path: Path, objects: Iterable[Any], faults: list[str]) -> TableColumns:
+def _of_objects(path: Path, objects: Iterable[Any], faults: list[str], roles: Roles) -> TableColumns:
     import pyarrow
 
     read = list(objects)
     rows = [row for row in read if isinstance(row, dict)]
     names = dict.fromkeys(name for row in rows for name in row)
-    found, scale = table_roles(path, names)
+    found, scale = roles(path, names)
     columns = {
         role: pyarrow.array([_plain(row.get(name)) for row in rows], pyarrow.string()) for role, name in found.items()
     }

@@ -1,9 +1,11 @@
-"""Lines of a source become records: JSON lines of operations or bins, TMIO's, and server counters as CSV."""
+"""Lines of a source become records: JSON of operations or bins, TMIO's, server counters and LDMS's events as CSV."""
 
+import csv
 import json
 import math
 from typing import Any, Final
 
+from ...inputs.ldms import LAYERS
 from ...inputs.tmio import bandwidth_rows
 from .intake import MOST_BYTES, MOST_LAYERS, Intake, Key, ReadRecords
 
@@ -28,6 +30,7 @@ class LineReader:
         self._anew = False
         self._keys: dict[object, Key] = {}
         self._columns: list[str] | None = None
+        self._places: list[int] = []
         self._row: tuple[float, list[float]] | None = None
         self._records = ReadRecords()
         self._decode = json.JSONDecoder().raw_decode
@@ -60,7 +63,7 @@ class LineReader:
         """Say that the file was cut or replaced: what follows is its beginning."""
         self._job.counts.truncations += 1
         self._rest, self._too_long, self._anew = b"", False, True
-        self._columns, self._row = None, None
+        self._columns, self._row, self._places = None, None, []
 
     def _line(self, line: bytes) -> None:
         try:
@@ -179,12 +182,18 @@ class LineReader:
                 self._add(Key("MPI-IO", direction), start, end, round(volume))
 
     def _counters(self, line: str) -> None:
-        """Take a row of a table of rates, which hold from its time to that of the next row."""
-        cells = [cell.strip() for cell in line.split(",")]
+        """Take a row of a table of rates, which hold from its time to that of the next row; or of LDMS's events."""
+        cells = [cell.strip() for cell in next(csv.reader([line]))]
         if self._columns is None:
+            if set(_EVENT) <= set(cells):
+                self._columns, self._places = cells, [cells.index(name) for name in _EVENT]
+                return
             if cells[0] != "time" or len(cells) < 2 or not all(cell in _RATES for cell in cells[1:]):
                 raise ValueError
             self._columns = [_RATES[cell] for cell in cells[1:]]
+            return
+        if self._places:
+            self._event(*(cells[place] for place in self._places))
             return
         if len(cells) != len(self._columns) + 1:
             raise ValueError
@@ -196,7 +205,14 @@ class LineReader:
             if rate > 0:
                 self._add(Key(SERVER, direction), before[0], time, _whole(round(rate * (time - before[0]))))
 
+    def _event(self, module: str, kind: str, volume: str, start: str, took: str) -> None:
+        """Take an event of the Darshan connector of LDMS; only what moves bytes is followed."""
+        if kind in MODES:
+            begin = _number(float(start))
+            self._add(self._key(LAYERS[module], kind), begin, begin + _number(float(took)), _whole(int(volume)))
 
+
+_EVENT: Final = ("module", "op", "len", "start", "dur")
 _RATES: Final = {
     "bytes_per_second": "total",
     "read_bytes_per_second": "read",

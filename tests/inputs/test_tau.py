@@ -1,0 +1,67 @@
+"""TAU's I/O wrapper: trace events with the result beside the arguments, and streams among the calls of POSIX."""
+
+import json
+
+import iostrata
+import pytest
+from iostrata.inputs.recognition import find_recorder
+
+pytest.importorskip("numba")
+
+START = 1_636_144_555_000_000
+
+
+def event(name, at, dur, result, pathname=None, cat="POSIX", rank=3, **arguments):
+    told = {"ts": START + at, "dur": dur, "ph": "X", "tid": 0, "pid": rank, "step": 0, "cat": cat, "name": name}
+    if arguments:
+        told["args"] = arguments
+    if pathname is not None:
+        told["pathname"] = pathname
+    return json.dumps(told if result is None else {**told, "return": result})
+
+
+EVENTS = [
+    event("fopen", 0, 600, "0x2ea32c0", path="log.lammps", mode="w"),
+    event("fprintf", 1000, 30, 20, "log.lammps", stream="0x2ea32c0"),
+    event("fwrite", 2000, 10, 27, "log.lammps", ptr="0xa5", size=8, nmemb=27, stream="0x2ea32c0"),
+    event("open", 3000, 50, 5, path="/data", flags=0),
+    event("write", 4000, 100, 4096, "/data", fd=5, count=8192),
+    event("read", 5000, 100, 18446744073709551615, "/data", fd=5, count=8),
+    event("close", 6000, 5, 0, "/data", fd=5),
+    event("fclose", 7000, 9, 0, "log.lammps", fp="0x2ea32c0"),
+    event("program exit", 9000, 1000, None, cat="TAU"),
+]
+
+
+@pytest.fixture
+def trace(tmp_path):
+    path = tmp_path / "events.json"
+    lines = ",\n".join(EVENTS).replace('"fd": 5, "count": 8}', '"fd": 5, "buf": 0x7fff, "count": 8}')
+    path.write_text(f"[\n{lines}\n]\n")
+    assert find_recorder(path).name == "TAU"
+    return iostrata.open_trace(path, files="all")
+
+
+def test_calls_are_operations_with_what_they_returned(trace):
+    told = {
+        (name, way): (one.operations, one.bytes, one.undefined_bytes_operations)
+        for name, layer in trace.layers.items()
+        for way in layer.directions
+        for one in [layer.statistics(way)]
+    }
+    # A result of −1 is no number of bytes.
+    assert told == {
+        ("ISOC", "write"): (2, 20 + 27 * 8, 0),
+        ("POSIX", "write"): (1, 4096, 0),
+        ("POSIX", "read"): (1, 0, 1),
+    }
+    assert not trace.damage.damaged
+    assert trace.duration == pytest.approx(0.01)
+    assert trace.definitions.groups.rank.tolist() == [3]
+    assert trace.definitions.recording.recorder == "TAU"
+
+
+def test_files_and_opens_are_of_their_layer(trace):
+    table = trace.breakdown("file")
+    opens = dict(zip(zip(table.layer, table.key, strict=True), table.columns["opens"].tolist(), strict=True))
+    assert opens == {("ISOC", "log.lammps"): 1, ("POSIX", "/data"): 1}
