@@ -5,7 +5,7 @@ import json
 import math
 from typing import Any, Final
 
-from ...inputs.ldms import LAYERS
+from ...inputs.table.ldms import LAYERS
 from ...inputs.tmio import bandwidth_rows
 from .intake import MOST_BYTES, MOST_LAYERS, Intake, Key, ReadRecords
 

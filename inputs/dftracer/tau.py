@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Final
 
-from .dftracer.reader import WITH_A_STEP, read_files
-from .inflating import first_text
-from .recognition import Recorder
-from .source import RowSource
+from ..inflating import first_text
+from ..recognition import Recorder
+from ..source import RowSource
+from .reader import WITH_A_STEP, read_files
 
 
 def recognises(head: bytes, path: Path) -> bool:
