@@ -396,7 +396,7 @@ def _blamed(sums: IterationSums, first: int, count: int) -> dict[int, _Blamed]:
     # Of two ranks the usual one is the earlier.
     late = begin[latest[last]] - begin[latest[(low + last) // 2]]
     ranks, second = np.append(sums.scope.definitions.groups.rank, -1), sums.scope.window.ticks_per_second
-    summed = np.add.reduceat(ticks[slowest], low) if len(low) else low
+    summed = np.add.reduceat(ticks[slowest], low) if len(ticks) else ticks
     columns = (ranks[process[slowest[last]]], ranks[process[latest[last]]], late / second, summed / second)
     rows = (_Blamed(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
     known = (one._replace(slowest=None) if one.slowest == -1 else one for one in rows)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from iostrata import SelectionError, find_loops, open_trace
 from iostrata.analysis.loops.words import blame_text
+from iostrata.model.codes import IoRecord
 
 TRUTH = {
     "ckpt4": {"ckpt_*.dat": 20, "run.log": 80},
@@ -170,3 +171,12 @@ def test_a_line_of_a_log_that_takes_microseconds_is_no_outlier(make_trace):
     (loop,) = find_loops(make_trace([("POSIX", "/data/log", -1)], rows, length=30_000_000)).outermost
     assert loop.count == 19
     assert not any(one.outlier for one in loop.iterations)
+
+
+def test_iterations_that_move_nothing_have_sums_too(make_trace):
+    """A benchmark of metadata opens and closes only: no rank has operations."""
+    kinds = (IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE)
+    events = [{"kind": kind, "time": 10 * n + 3 * m, "handle": 10} for n in range(12) for m, kind in enumerate(kinds)]
+    (loop,) = find_loops(make_trace([("POSIX", "/data/out", -1)], (), events)).outermost
+    assert loop.count == 12
+    assert {one.layers["POSIX"].metadata_operations for one in loop.iterations} == {2}
