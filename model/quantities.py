@@ -54,6 +54,19 @@ def seconds_text(value: float, digits: int = 3) -> str:
     return f"{_number(value / size, digits)} {unit}"
 
 
+def seconds_range_text(least: float, most: float) -> str:
+    """Return from how many to how many seconds; one number where two digits of both are the same.
+
+    >>> seconds_range_text(1.14, 3.1), seconds_range_text(0.05, 2.0), seconds_range_text(0.188, 0.1881)
+    ('1.1 to 3.1 s', '50 ms to 2 s', '190 ms')
+    """
+    first, last = seconds_text(least, 2), seconds_text(most, 2)
+    if first == last:
+        return first
+    number, unit = first.split(" ")
+    return f"{number} to {last}" if last.endswith(f" {unit}") else f"{first} to {last}"
+
+
 def interval_text(value: float, interval: tuple[float, float] | None) -> str:
     """Return a time with its interval, with the digits that the interval's width warrants.
 

@@ -12,6 +12,7 @@ from ...layers.trace import Trace
 from ...model.document import Document
 from ..findings.find import Finding, find
 from ..registry import DEFAULT_METHOD
+from .headline import Headline, headline_of
 from .iterations import loops_of
 from .layer_periods import LayerPeriod, layer_periods
 from .loop_story import story_by_loops
@@ -54,6 +55,8 @@ class Overview:
         What the I/O was, segment by segment.
     findings : tuple of Finding
         Of the whole trace, those that matter most first.
+    headline : Headline
+        Which share of the run is I/O, and why.
     """
 
     trace: Trace
@@ -61,6 +64,7 @@ class Overview:
     rows: tuple[OverviewRow, ...]
     story: tuple[Segment, ...]
     findings: tuple[Finding, ...]
+    headline: Headline
 
     @property
     def periods(self) -> tuple[LayerPeriod, ...]:
@@ -71,6 +75,7 @@ class Overview:
         """Return the document of ``iostrata TRACE --json``."""
         return document(
             self.trace,
+            headline=self.headline.to_dict(),
             layers=[row.to_dict() for row in self.rows],
             flushes=[
                 {"layer": layer.name, "operations": layer.flushes, "busy_s": layer.flush_busy_s}
@@ -112,4 +117,5 @@ def overview_of(
         if one.operations or (one.layer, one.direction) in known
     )
     story = story_by_loops(trace, results_of(known.values()), [one.name for one in chosen], method, fs)
-    return Overview(trace, chosen, rows, story, find(trace))
+    findings = find(trace)
+    return Overview(trace, chosen, rows, story, findings, headline_of(trace, findings))

@@ -26,6 +26,7 @@ def write_amplification(facts: Facts, *, amplification: float = 1.1, extra_bytes
 
     Notes
     -----
+    :In short: more is written below than asked for above; writing only that.
     :Why: Each byte too many costs time at the storage, and may be read and written again.
     :How it is measured: Bytes by descent: all writes through handles below the upper layer's, over the bytes of the
         upper layer; cost is their share of the lower layer's time.
@@ -52,6 +53,7 @@ def read_amplification(facts: Facts, *, amplification: float = 1.1, extra_bytes:
 
     Notes
     -----
+    :In short: more is read below than asked for above; reading only that.
     :Why: Whole chunks are read for a part of them, or the same again.
     :How it is measured: As for ``write-amplification``.
     :When it is wrong: Read-ahead of a library that pays off later looks the same.
@@ -129,6 +131,7 @@ def data_sieving(facts: Facts, *, least_bytes: float = 64 * KIB) -> Iterator[Mat
 
     Notes
     -----
+    :In short: blocks are read, changed and written back; writing without gaps.
     :Why: A library reads a block, changes part of it and writes it back, under a lock.
     :How it is measured: Reads of the lower layer attributed to writes of the upper one.
     :When it is wrong: A library that reads its own header inside a write is reported as well; mind the bytes.

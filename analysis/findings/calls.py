@@ -7,7 +7,7 @@ import numpy as np
 from ...layers.flow.flow import Flow
 from ...model.quantities import bytes_text, counted, named_ranks, percent_text, seconds_text
 from .counted import CountedFacts
-from .facts import MIB, Facts, Match, ends_of
+from .facts import MIB, CollectiveFlow, Facts, Match, ends_of
 from .rule import finding
 
 
@@ -54,6 +54,7 @@ def funnelled_collective(
 
     Notes
     -----
+    :In short: collective {direction} go through {who} only; more aggregators.
     :Why: One process writes at the speed of one process, and the others send it their data first.
     :How it is measured: Ranks that moved bytes below the call over ranks that took part; cost is the time in the calls,
         and the text says for how much of it nothing moves below.
@@ -75,6 +76,8 @@ def funnelled_collective(
         names = [facts.definitions.system_tree.name[row] for row in nodes.tolist() if row >= 0]
         way = "leave" if flow.direction == "write" else "arrive"
         busy, idle = _idle_below(flow, facts)
+        cost, below = facts.longest_s(found.upper), facts.longest_s(found.lower)
+        spread = below * len(ranks) / len(asking)
         yield Match(
             flow.upper,
             f"collective {flow.upper} {flow.direction}s of {len(asking):,} ranks {way} through {flow.lower} on "
@@ -94,6 +97,10 @@ def funnelled_collective(
                 "busiest_rank_share": flow.lower_ranks.ranks.busiest_share,
             },
             cells=found.upper,
+            cost_s=cost,
+            gain_s=(below / 2, max(below / 2, cost - spread)),
+            gain_reason=f"from half of the {seconds_text(below)} in {flow.lower}, by twice as many ranks, to all but "
+            f"{seconds_text(spread)}, by all ranks and without waiting",
             where=facts.where(found.lower),
         )
 
@@ -115,6 +122,7 @@ def collective_without_benefit(
 
     Notes
     -----
+    :In short: collective calls take time to coordinate and merge nothing; independent calls.
     :Why: Coordination costs and brings nothing.
     :How it is measured: Requests above over requests below, and the share of the calls in which nothing runs below.
     :When it is wrong: A library may decide call by call; where some calls do merge, keep them.
@@ -145,6 +153,8 @@ def collective_without_benefit(
             cells=found.upper,
             where=found.where_called(facts),
             cost_s=exclusive * facts.longest_s(found.upper),
+            gain_s=(exclusive * _beyond_fastest(found, facts), exclusive * facts.longest_s(found.upper)),
+            gain_reason="from all calls as long as the fastest quarter, to no coordination at all",
         )
 
 
@@ -161,6 +171,7 @@ def waiting_ranks(facts: Facts, *, least_share: float = 0.05, least_s: float = 0
 
     Notes
     -----
+    :In short: ranks wait in collective calls while others transfer; sharing the transfers.
     :Why: They could compute.
     :How it is measured: For each call the ticks in which others transfer while a rank that moves nothing is in the
         call; cost is the mean of those that wait. Beside ``funnelled-collective``, from which it follows, it is for
@@ -240,6 +251,7 @@ def layer_overhead(
 
     Notes
     -----
+    :In short: the library works or waits while nothing moves below; fewer and larger calls.
     :Why: Packing, conversion, communication or waiting in the library.
     :How it is measured: Union of the layer's operations less the time in which the next layer has one.
     :When it is wrong: Data that a library keeps in memory moves later.
@@ -261,6 +273,12 @@ def layer_overhead(
             cells=flow.parts["upper"],
             cost_s=idle,
         )
+
+
+def _beyond_fastest(found: CollectiveFlow, facts: Facts) -> float:
+    """Return in s what calls take longer than if all took as long as the fastest quarter of them at most."""
+    ticks = found.calls.end - found.calls.begin
+    return float(np.maximum(0, ticks - np.quantile(ticks, 0.25)).sum()) / facts.cells.window.ticks_per_second
 
 
 def _idle_below(flow: Flow, facts: Facts) -> tuple[float, float]:

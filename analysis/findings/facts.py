@@ -21,6 +21,9 @@ Numbers = npt.NDArray[np.integer[Any]]
 """Numbers of processes or files, −1 where unknown."""
 LEAST_SHARE: Final = 0.01
 """What concerns less of the bytes and of the time is no warning."""
+MUCH_OF_RUN: Final = 0.02
+MUCH_OF_IO: Final = 0.1
+"""From which shares on flushes and closes are told whatever stands beside them."""
 KIB: Final = 2**10
 MIB: Final = 2**20
 FILES_SHOWN: Final = 8
@@ -45,6 +48,10 @@ class Match:
         What it costs the run, in s; None for the time that the rank which is longest in these operations spends there.
     minor : bool
         Whether it is for information, whatever it costs.
+    gain_s : tuple of float or None
+        What of it could be saved, at least and at most, as the trace shows a better case; None where it shows none.
+    gain_reason : str
+        Which one.
     where : dict or None
         Who did it, on which files and when, as evidence; None where that is who did the operations in `cells`.
     """
@@ -55,6 +62,8 @@ class Match:
     cells: Mask | None = None
     cost_s: float | None = None
     minor: bool = False
+    gain_s: tuple[float, float] | None = None
+    gain_reason: str = ""
     where: dict[str, Any] | None = None
 
 
@@ -117,6 +126,12 @@ class Facts:
         """Length of the window in s."""
         window = self.cells.window
         return (window.end - window.start) / window.ticks_per_second
+
+    def is_much(self, seconds: float) -> bool:
+        """Tell whether a rank's time of some calls is `MUCH_OF_RUN`, or `MUCH_OF_IO` of what any rank is in I/O."""
+        cost = self.trace.calls.cost
+        io_s = np.inf if cost is None else float(cost.io.max(initial=0.0))
+        return seconds > 0 and seconds >= min(MUCH_OF_RUN * self.run_s, MUCH_OF_IO * io_s)
 
     def rank_seconds(self, cells: Mask) -> Floats:
         """Return the time that each process spends in some operations, one after the other, float64 (processes,)."""

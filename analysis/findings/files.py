@@ -37,6 +37,7 @@ def read_back(
 
     Notes
     -----
+    :In short: processes read what they wrote themselves; keeping it in memory.
     :Why: What was in memory comes from the file system again.
     :How it is measured: Bytes of reads within stretches that the same process had begun to write, each read counted,
         where the trace has offsets. Score-P records those of ``pread`` and ``pwrite``, not those of ``read``, ``write``
@@ -80,6 +81,7 @@ def stray_files(facts: Facts, *, inside: float = 100, local_bytes: float = MIB) 
 
     Notes
     -----
+    :In short: files that are not the program's are used inside of calls; leaving them out.
     :Why: Each call pays for it, or data is lost with the node.
     :How it is measured: Operations on files set aside whose parent is an operation.
     :When it is wrong: Node-local files are right for what is needed only there.

@@ -10,7 +10,7 @@ from ...layers.trace import Trace
 from ...model.document import Record
 from ...model.errors import IostrataError
 from ...model.plugins import PluginWarning
-from ...model.quantities import percent_text, seconds_text
+from ...model.quantities import counted, named_ranks, percent_text, seconds_range_text, seconds_text
 from ...model.recording import Recording
 from .counted import CountedFacts
 from .facts import Facts, Match
@@ -18,6 +18,8 @@ from .rule import SEVERITIES, Rule, rules, severity_of
 
 LEAST_COST: Final = 0.001
 """What costs a smaller share of the run is only counted where there is little room: runs differ by more."""
+_NAMED: Final = 4
+"""More ranks than these are not named."""
 _BY_COUNTERS: Final = " (by sums of the whole run)"
 
 
@@ -48,9 +50,25 @@ class Finding(Record):
         What to do about it.
     caution : str
         Why it may be wrong; empty where nothing is known against it.
+    gain_s : tuple of float or None
+        What of the cost could be saved, at least and at most, in s, by what the trace shows of a better case; None
+        where it shows none.
+    gain_reason : str
+        Which better case.
     """
 
-    ENTRIES: ClassVar = ("id", "severity", "layer", "text", "cost_s", "cost_share", "evidence", "advice")
+    ENTRIES: ClassVar = (
+        "id",
+        "severity",
+        "layer",
+        "text",
+        "cost_s",
+        "cost_share",
+        "gain_s",
+        "gain_reason",
+        "evidence",
+        "advice",
+    )
 
     id: str
     severity: str
@@ -61,6 +79,8 @@ class Finding(Record):
     evidence: Mapping[str, Any]
     advice: str
     caution: str = ""
+    gain_s: tuple[float, float] | None = None
+    gain_reason: str = ""
 
     @property
     def statement(self) -> str:
@@ -73,7 +93,13 @@ class Finding(Record):
         if self.cost_s is None or self.cost_share is None:
             return self.statement
         cost = f"; costs at most {seconds_text(self.cost_s)}, {percent_text(self.cost_share)} of the run"
-        return self.sentence + cost + self.caution
+        gain = f", of which {self.gain_text} could be saved ({self.gain_reason})" if self.gain_s else ""
+        return self.sentence + cost + gain + self.caution
+
+    @property
+    def gain_text(self) -> str:
+        """What could be saved, from which time to which; empty where that is not known."""
+        return "" if self.gain_s is None else seconds_range_text(*self.gain_s)
 
     @property
     def ranks(self) -> tuple[int, ...]:
@@ -158,6 +184,18 @@ def _is_beside(one: Finding, causes: Mapping[str, float], found: Iterable[tuple[
     return any(other.id in causes and (other.cost_s or 0.0) >= causes[other.id] * cost for other in beside)
 
 
+def _names(text: str, evidence: Mapping[str, Any]) -> str:
+    """Return which files and ranks a finding is about, in brackets, as far as its text does not say so."""
+    files, ranks = (one if isinstance(one := evidence.get(name), list) else [] for name in ("files", "ranks"))
+    told = []
+    if files and files[0] not in text and " files" not in text:
+        others = evidence.get("file_count", 1) - 1
+        told.append(f"{files[0]} and {counted(others, 'other')}" if others > 0 else files[0])
+    if 0 < len(ranks) <= _NAMED and evidence.get("rank_count", len(ranks)) == len(ranks) and "rank" not in text:
+        told.append(named_ranks(ranks))
+    return f" ({'; '.join(told)})" if told else ""
+
+
 def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match) -> Finding:
     """Return a match with what it costs."""
     cost = facts.cost(match)
@@ -167,14 +205,18 @@ def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match) -> Finding:
         where = {} if match.cells is None or isinstance(facts, CountedFacts) else facts.where(match.cells)
     caution = _BY_COUNTERS if isinstance(facts, CountedFacts) else ""
     caution += " (may come from the trace's damage)" if facts.trace.damage.damaged else ""
+    evidence = {**match.evidence, **where}
     return Finding(
         rule.id,
         "info" if match.minor or rule.may_be_meant else severity_of(share),
         match.layer,
-        match.text,
+        match.text + _names(match.text, evidence),
         cost,
         share,
-        {**match.evidence, **where},
+        evidence,
         rule.advice,
         caution,
+        # Nothing can save more than there is to pay.
+        None if match.gain_s is None or cost is None else (min(match.gain_s[0], cost), min(match.gain_s[1], cost)),
+        match.gain_reason,
     )

@@ -30,7 +30,7 @@ def _flushes_counted(counters: CountedFacts, *, least_share: float, least_s: flo
 
 @finding(needs=("flushes",), by_time=True, counted=_flushes_counted)
 def flush_dominates(facts: Facts, *, least_share: float = 0.5, least_s: float = 0.01) -> Iterator[Match]:
-    """Flushes take longer than the writes they flush.
+    """Flushes take longer than the writes they flush, or 2 % of the run, or 10 % of the I/O.
 
     Parameters
     ----------
@@ -41,8 +41,10 @@ def flush_dominates(facts: Facts, *, least_share: float = 0.5, least_s: float = 
 
     Notes
     -----
+    :In short: flushes take long; fewer flushes.
     :Why: Each waits for the storage instead of memory.
-    :How it is measured: Union of flushes against union of writes of the layer, in the highest layer where it is so.
+    :How it is measured: The time of the rank that is longest in the layer's flushes, and of that in its writes; what a
+        flush of a higher layer causes is not told again.
     :When it is wrong: Data that must outlive a crash needs them.
     :What helps: Flush once at the end of a phase instead of after each write; drop MPI_File_sync, nc_sync and H5Fflush
         before a close that does it anyway; let one rank flush a shared file; where nothing must outlive a crash of the
@@ -58,16 +60,17 @@ def flush_dominates(facts: Facts, *, least_share: float = 0.5, least_s: float = 
         mask = flush & of_layer & ~reported
         if not mask.any():
             continue
-        one = facts.trace.layers[layer]
-        flushing, writing = one.flush_busy_s, one.statistics("write").busy_s
-        if flushing < least_s or flushing < least_share * (flushing + writing):
+        written = cells.of(layer, "write")
+        flushing, writing = facts.longest_s(mask), facts.longest_s(written)
+        if flushing < least_s or (flushing < least_share * (flushing + writing) and not facts.is_much(flushing)):
             continue
         reported |= mask
-        count, writes = cells.operations(mask), cells.operations(cells.of(layer, "write"))
-        beside = f"{counted(writes, 'write')} for {seconds_text(writing)}" if writes else "without any write"
+        count, writes = cells.operations(mask), cells.operations(written)
+        beside = f", {counted(writes, 'write')} {seconds_text(writing)}" if writes else ", without any write"
         yield Match(
             layer,
-            f"{counted(count, 'flush keeps', 'flushes keep')} {layer} busy for {seconds_text(flushing)}, {beside}",
+            f"{counted(count, f'{layer} flush takes', f'{layer} flushes take')} a rank up to {seconds_text(flushing)}"
+            f"{beside}",
             {"flushes": count, "flush_s": flushing, "write_s": writing, "share": flushing / (flushing + writing)},
             cells=mask,
         )
@@ -86,6 +89,7 @@ def synchronous_writes(facts: Facts, *, least_s: float = 0.001, share_of_run: fl
 
     Notes
     -----
+    :In short: each write waits for the storage; opening files without O_SYNC.
     :Why: Each write waits for the storage, as if a flush followed it.
     :How it is measured: The status flags of the open; cost is the time of the rank that is longest in the writes.
     :When it is wrong: Data that must outlive a crash needs it, such as a journal.

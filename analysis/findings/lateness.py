@@ -47,6 +47,7 @@ def stragglers(
 
     Notes
     -----
+    :In short: the same ranks begin late; giving them less to do before.
     :Why: All wait for them, so that each phase lasts longer by that.
     :How it is measured: In each phase of the program's own reads or writes, who ends its last transfer late (begins its
         first one late, where transfers are collective): the ranks behind the widest gap; ``periods --phases`` shows who

@@ -25,6 +25,7 @@ def fill_values(facts: Facts, *, least_share: float = 0.05, least_bytes: float =
 
     Notes
     -----
+    :In short: variables are filled before they are written; switching that off.
     :Why: Every byte is written twice.
     :How it is measured: Writes below the format layer, outside of its operations and before the program's first write
         to that file.

@@ -35,6 +35,7 @@ def random_access(
 
     Notes
     -----
+    :In short: requests do not follow one another; sorting them.
     :Why: Read-ahead and write-behind serve what follows; all else waits for the storage, and locks are taken anew.
     :How it is measured: Counters of consecutive and of sequential requests of each process and file; the commonest
         stride where half of the requests have it. Cost is the time of the slowest rank in the requests, of which a seek
@@ -73,6 +74,7 @@ def redundant_reads(counters: CountedFacts, *, often: float = 2.0, least_bytes: 
 
     Notes
     -----
+    :In short: the same bytes are read again; reading them once.
     :Why: The same bytes come from the file system again.
     :How it is measured: Bytes read, over all processes, against the largest offset read; cost is the share of the time
         that one reading would not take.
@@ -113,6 +115,7 @@ def heavy_stdio(counters: CountedFacts, *, least_share: float = 0.1, least_bytes
 
     Notes
     -----
+    :In short: data goes through streams of ISO C; POSIX or MPI-IO.
     :Why: Streams copy through a small buffer, of one process each, and know nothing of the file system.
     :How it is measured: Bytes of STDIO over those of STDIO and of the operating system's own interface.
     :When it is wrong: Large calls bypass the buffer, and a stream with a large one (setvbuf) is as good as ``write``.

@@ -34,6 +34,7 @@ def small_files(
 
     Notes
     -----
+    :In short: files are small; fewer of them.
     :Why: Each is opened, looked up and closed at the metadata servers.
     :How it is measured: Bytes moved on each file by a module; cost is all the time that the slowest rank spends on
         small ones, metadata included.
@@ -71,6 +72,7 @@ def file_per_process(counters: CountedFacts, *, ranks: float = 256, least_share:
 
     Notes
     -----
+    :In short: each process has files of its own; fewer files.
     :Why: All files are made at once by few metadata servers, and somebody has to read them back.
     :How it is measured: Files that one rank alone wrote; cost is the time that the slowest rank spends in their opens,
         closes and the like.
@@ -108,6 +110,7 @@ def few_stripes(counters: CountedFacts, *, each: float = 2**30, least_share: flo
 
     Notes
     -----
+    :In short: large files have few stripes; more of them.
     :Why: Each target has the bandwidth of some disks, however many ranks write.
     :How it is measured: Lustre's stripes of the file; one target for each 1 GiB moved, no more than ranks or than the
         file system has. Cost is the share of the time in transfers that those would take over.
@@ -159,6 +162,7 @@ def slow_target(
 
     Notes
     -----
+    :In short: a storage target is slower than the others; another one.
     :Why: A target that is degraded, full or in use by others holds up all that have a file or a stripe on it.
     :How it is measured: Time over bytes of each file of POSIX by Lustre's targets, that of a file with several stripes
         over all of them; of a target the median of its files. Cost is what the slowest rank would save.

@@ -63,6 +63,7 @@ def imbalance(
 
     Notes
     -----
+    :In short: one rank moves most; even shares.
     :Why: The others wait, or their network lies idle.
     :How it is measured: Bytes of the program's own operations by rank and node.
     :When it is wrong: Aggregators that gather on purpose look the same; see who writes in the layer below.
@@ -130,6 +131,7 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
 
     Notes
     -----
+    :In short: {who} alone moves everything; several writers or readers.
     :Why: It cannot be faster than one process.
     :How it is measured: The program's own operations of a layer; cost is what the others could take from it.
     :When it is wrong: Where it is little, or the others compute meanwhile, it costs nothing that matters.
@@ -220,6 +222,7 @@ def slow_ranks(
 
     Notes
     -----
+    :In short: some ranks take longer for as much; the pace of the others.
     :Why: The slowest decides.
     :How it is measured: Time over bytes of the program's own operations by rank, split at the widest gap; of ranks that
         move like amounts, half to twice the usual one (ranks with at least that much move half of all). Collective
@@ -239,9 +242,18 @@ def slow_ranks(
         times = float(np.median(pace[fast:]) / usual)
         # What the slow ones would save at the pace of the fast ones.
         cost = float((seconds[fast:] * (1 - usual / pace[fast:])).max())
+        least = float((seconds[fast:] * (1 - pace[fast - 1] / pace[fast:])).max())
         if times >= slower and cost >= max(least_s, share_of_run * facts.run_s):
             text, numbers = _slow_and_fast(rank, seconds, fast, times, f"{layer} {direction}s")
-            yield Match(layer, text, {"direction": direction, **numbers}, cells=own, cost_s=cost)
+            yield Match(
+                layer,
+                text,
+                {"direction": direction, **numbers},
+                cells=own,
+                cost_s=cost,
+                gain_s=(least, cost),
+                gain_reason="at the pace of the slowest of the others, and at their median",
+            )
 
 
 def _slow_and_fast(rank: Ranks, seconds: Floats, fast: int, times: float, transfers: str) -> tuple[str, dict[str, Any]]:

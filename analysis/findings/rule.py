@@ -81,6 +81,11 @@ class Rule:
         """What to do, with the names of the knobs."""
         return self.notes.get("What helps", "")
 
+    @property
+    def in_short(self) -> str:
+        """What is wrong, as a clause, and behind a semicolon what helps; empty where it does not say so."""
+        return self.notes.get("In short", "").rstrip(".")
+
     def reason_missing(self, recording: Recording) -> str:
         """Return why it cannot be looked for in what a recorder knows; empty where it can."""
         return "" if self.by_counters(recording) else self._reason_no_operations(recording)
@@ -119,7 +124,7 @@ def finding(**declared: Any) -> Callable[[Callable[..., Iterator[Match]]], Rule]
     The function takes `iostrata.analysis.findings.Facts` and its thresholds as keyword parameters, and yields a
     `Match` for each place where it applies. Its name is the rule's id, with hyphens. Its docstring is its section of
     the guide and its advice: what it finds; under ``Parameters`` the unit of each threshold and the reason for it;
-    under ``Notes`` the fields ``Why``, ``How it is measured``, ``When it is wrong`` and ``What helps``.
+    under ``Notes`` the fields ``In short``, ``Why``, ``How it is measured``, ``When it is wrong`` and ``What helps``.
 
     Parameters
     ----------
@@ -145,6 +150,11 @@ def severity_of(share: float | None) -> str:
     ['critical', 'warning', 'info', 'info']
     """
     return next(name for name, least in zip(SEVERITIES, _FROM, strict=True) if (share or 0.0) >= least)
+
+
+def rule_of(name: str) -> Rule:
+    """Return the rule with an id."""
+    return next(rule for rule in rules() if rule.id == name)
 
 
 _INSTALLED: Final = Plugins("iostrata.findings", instance_of(Rule))

@@ -28,6 +28,7 @@ def slow_iteration(
 
     Notes
     -----
+    :In short: iteration {iteration} takes {slower:.1f} times as long as usual; the usual pace.
     :Why: The same steps can be done as fast as in the other iterations.
     :How it is measured: Iterations that stand out by their length, as ``iostrata loops`` marks them, if a layer is busy
         for most of it, or a rank begins late by as much. Cost is by how much longer than usual they take, no more than
@@ -43,6 +44,8 @@ def slow_iteration(
             continue
         worst = next(iter(blamed))
         cost = sum(min(length_of(long[number]) - usual, who.seconds) for number, who in blamed.items())
+        slower = sorted(length_of(one) for number, one in enumerate(loop.iterations, 1) if number not in long)
+        longest = max(usual, slower[-1]) if slower else usual
         if cost < share_of_run * facts.run_s:
             continue
         yield Match(
@@ -55,6 +58,8 @@ def slow_iteration(
                 "iterations": sorted(blamed),
             },
             cost_s=cost,
+            gain_s=(sum(max(0, min(length_of(long[one]) - longest, who.seconds)) for one, who in blamed.items()), cost),
+            gain_reason="were they as long as the longest of the others, and as long as usual",
             where=_where(long[worst], blamed[worst]),
         )
 

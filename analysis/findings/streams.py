@@ -49,6 +49,7 @@ def alternating_access(facts: Facts, *, operations: float = 100, least_share: fl
 
     Notes
     -----
+    :In short: reads and writes of a file take turns; reading first.
     :Why: Read-ahead is dropped, caches on other nodes are called back.
     :How it is measured: Each process's transfers with a file in their order.
     :When it is wrong: Within one page or in memory it costs nothing.
@@ -92,6 +93,7 @@ def metadata_sync(
 
     Notes
     -----
+    :In short: flushes put out next to nothing; leaving them out.
     :Why: They wait for the storage to make durable what is no data.
     :How it is measured: Bytes that a process wrote to a file since its flush before.
     :When it is wrong: One process may flush what others wrote, which is no waste where they do not.
@@ -156,6 +158,7 @@ def unaligned_requests(
 
     Notes
     -----
+    :In short: requests begin beside the blocks of the file; alignment.
     :Why: Blocks and stripes at the ends are read, changed and written, and locked by two ranks.
     :How it is measured: Offsets of the program's own requests, in layers whose offsets count from the start of the
         file, as far as the trace has them (see ``read-back``); cost is what they take longer a byte than aligned ones,
@@ -231,6 +234,7 @@ def slow_operations(
 
     Notes
     -----
+    :In short: few operations take most of the time; the usual pace.
     :Why: The mean bandwidth says nothing then: usually it is faster, and something else stood in the way.
     :How it is measured: Time per byte in half-octaves, by size in powers of two, against the median of the same size;
         collective calls are left out, since a rank is as slow there as the others make it. Cost is what would be saved
@@ -270,11 +274,12 @@ class _SlowTransfers:
         # What would be left of them at the usual pace.
         self.excess = np.where(slow, paces["ticks"] * (1 - 2.0 ** -np.maximum(self.octaves, 0)), 0)
 
-    def cost(self, facts: Facts) -> float:
-        """Return what the rank that loses most would save at the usual pace, in s."""
+    def cost(self, facts: Facts, pace: float = 1.0) -> float:
+        """Return what the rank that loses most would save at so many times the usual time, in s."""
         _, place = np.unique(self.paces.keys[3], return_inverse=True)
         second = facts.cells.window.ticks_per_second
-        return min(float(np.bincount(place.ravel(), self.excess).max()) / second, facts.run_s)
+        excess = self.excess - (pace - 1) * (np.where(self.excess > 0, self.paces["ticks"], 0) - self.excess)
+        return min(float(np.bincount(place.ravel(), excess).max()) / second, facts.run_s)
 
     def worst(self, share: float) -> KeyedSums:
         """Return the slowest that make up a share of the time lost, by mode and process."""
@@ -307,6 +312,8 @@ def _slow_match(facts: Facts, layer: str, direction: str, found: _SlowTransfers,
         },
         where=where,
         cost_s=found.cost(facts),
+        gain_s=(found.cost(facts, 2.0), found.cost(facts)),
+        gain_reason="at twice the usual time of their size, and at the usual",
     )
 
 

@@ -37,6 +37,8 @@ def print_overview(overview: Overview, console: Console) -> None:
     shown = _largest(rows, screen - _BESIDE - max(0, told - 1)) if bounded(console) else rows
     with console.capture() as top:
         print_heading(overview.trace, console)
+        print_paragraph(Text(printable(overview.headline.text), style="bold"), console, indent=0)
+        console.print()
         if shown:
             print_rows([row for row, _ in shown], tuple(_columns(overview)), console)
         for line in _below(overview, rows, shown):

@@ -19,7 +19,7 @@ from ...model.stream.source import Block, Partition, Source
 from .attribution import TraceBlock
 from .breakdown import Breakdown, BreakdownSums
 from .calls.calls import Calls
-from .calls.cost import ChainSums, NonBlockingSums, Overlap, RunCost, WaitingChain, first_threads, overlap_of, run_cost
+from .calls.cost import ChainSums, Overlap, RunCost, UnderWaySums, WaitingChain, first_threads, overlap_of, run_cost
 from .calls.functions import CALL_KEYS, CALLPATH, NamedRows, PathTree, function_groups
 from .calls.metadata_calls import MetadataCalls, events_alone, metadata_calls
 from .calls.walk import StackBars, stack_bars
@@ -186,7 +186,13 @@ class TraceCalls:
     def non_blocking(self) -> RangeUnion:
         """When non-blocking operations on selected files were under way, by process, in ticks."""
         stream = self.stream
-        return stream.summed(lambda: NonBlockingSums(stream.scope)).union
+        return stream.summed(lambda: UnderWaySums(stream.scope, non_blocking=True)).union
+
+    @cached_property
+    def blocking(self) -> RangeUnion:
+        """When any other operations were."""
+        stream = self.stream
+        return stream.summed(lambda: UnderWaySums(stream.scope, non_blocking=False)).union
 
     @cached_property
     def overlap(self) -> Overlap | None:

@@ -14,6 +14,8 @@ PAIR_KEYS = {
 }  # fmt: skip
 VERDICTS = {"same", "harmonic", "smeared", "split", "absent-below", "absent-above", "none"}
 
+KEYS = {"id", "severity", "layer", "text", "cost_s", "cost_share", "gain_s", "gain_reason", "evidence", "advice"}
+
 
 def pair(document, upper, lower, direction):
     (one,) = (
@@ -39,7 +41,7 @@ def test_the_document_has_what_was_promised(document, fixtures, name):
         parts = (one[f"{part}_bytes"] for part in ("attributed", "inferred", "hidden", "set_aside"))
         assert sum(parts) == one["bytes"]
     for one in found["findings"]:
-        assert one.keys() == {"id", "severity", "layer", "text", "cost_s", "cost_share", "evidence", "advice"}
+        assert one.keys() == KEYS
 
 
 def test_checkpoints_by_netcdf(document, fixtures):

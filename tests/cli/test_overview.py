@@ -60,6 +60,12 @@ def test_the_numbers_are_those_of_the_other_commands(document, fixtures, archive
     assert found["findings"] == document("compare", fixtures / archive)["findings"]
 
 
+def test_the_overview_begins_with_it(document, run_on_terminal, fixtures):
+    text = document(fixtures / "ncckpt4")["headline"]["text"]
+    assert text.startswith("I/O is 1.7 % of the run")
+    assert text[:60] in run_on_terminal(200, fixtures / "ncckpt4", LINES="24")
+
+
 def test_a_loop_keeps_its_pace_where_there_is_little_room(run_on_terminal, fixtures):
     lines = one_screen(run_on_terminal(80, fixtures / "ncckpt4", LINES="24"))
     (line,) = (line for line in lines if "20 × (collective write 1 MiB out.nc, collective" in line)

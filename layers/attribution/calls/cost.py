@@ -143,17 +143,18 @@ class Overlap:
         return {"under_way_s": float(self.under_way.sum()), "computing_s": float(self.computing.sum()), "ranks": ranks}
 
 
-class NonBlockingSums(Sums):
-    """When non-blocking operations of each process were under way, added up block by block."""
+class UnderWaySums(Sums):
+    """When non-blocking, or all other, operations of each process were under way, added up block by block."""
 
     scope: Scope
+    non_blocking: bool
     union: RangeUnion = nested(lambda sums: RangeUnion(sums.scope.exact))
 
     def add(self, block: ScopedBlock) -> None:
         """Add a block."""
         window, chosen = self.scope.window, self.scope.window.part(block.operations)
         selected = np.append(self.scope.selection.selected, False)[chosen.handle]
-        chosen = view(chosen, ((chosen.flags & IoFlag.NON_BLOCKING) > 0) & selected)
+        chosen = view(chosen, (((chosen.flags & IoFlag.NON_BLOCKING) > 0) == self.non_blocking) & selected)
         self.union.add(chosen.process.astype(np.int64), *window.clipped(chosen))
 
 

@@ -24,6 +24,8 @@ from otf2.enums import (
 READ, WRITE = IoOperationMode.READ, IoOperationMode.WRITE
 COLLECTIVE, PLAIN = IoOperationFlag.COLLECTIVE, IoOperationFlag.NONE
 
+KEYS = {"id", "severity", "layer", "text", "cost_s", "cost_share", "gain_s", "gain_reason", "evidence", "advice"}
+
 
 @pytest.fixture(scope="module")
 def found(fixtures):
@@ -123,7 +125,7 @@ def test_findings_are_plain_and_ordered(fixtures):
         assert costs == sorted(costs, reverse=True)
     for one in every:
         entry = json.loads(json.dumps(one.to_dict(), allow_nan=False))
-        assert entry.keys() == {"id", "severity", "layer", "text", "cost_s", "cost_share", "evidence", "advice"}
+        assert entry.keys() == KEYS
         assert entry["text"]
         assert entry["advice"]
 

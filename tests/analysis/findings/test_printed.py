@@ -251,17 +251,21 @@ def test_flushes_and_writes_take_as_long_as_printed(name, archive):
     intervals = defaultdict(list)
     for one in text.operations:
         if text.is_application(one.handle):
-            intervals[text.layer(one.handle), one.mode].append((one.begin, one.end))
+            intervals[text.layer(one.handle), one.mode, one.location].append(one.end - one.begin)
     seconds = defaultdict(float)
-    for key, times in intervals.items():
-        seconds[key] = overlap(min(times)[0], max(end for _, end in times), times) / text.ticks_per_second
-    flushes = [one for one in found if one.id == "flush-dominates"]
+    for (layer, mode, _), times in intervals.items():
+        seconds[layer, mode] = max(seconds[layer, mode], sum(times) / text.ticks_per_second)
+    order = ("netCDF", "HDF5", "MPI-IO", "ISOC", "POSIX")
+    flushes = sorted((one for one in found if one.id == "flush-dominates"), key=lambda one: order.index(one.layer))
     assert bool(flushes) is any(mode == "FLUSH" for _, mode in seconds)
     for one in flushes:
-        assert one.evidence["flush_s"] == pytest.approx(seconds[one.layer, "FLUSH"])
+        # What a flush of a higher layer causes is not told again.
+        within = seconds[one.layer, "FLUSH"]
+        assert 0 < one.evidence["flush_s"] <= within + 1e-9
+        assert one is not flushes[0] or one.evidence["flush_s"] == pytest.approx(within)
         assert one.evidence["write_s"] == pytest.approx(seconds[one.layer, "WRITE"])
     if name == "ior_fsync_per_write":
-        assert (seconds["POSIX", "FLUSH"], seconds["POSIX", "WRITE"]) == pytest.approx((0.58, 0.09), abs=0.01)
+        assert (seconds["POSIX", "FLUSH"], seconds["POSIX", "WRITE"]) == pytest.approx((0.45, 0.05), abs=0.01)
         assert next(one for one in found if one.severity == "warning").id == "flush-dominates"
 
 

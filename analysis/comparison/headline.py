@@ -1,0 +1,192 @@
+"""What comes first about a run: which share of it is I/O, where and why, and what could be saved."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from ...layers.trace import Trace
+from ...model.document import Record
+from ...model.quantities import counted, named_ranks, percent_text, seconds_range_text, seconds_text
+from ..findings.counted import KINDS, CountedFacts
+from ..findings.find import Finding
+from ..findings.rule import rule_of, rules
+
+_LITTLE: Final = 0.01
+"""Share of the run below which I/O is told to be little: runs differ by more."""
+_OF_IO: Final = 0.1
+"""Share of the I/O from which on a finding is its cause, where it is less than a warning."""
+_EVEN: Final = 0.8
+"""Of what the rank longest in I/O spends there, the mean over ranks: above, one number tells of both."""
+_NAMED: Final = 4
+"""More ranks than these are not named."""
+
+
+@dataclass(frozen=True)
+class Headline(Record):
+    """Which share of a run is I/O, and why.
+
+    Attributes
+    ----------
+    text : str
+        All of it in a sentence.
+    io_s : float or None
+        Time in s that the first thread of the rank which is longest in I/O spends in calls of I/O on selected files:
+        transfers, flushes, opens, closes and the like, and all that they wait for. A non-blocking operation that is
+        under way while the thread does something else adds nothing. Where a recorder knows no calls, the time in which
+        the rank has a blocking operation; None where there are no times.
+    io_share : float or None
+        The same over the length of the run, or of the window.
+    run_s : float
+    mean_io_s : float or None
+        The mean over ranks.
+    rank : int or None
+        The rank that is longest in I/O.
+    layer : str or None
+        Layer of the finding, or where most of the time is spent.
+    finding : str or None
+        Id of the finding that costs most; None where none tells why.
+    gain_s : tuple of float or None
+        What could be saved, at least and at most, in s.
+    gain_reason : str
+        What these rest on.
+    basis : str
+        What `io_s` was measured by.
+    """
+
+    text: str
+    io_s: float | None
+    io_share: float | None
+    run_s: float
+    mean_io_s: float | None
+    rank: int | None
+    layer: str | None
+    finding: str | None
+    gain_s: tuple[float, float] | None
+    gain_reason: str
+    basis: str
+
+
+def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
+    """Return what comes first about a trace and its `findings`, which are sorted as `find` does."""
+    start, end = trace.window
+    run_s = end - start
+    io = _measured(trace)
+    if io is None:
+        text = f"How much of the {seconds_text(run_s)} is I/O is not known: {trace.definitions.recording.recorder} "
+        return Headline(text + "recorded no times of it", None, None, run_s, None, None, None, None, None, "", "")
+    longest, mean, rank, basis = io
+    share = longest / run_s if run_s > 0 else 0.0
+    text = f"I/O is {percent_text(share)} of the run ({seconds_text(longest)} of {seconds_text(run_s)}"
+    if rank is not None and trace.ranks > 1 and mean < _EVEN * longest:
+        text += f" on rank {rank}, {seconds_text(mean)} on average"
+    text += ")"
+    cost = trace.calls.cost
+    if cost is not None and cost.other_threads_io.any():
+        beside = float(cost.other_threads_io.max())
+        text += f"; other threads are in I/O for {seconds_text(beside)} beside the first one of a rank"
+        if not longest:
+            return Headline(text, longest, share, run_s, mean, rank, None, None, None, "", basis)
+    causes = [] if share < _LITTLE else _causes(findings, longest)
+    gain, reason, finding = None, "", None
+    if causes:
+        layer: str | None = causes[0].layer
+        finding, gain, reason = causes[0].id, _gain_of(causes), causes[0].gain_reason
+        wrong, helps = _why(causes)
+        most = seconds_text(min(longest, sum(one.cost_s or 0.0 for one in causes)), 2)
+        text += f": {layer}, since {wrong}; {helps} could save {seconds_range_text(*gain) if gain else f'up to {most}'}"
+    else:
+        layer, what = _longest(trace)
+        text += f", most of it {what}" if layer else ""
+        text += "; little to gain there" if share < _LITTLE and longest > 0 else ""
+    text += _unseen(trace)
+    return Headline(text, longest, share, run_s, mean, rank, layer, finding, gain, reason, basis)
+
+
+def _measured(trace: Trace) -> tuple[float, float, int | None, str] | None:
+    """Return the time in I/O of the rank longest in it, the mean over ranks, that rank, and what it was measured by."""
+    recording, cost = trace.definitions.recording, trace.calls.cost
+    if cost is not None and len(cost.io):
+        longest = int(cost.io.argmax())
+        return float(cost.io[longest]), float(cost.io.mean()), cost.rank[longest], "calls"
+    if recording.counters is not None and trace.window == (0.0, trace.duration):
+        return _counted(CountedFacts(trace))
+    if recording.reason("operations") or recording.reason("ranks"):
+        return None
+    processes = np.arange(len(trace.definitions.groups.id))
+    took = trace.calls.blocking.lengths(processes) / trace.definitions.clock.ticks_per_second
+    if not took.any():
+        return None
+    rank = int(trace.definitions.groups.rank[took.argmax()])
+    return float(took.max()), float(took.sum()) / max(1, trace.ranks), rank if rank >= 0 else None, "operations"
+
+
+def _counted(facts: CountedFacts) -> tuple[float, float, int | None, str]:
+    """Return the same by counters: streams of ISO C are no part of the other layers, which call one another."""
+    stack, streams = (0.0, -1), (0.0, -1)
+    for group in facts.layers():
+        took = facts.longest(group.rows, *KINDS)
+        stack, streams = (stack, took) if group.layer == "ISOC" else (max(stack, took), streams)
+    together = stack[0] + streams[0] if stack[1] == streams[1] else max(stack[0], streams[0])
+    longest = min(together, facts.run_s)
+    rank = max(stack, streams)[1]
+    return longest, longest, rank if rank >= 0 else None, "counters"
+
+
+def _causes(findings: Sequence[Finding], io_s: float) -> list[Finding]:
+    """Return the finding that costs most, if it is a warning or a share of the I/O that matters, and its like.
+
+    What reads and what writes cost in the same way adds up.
+    """
+    explains = {rule.id for rule in rules() if rule.in_short and not rule.may_be_meant}
+    priced = [one for one in findings if one.id in explains and one.cost_s is not None]
+    found = max(priced, key=lambda one: one.cost_s or 0.0, default=None)
+    if found is None or (found.severity == "info" and (found.cost_s or 0.0) < _OF_IO * io_s):
+        return []
+    way = found.evidence.get("direction")
+    others = [one for one in priced if one.id == found.id and one.layer == found.layer]
+    return [found, *(one for one in others if way and one.evidence.get("direction") not in (way, None))]
+
+
+def _why(causes: Sequence[Finding]) -> tuple[str, str]:
+    """Return what is wrong and what helps, in words, of findings of one kind."""
+    first = causes[0]
+    told: defaultdict[str, Any] = defaultdict(str, first.evidence)
+    told["who"] = named_ranks(list(first.ranks)) if 0 < len(first.ranks) <= _NAMED else "few ranks"
+    told["direction"] = " and ".join(f"{one.evidence.get('direction', 'call')}s" for one in reversed(causes))
+    wrong, _, helps = rule_of(first.id).in_short.partition(";")
+    return wrong.format_map(told), helps.strip()
+
+
+def _gain_of(causes: Sequence[Finding]) -> tuple[float, float] | None:
+    """Return what could be saved of the cost of all, at least and at most; None where nothing shows it."""
+    known = [one.gain_s for one in causes if one.gain_s is not None]
+    return (sum(one[0] for one in known), sum(one[1] for one in known)) if len(known) == len(causes) else None
+
+
+def _longest(trace: Trace) -> tuple[str | None, str]:
+    """Return the layer whose calls of one kind take longest, summed over ranks, and their name."""
+    took: dict[tuple[str, str], float] = {}
+    for layer in trace.layers.values():
+        for direction in layer.directions:
+            took[layer.name, f"{direction}s"] = layer.statistics(direction).summed_s or 0.0
+        took[layer.name, "flushes"] = layer.flush_busy_s or 0.0
+    calls = trace.calls.totals
+    for one in () if calls is None else calls.call_times:
+        took |= {(one.layer, f"{of.function} calls"): of.summed_s for of in one.functions}
+        if not one.functions:
+            took[one.layer, one.kind.replace("_", " ")] = one.summed_s
+    # The highest layer comes first where a lower one takes as long.
+    (name, kind), most = max(took.items(), key=lambda item: item[1], default=(("", ""), 0.0))
+    return (name, f"{name} {kind}") if most > 0 else (None, "")
+
+
+def _unseen(trace: Trace) -> str:
+    """Return what was written by functions that the recorder does not know, as flushes show that follow no write."""
+    for layer in trace.layers.values():
+        if layer.name == "ISOC" and layer.flushes and not layer.statistics("write").operations:
+            flushes = counted(layer.flushes, "flush", "flushes")
+            return f". {flushes} of ISOC without a recorded write: what fprintf and the like write is not recorded"
+    return ""

@@ -1,0 +1,55 @@
+"""What comes first about a run: which share of it is I/O, and why."""
+
+import json
+
+import pytest
+from iostrata import open_trace
+from iostrata.analysis.comparison.headline import headline_of
+from iostrata.analysis.findings import find
+
+
+def told(trace):
+    return headline_of(trace, find(trace))
+
+
+@pytest.mark.parametrize("archive", ["ckpt4", "ncckpt4", "serial1", "mixed4"])
+def test_io_is_what_the_longest_rank_spends_in_its_calls(fixtures, archive):
+    trace = open_trace(fixtures / archive)
+    found, cost = told(trace), trace.calls.cost
+    assert found.io_s == pytest.approx(max(cost.io))
+    assert found.io_share == pytest.approx(found.io_s / trace.duration)
+    assert found.rank == cost.rank[cost.io.argmax()]
+    assert found.basis == "calls"
+    assert found.text.startswith("I/O is ")
+    assert found.layer in trace.order
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False)) == found.to_dict() | {
+        "gain_s": None if found.gain_s is None else list(found.gain_s)
+    }
+
+
+def table(path, rows):
+    path.write_text("layer,rank,mode,start,end,bytes,file\n" + "\n".join(rows))
+    return open_trace(path)
+
+
+def test_of_operations_that_overlap_time_counts_once_and_the_longest_rank_counts(tmp_path):
+    rows = ["POSIX,0,write,0,1,9,/run/a", "POSIX,1,write,1,3,9,/run/a", "POSIX,1,write,2,5,9,/run/b"]
+    found = told(table(tmp_path / "run.csv", [*rows, "POSIX,0,write,9,10,9,/run/a"]))
+    assert (found.io_s, found.mean_io_s, found.rank, found.basis) == (4.0, 3.0, 1, "operations")
+    assert found.text.startswith("I/O is 40 % of the run (4 s of 10 s on rank 1, 3 s on average)")
+
+
+def test_what_is_too_little_to_matter_is_said_to_be(tmp_path):
+    found = told(table(tmp_path / "run.csv", ["POSIX,0,write,0,0.01,9,/run/a", "POSIX,0,write,99.99,100,9,/run/a"]))
+    assert "little to gain there" in found.text
+    assert (found.finding, found.gain_s) == (None, None)
+
+
+@pytest.mark.parametrize("archive", ["ckpt4", "ncckpt4", "ior384", "mixed4", "nonblocking4"])
+def test_no_more_can_be_saved_than_there_is_to_pay(fixtures, archive):
+    trace = open_trace(fixtures / archive)
+    gains = [one for one in find(trace) if one.gain_s is not None]
+    assert gains or archive != "ncckpt4"
+    for one in gains:
+        assert 0 <= one.gain_s[0] <= one.gain_s[1] <= one.cost_s
+        assert one.gain_reason in one.text
