@@ -7,10 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...layers.summary.counted import KINDS
 from ...layers.trace import Trace
 from ...model.document import Record
 from ...model.quantities import counted, named_ranks, percent_text, seconds_range_text, seconds_text
-from ..findings.counted import KINDS, CountedFacts
+from ..findings.counted import CountedFacts
 from ..findings.find import Finding
 from ..findings.rule import rule_of, rules
 
