@@ -16,6 +16,7 @@ from ..model.arrays import Ints, Mask, RowsOfIds
 from ..model.events import IoEvents
 from ..model.stream.calls import FILE_IO, EventBatch, FollowsCalls, Regions
 from ..model.stream.damage import LocationDamage
+from ..model.stream.extents import EXTENT, Extents
 from ..model.stream.mapping import map_partitions
 from ..model.stream.source import Block, Partition, ProcessSource
 from .archive import Archive, open_archive, pick_engine
@@ -122,6 +123,7 @@ class Otf2Source(ProcessSource):
             events=sum(counts[rows].tolist()),
             expected=sum(expected[rows].tolist()),
             filled=int(np.count_nonzero(expected[rows])),
+            extents=self._extents(walk, rows),
             damage=implausible.damage(walk.damage(rows), expected, counts),
             miscounted=tuple(
                 LocationDamage(int(located.id[row]), row, promised, events, reasons.other_count(events, promised))
@@ -131,6 +133,14 @@ class Otf2Source(ProcessSource):
                 if promised != events
             ),
         )
+
+    def _extents(self, walk: Any, rows: npt.NDArray[np.intp]) -> tuple[Extents, ...]:
+        """Return when the locations in `rows` begin and end, those without events left out."""
+        known = rows[(walk.counts[rows] > 0) & (walk.extents["end"][rows] >= walk.extents["begin"][rows])]
+        identity, process = self.definitions.locations.id, self.processes[2]
+        has_first = np.isin(process[known], process[identity == 0])
+        columns = known, identity[known], process[known], walk.counts[known].astype(np.int64)
+        return (Extents(self.definitions.clock, *columns, has_first, walk.extents[known].astype(EXTENT)),)
 
     def calls(self, partition: Partition, done: Callable[[int], None] | None = None) -> Iterator[EventBatch]:
         """Read the I/O events of a partition with Enter and Leave, location by location, as `Source.calls`."""

@@ -23,6 +23,7 @@ from ..operations import Operations
 from ..sums import Sums, added, by_key
 from .calls import EventBatch, FollowsCalls, Regions
 from .damage import DamageReport, LocationDamage
+from .extents import Extents, contradictions
 
 PARTITIONS_PER_WORKER: Final = 8
 _USUAL_WORK: Final = 1 << 20
@@ -88,6 +89,8 @@ class Block:
         Locations whose definitions promise another number of events than their files hold, which are sound as such.
     filled : int
         Locations that have events.
+    extents : tuple of Extents
+        When the locations begin and end, and whose definitions they have, where the source can tell.
     cut : int
         1 where the block before had to end although its process had not come to rest. Operations that were in flight
         then stand here; those that they had caused by then stand there, and have no parent.
@@ -109,6 +112,7 @@ class Block:
     expected: int = 0
     miscounted: tuple[LocationDamage, ...] = ()
     filled: int = 0
+    extents: tuple[Extents, ...] = ()
     cut: int = 0
     given_up: int = 0
     irregular: Mapping[str, int] = field(default_factory=dict)
@@ -243,6 +247,7 @@ class Tally(Sums):
     given_up: int = added(0)
     locations: tuple[LocationDamage, ...] = added(())
     miscounted: tuple[LocationDamage, ...] = added(())
+    extents: tuple[Extents, ...] = added(())
     irregular: dict[str, int] = by_key(lambda _sums: Counter())
 
     @classmethod
@@ -260,6 +265,7 @@ class Tally(Sums):
             setattr(self, name, getattr(self, name) + getattr(block, name))
         self.locations += block.damage
         self.miscounted += block.miscounted
+        self.extents += block.extents
         for name, count in block.irregular.items():
             self.irregular[name] += count
 
@@ -273,6 +279,11 @@ class Tally(Sums):
             () if everywhere else tuple(one for one in self.miscounted if one.events_expected and one.row not in lost)
         )
         expected = self.expected + sum(one.events_expected - one.events_read for one in wrong)
-        located = tuple(sorted((*self.locations, *wrong), key=lambda one: one.row))
+        lost |= {one.row for one in wrong}
+        others = (
+            LocationDamage(identity, row, events, events, reason)
+            for row, (identity, events, reason) in contradictions(self.extents, lost).items()
+        )
+        located = tuple(sorted((*self.locations, *wrong, *others), key=lambda one: one.row))
         counts = len(self.miscounted) - len(wrong), self.cut, self.given_up
         return DamageReport(expected, self.events, located, *counts, dict(self.irregular))

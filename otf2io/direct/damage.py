@@ -64,6 +64,14 @@ class LocationState:
         Time of the last I/O event.
     inside : int64
         Open regions of `Rules.around`.
+    begin, end : int64
+        Time of the first and the last of all events, once they have been walked.
+    owner : int64
+        As in `LocalIds`.
+    synchronised, resynchronised : int64
+        Time of the first and the last clock offset, the last before the first where there are fewer than two.
+    print : uint64
+        Fingerprint of the event file.
     damage : int64
         Flags.
     place : int64
@@ -80,6 +88,12 @@ class LocationState:
     pending: np.uint64
     latest: np.int64
     inside: np.int64
+    begin: np.int64
+    end: np.int64
+    owner: np.int64
+    synchronised: np.int64
+    resynchronised: np.int64
+    print: np.uint64
     damage: np.int64
     place: np.int64
 
@@ -100,6 +114,7 @@ def new_states(promised: npt.NDArray[np.int64]) -> States:
     states = np.zeros(len(promised), STATE)
     states["latest"] = np.iinfo(np.int64).min
     states["expected"] = promised
+    states["resynchronised"] = -1
     states["pending"] = np.iinfo(np.uint64).max
     return states
 

@@ -40,6 +40,8 @@ class LocalIds(NamedTuple):
     clock_offsets : int64 (m,)
     clock_slopes : float64 (m,)
         Change of the offset per tick between each offset and the next.
+    owner : int64 (1,)
+        1 where the map of locations has the one that the file is of, −1 where it has others only, 0 without such a map.
     """
 
     start: npt.NDArray[np.int64]
@@ -51,11 +53,12 @@ class LocalIds(NamedTuple):
     clock_times: npt.NDArray[np.uint64]
     clock_offsets: npt.NDArray[np.int64]
     clock_slopes: npt.NDArray[np.float64]
+    owner: npt.NDArray[np.int64]
 
 
 def empty_local_ids(entries: int) -> LocalIds:
     """Return maps that change nothing, with room for `entries` ids and as many clock offsets."""
-    sizes = {"start": MAPPED, "size": MAPPED, "sparse": MAPPED, "clock_size": 1}
+    sizes = {"start": MAPPED, "size": MAPPED, "sparse": MAPPED, "clock_size": 1, "owner": 1}
     types = zip(LocalIds._fields, column_types(LocalIds), strict=True)
     return LocalIds(*(np.zeros(sizes.get(name, entries), dtype) for name, dtype in types))
 
@@ -132,6 +135,8 @@ READ, BROKEN, NO_ROOM = range(3)
 """Outcomes: all read; the file is damaged; `LocalIds` is too small."""
 
 _MAPPING: Final = 5
+_LOCATIONS: Final = 2
+"""Kind of the ids of locations: a process maps its own."""
 _CLOCK_OFFSET: Final = 6
 _KINDS: Final = np.full(256, -1, np.int64)
 _KINDS[[1, 3, 12, 13, 0, 7]] = range(MAPPED)
@@ -143,8 +148,11 @@ _SPARSE: Final = 1
 
 
 @inlined
-def _put_map(data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds, free: int, most: int) -> tuple[int, int]:
+def _put_map(
+    data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds, free: int, most: int, location: np.uint64
+) -> tuple[int, int]:
     """Read the fields of an id map; give the outcome and the next free entry."""
+    of_locations = load_byte(data, at) == _LOCATIONS
     kind = _KINDS[load_byte(data, at)]
     count, at = read_integer(data, at + 1)
     mode = load_byte(data, at)
@@ -159,6 +167,8 @@ def _put_map(data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds, free
         return NO_ROOM, free
     first = free
     local = np.uint64(0)
+    if of_locations:
+        ids.owner[0] = -1
     for _ in range(entries):
         if sparse:
             local, at = read_integer(data, at)
@@ -170,6 +180,8 @@ def _put_map(data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds, free
         if at > end:
             return BROKEN, free
         ids.values[free] = np.uint32(value)
+        if of_locations and value == location:
+            ids.owner[0] = 1
         free += 1
     if at != end:
         return BROKEN, free
@@ -201,7 +213,9 @@ def _put_clock_offset(data: npt.NDArray[np.uint8], at: int, end: int, ids: Local
 
 
 @inner
-def read_local_ids(data: npt.NDArray[np.uint8], size: int, chunk: int, ids: LocalIds, most: int) -> int:
+def read_local_ids(
+    data: npt.NDArray[np.uint8], size: int, chunk: int, ids: LocalIds, most: int, location: np.uint64
+) -> int:
     """Read the id maps and clock offsets of a local definition file.
 
     Parameters
@@ -216,6 +230,8 @@ def read_local_ids(data: npt.NDArray[np.uint8], size: int, chunk: int, ids: Loca
         Receives the result; what it held before is forgotten.
     most : int
         Entries of an id map beyond which it is damaged.
+    location : uint64
+        Id of the location that the file is of.
 
     Returns
     -------
@@ -227,6 +243,7 @@ def read_local_ids(data: npt.NDArray[np.uint8], size: int, chunk: int, ids: Loca
     ids.size[:] = 0
     ids.sparse[:] = False
     ids.clock_size[0] = 0
+    ids.owner[0] = 0
     if size < CHUNK_HEADER + 2 or not begins_chunk(data, 0) or not is_end(data, size - 2):
         return BROKEN
     seen = np.uint64(0)
@@ -251,7 +268,7 @@ def read_local_ids(data: npt.NDArray[np.uint8], size: int, chunk: int, ids: Loca
         seen |= bit
         outcome = READ
         if kind == _MAPPING:
-            outcome, free = _put_map(data, fields, behind, ids, free, most)
+            outcome, free = _put_map(data, fields, behind, ids, free, most, location)
         elif kind == _CLOCK_OFFSET:
             outcome = _put_clock_offset(data, fields, behind, ids)
         if outcome != READ:

@@ -14,11 +14,13 @@ from ...model.events import IoEvents
 from ...model.kernels import compiled_uncounted, inlined, inner
 from ...model.stream.calls import RegionEvents
 from ..files.anchor import CHUNK_HEADER
+from ..files.regular import FINGERPRINT_FACTOR, FINGERPRINTED
 from . import damage
 from .chunk import DAMAGED, FULL, IMPLAUSIBLE, TIMESTAMP, Chunk, Rules, Tables, walk_chunk, walk_credible
 from .integers import PADDING, begins_chunk, is_end, load_byte, load_word
 from .local_definitions import NO_ROOM, READ, LocalIds, read_local_ids
 from .posix import close_file, file_size, next_data, open_file, read_bytes
+from .records import trace_time
 
 DONE, NEEDS_ROWS, NEEDS_BYTES, NEEDS_IDS, PAUSED = range(5)
 """Why `walk_locations` returned: all is done; too little room for the next chunk's rows, for a definition file, for its
@@ -42,8 +44,9 @@ _LARGEST_DEFINITIONS: Final = 2**26
 
 
 class EventSource(NamedTuple):
-    """Files of the locations: paths, each ended by a zero byte, where they begin, promised events, chunk sizes."""
+    """Files of the locations: ids, paths, each ended by a zero byte, where they begin, promised events, chunk sizes."""
 
+    identities: npt.NDArray[np.uint64]
     paths: npt.NDArray[np.uint8]
     event_paths: npt.NDArray[np.int64]
     definition_paths: npt.NDArray[np.int64]
@@ -103,7 +106,9 @@ def _read_definitions(source: EventSource, scratch: Scratch, state: Any, cursor:
     if got < 0:
         cursor.need = size
         return NEEDS_BYTES
-    outcome = read_local_ids(scratch.definitions, size, source.definition_chunk, scratch.ids, source.most_ids)
+    identity = source.identities[cursor.location]
+    outcome = read_local_ids(scratch.definitions, size, source.definition_chunk, scratch.ids, source.most_ids, identity)
+    state.owner = scratch.ids.owner[0]
     if outcome == NO_ROOM:
         cursor.need = min(2 * len(scratch.ids.values), size)
         return NEEDS_IDS
@@ -217,6 +222,27 @@ def _walk_chunk(source: EventSource, tables: Tables, count: int, last_chunk: boo
 
 
 @inlined
+def _fingerprint(data: npt.NDArray[np.uint8], count: int) -> np.uint64:
+    """Return a number that files share whose first bytes, `count` at most, are the same."""
+    found = np.uint64(count)
+    for place in range(min(count, FINGERPRINTED) // 8):
+        found = found * FINGERPRINT_FACTOR + load_word(data, 8 * place)
+    return found
+
+
+@inlined
+def _note_extent(state: Any, tables: Tables) -> None:
+    """Note when the first and the last event of a file that was walked are."""
+    ids, start = tables.ids, tables.rules.start
+    state.begin, _ = trace_time(ids, state.first_stamp, 0, start)
+    state.end, _ = trace_time(ids, state.stamp, 0, start)
+    last = ids.clock_size[0] - 1
+    if last > 0:
+        state.synchronised, _ = trace_time(ids, ids.clock_times[0], 0, start)
+        state.resynchronised, _ = trace_time(ids, ids.clock_times[last], 0, start)
+
+
+@inlined
 def _walk_file(file: int, source: EventSource, tables: Tables, state: Any, cursor: Any) -> int:
     """Walk a location's event file; give why it stopped."""
     data = tables.data
@@ -234,6 +260,8 @@ def _walk_file(file: int, source: EventSource, tables: Tables, state: Any, curso
             cursor.budget -= _COST_OF_FILE
             continue
         what = _look_at(file, place, count, source.event_chunk, state, data)
+        if state.chunk == 0:
+            state.print = _fingerprint(data, count)
         if what == _SOUND:
             what = _walk_chunk(source, tables, count, state.chunk == chunks - 1, state, cursor)
         if what == NEEDS_ROWS:
@@ -243,6 +271,7 @@ def _walk_file(file: int, source: EventSource, tables: Tables, state: Any, curso
         if what != _AGAIN:
             state.chunk += 1
             cursor.budget -= count
+    _note_extent(state, tables)
     if not _is_complete(file, size, data):
         damage.note(state, damage.NO_END, state.events)
     elif state.damage & ~damage.BACKWARDS == 0:

@@ -13,6 +13,7 @@ from ...model.definitions import Definitions
 from ...model.events import EventColumns, IoEvents
 from ...model.stream.calls import EventBatch, RegionColumns, RegionEvents
 from ...model.stream.damage import LocationDamage
+from ...model.stream.extents import EXTENT
 from ..files.anchor import Anchor
 from ..matching.implausible import LONGEST, credible_times, longest_within, offset_attributes
 from .chunk import SKIP_LIMIT, SKIP_LIMIT_CALLS, SKIP_LIMIT_OPENS, SKIP_LIMIT_REGIONS, Rules
@@ -139,6 +140,11 @@ class DirectWalk:
         """Number of events that each location should have, that of its file where it is sound, uint64 (locations,)."""
         return np.asarray(self._states["expected"], np.uint64)
 
+    @property
+    def extents(self) -> npt.NDArray[np.void]:
+        """What is known of each location's files as `EXTENT`, (locations,)."""
+        return self._states[list(EXTENT.names or ())]
+
     def damage(self, rows: npt.NDArray[np.intp]) -> tuple[LocationDamage, ...]:
         """Return which locations have lost something or are damaged; meaningful when all in `rows` have been walked."""
         return location_damage(self._anchor, self._definitions, self._states, rows)
@@ -150,6 +156,7 @@ def _source(anchor: Anchor, definitions: Definitions) -> EventSource:
     names = [b"%s/%d.%s\0" % (base, one, suffix) for suffix in (b"evt", b"def") for one in locations]
     starts = np.fromiter(itertools.accumulate((len(name) for name in names), initial=0), np.int64, len(names) + 1)
     return EventSource(
+        identities=definitions.locations.id.astype(np.uint64),
         paths=np.frombuffer(b"".join(names) or b"\0", np.uint8),
         event_paths=starts[: len(locations)],
         definition_paths=starts[len(locations) : -1],

@@ -97,6 +97,23 @@ EVENT_CALLBACKS: Final = {
 attributes, record."""
 
 
+_OTHERS: Final = """
+BufferFlush CallingContextEnter CallingContextLeave CallingContextSample CommCreate CommDestroy  MeasurementOnOff
+Metric MpiCollectiveBegin MpiCollectiveEnd MpiImrecv MpiImrecvRequest MpiIrecv  MpiIrecvRequest MpiIsend
+MpiIsendComplete MpiMrecv MpiProbe MpiRecv MpiRequestCancelled MpiRequestTest  MpiSend
+NonBlockingCollectiveComplete NonBlockingCollectiveRequest OmpAcquireLock OmpFork OmpJoin  OmpReleaseLock
+OmpTaskComplete OmpTaskCreate OmpTaskSwitch ProgramBegin ProgramEnd RmaAcquireLock RmaAtomic  RmaCollectiveBegin
+RmaCollectiveEnd RmaGet RmaGroupSync RmaOpCompleteBlocking RmaOpCompleteNonBlocking  RmaOpCompleteRemote RmaOpTest
+RmaPut RmaReleaseLock RmaRequestLock RmaSync RmaTryLock RmaWaitChange  RmaWinCreate RmaWinDestroy ThreadAcquireLock
+ThreadBegin ThreadCreate ThreadEnd ThreadFork ThreadJoin  ThreadReleaseLock ThreadTaskComplete ThreadTaskCreate
+ThreadTaskSwitch ThreadTeamBegin ThreadTeamEnd  ThreadWait Unknown
+"""
+OTHER_EVENTS: Final = _OTHERS.split()
+"""Events that nothing is read of but their times, as their callbacks are called."""
+OTHER_CALLBACK: Final = CFUNCTYPE(*_EVENT_HEAD)
+"""What all callbacks of events begin with, and all that is taken of these."""
+
+
 def guarded(file: Callable[..., None], interrupts: list[BaseException]) -> Callable[..., int]:
     """Return a callback that files a record; an exception must not leave it: it would be printed and forgotten."""
 
@@ -133,7 +150,6 @@ _SIGNATURES: Final[dict[tuple[Any, ...], str]] = {
         "Reader_OpenEvtFiles Reader_CloseEvtFiles Archive_Close "
         "Archive_SetSerialCollectiveCallbacks"
     ),
-    (c_int, c_void_p, c_uint64): "Reader_SelectLocation",
     (c_void_p, c_void_p): "Reader_GetGlobalDefReader Reader_GetMarkerWriter Archive_GetGlobalDefWriter",
     (c_int, c_void_p, c_void_p): (
         "Reader_CloseGlobalDefReader Reader_CloseDefReader Reader_CloseEvtReader "
@@ -142,6 +158,7 @@ _SIGNATURES: Final[dict[tuple[Any, ...], str]] = {
     (c_int, c_void_p, c_void_p, c_void_p, c_void_p): "Reader_RegisterGlobalDefCallbacks Reader_RegisterEvtCallbacks",
     (c_int, c_void_p, c_void_p, c_uint64, POINTER(c_uint64)): "Reader_ReadGlobalDefinitions Reader_ReadLocalEvents",
     (c_void_p, c_void_p, c_uint64): "Reader_GetDefReader Reader_GetEvtReader",
+    (c_int, c_void_p, c_uint64): "Reader_SelectLocation",
     (c_int, c_void_p, c_void_p, POINTER(c_uint64)): "Reader_ReadAllLocalDefinitions",
     (c_int, c_void_p, c_uint32, c_char_p, c_char_p, c_uint8): "MarkerWriter_WriteDefMarker",
     (c_int, c_void_p, c_uint64, c_uint64, c_uint32, c_uint8, c_uint64, c_char_p): "MarkerWriter_WriteMarker",

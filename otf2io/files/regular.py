@@ -6,6 +6,12 @@ import stat
 from pathlib import Path
 from typing import BinaryIO, Final
 
+import numpy as np
+
+FINGERPRINTED: Final = 4096
+"""Bytes of an event file by which copies are found: some hundred time stamps."""
+FINGERPRINT_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
+
 END: Final = b"\x02\x01"
 """Markers: end of the file, end of its buffer."""
 

@@ -12,7 +12,17 @@ from ...model.arrays import empty_columns
 from ...model.codes import UNDEFINED_UINT32, UNDEFINED_UINT64, IoRecord
 from ...model.events import IoEvents
 from ...model.stream.calls import RegionEvents
-from ..files.libotf2 import EVENT_CALLBACKS, IO_FIELDS, PARAMETER_EVENTS, callback_name, guarded, library
+from ..files.libotf2 import (
+    CALLBACK_SUCCESS,
+    EVENT_CALLBACKS,
+    IO_FIELDS,
+    OTHER_CALLBACK,
+    OTHER_EVENTS,
+    PARAMETER_EVENTS,
+    callback_name,
+    guarded,
+    library,
+)
 
 _HEAD: Final = 3
 _WIDTH: Final = 8
@@ -125,6 +135,20 @@ class EventBuffer:
             extend((kind, time, offset, *fields, *rest))
 
         return append
+
+
+class EdgeTimes:
+    """The times of the events that the library hands out, whatever they are; `callbacks` as in `EventBuffer`."""
+
+    def __init__(self) -> None:
+        self.times: list[int] = []
+        self.callbacks: dict[str, Any] = {
+            name: EVENT_CALLBACKS.get(name, OTHER_CALLBACK)(self._take) for name in (*EVENT_CALLBACKS, *OTHER_EVENTS)
+        }
+
+    def _take(self, _location: int, time: int, *_rest: int) -> int:
+        self.times.append(time)
+        return CALLBACK_SUCCESS
 
 
 def _position_reader(offset_attributes: tuple[int, ...]) -> Callable[[int | None], int]:

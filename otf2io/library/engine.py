@@ -22,12 +22,20 @@ from ...model.events import IoEvents
 from ...model.interrupts import kept_interrupts
 from ...model.stream.calls import EventBatch, RegionEvents
 from ...model.stream.damage import LocationDamage
+from ...model.stream.extents import EXTENT, NO_EXTENT
 from ..files import reasons
 from ..files.anchor import COMPRESSION_NONE, Anchor
 from ..files.libotf2 import SUCCESS, describe, library, open_reader
 from ..matching.implausible import credible_times, longest_within, offset_attributes
-from .callbacks import EventBuffer
-from .file_check import EventFile, check_event_file, count_credible_events, maps_are_sound
+from .callbacks import EdgeTimes, EventBuffer
+from .file_check import (
+    EventFile,
+    check_event_file,
+    count_credible_events,
+    fingerprint,
+    maps_are_sound,
+    told_by_definitions,
+)
 
 _BATCH: Final = 1 << 16
 
@@ -61,6 +69,7 @@ class LibraryWalk:
         self._reasons: dict[int, str] = {}
         self.expected = definitions.locations.events.copy()
         self.counts = np.zeros(len(self.expected), np.uint64)
+        self.extents = np.zeros(len(self.counts), EXTENT)
 
     def start_again(self, rows: npt.NDArray[np.intp]) -> None:
         """Forget what was read of the locations in `rows`."""
@@ -92,6 +101,7 @@ class LibraryWalk:
                     with kept_interrupts(interrupts):
                         read, self.expected[row] = reads.location(row)
                     self.counts[row] = read.count
+                    self.extents[row] = reads.extent(row, read.count)
                     if read.reason is not None:
                         self._reasons[row] = read.reason
                     if done is not None:
@@ -120,6 +130,32 @@ class _BatchReader:
     reader: int
     buffer: EventBuffer
     lib: ctypes.CDLL = field(default_factory=library)
+    edges: EdgeTimes = field(default_factory=EdgeTimes)
+
+    def extent(self, row: int, events: int) -> tuple[int, ...]:
+        """Return what is known of a location of which so many events were read, in the order of `EXTENT`."""
+        identity = int(self.definitions.locations.id[row])
+        if not events or self.anchor.compression != COMPRESSION_NONE:
+            return NO_EXTENT
+        self.edges.times.clear()
+        count = c_uint64()
+        with self._event_reader(identity, self.edges.callbacks) as reader:
+            self.lib.OTF2_Reader_ReadLocalEvents(self.reader, reader, 1, ctypes.byref(count))
+            if events > 1:
+                # To seek is not safe: the library aborts on chunks that no writer makes.
+                self._register(reader, {})
+                self.lib.OTF2_Reader_ReadLocalEvents(self.reader, reader, events - 2, ctypes.byref(count))
+                self._register(reader, self.edges.callbacks)
+                self.lib.OTF2_Reader_ReadLocalEvents(self.reader, reader, 1, ctypes.byref(count))
+        owner, synchronised = told_by_definitions(
+            self.anchor.location_file(identity, "def"), self.anchor.definition_chunk, identity
+        )
+        if not self.edges.times:
+            return NO_EXTENT
+        known = self.edges.times[0], self.edges.times[-1], *synchronised
+        times = ((time - self.definitions.clock.start + 2**63) % 2**64 - 2**63 for time in known)
+        begin, end, first, last = (*times, 0, -1)[:4]
+        return begin, end, owner, first, last, self._fingerprint(identity)
 
     def location(self, row: int) -> tuple[LocationEvents, int]:
         """Read what is sound of the location in `row`; also give how many events it should have."""
@@ -171,7 +207,7 @@ class _BatchReader:
         parts, regions = [IoEvents.empty()], [RegionEvents.empty()]
         rows = total = 0
         count, outcome = c_uint64(), SUCCESS
-        with self._event_reader(location) as reader:
+        with self._event_reader(location, self.buffer.callbacks) as reader:
             if not reader:
                 return LocationEvents(reason="its event file cannot be opened")
             while total < limit:
@@ -191,22 +227,30 @@ class _BatchReader:
         reason = None if outcome == SUCCESS else describe(outcome)
         return LocationEvents(IoEvents.concatenate(parts), total, reason, RegionEvents.concatenate(regions))
 
+    def _fingerprint(self, identity: int) -> int:
+        return fingerprint(self.anchor.location_file(identity, "evt"), self.anchor.event_chunk)
+
     @contextmanager
-    def _event_reader(self, location: int) -> Iterator[Any]:
+    def _event_reader(self, location: int, callbacks: dict[str, Any]) -> Iterator[Any]:
         lib = self.lib
         reader = lib.OTF2_Reader_GetEvtReader(self.reader, location)
         if not reader:
             yield None
             return
-        table = c_void_p(lib.OTF2_EvtReaderCallbacks_New())
-        for record, callback in self.buffer.callbacks.items():
-            getattr(lib, f"OTF2_EvtReaderCallbacks_Set{record}Callback")(table, callback)
-        lib.OTF2_Reader_RegisterEvtCallbacks(self.reader, reader, table, None)
-        lib.OTF2_EvtReaderCallbacks_Delete(table)
+        self._register(reader, callbacks)
         try:
             yield reader
         finally:
             lib.OTF2_Reader_CloseEvtReader(self.reader, reader)
+
+    def _register(self, reader: int, callbacks: dict[str, Any]) -> None:
+        """Let a reader of events call these from now on."""
+        lib = self.lib
+        table = c_void_p(lib.OTF2_EvtReaderCallbacks_New())
+        for record, callback in callbacks.items():
+            getattr(lib, f"OTF2_EvtReaderCallbacks_Set{record}Callback")(table, callback)
+        lib.OTF2_Reader_RegisterEvtCallbacks(self.reader, reader, table, None)
+        lib.OTF2_EvtReaderCallbacks_Delete(table)
 
     def _read_credible(self, row: int, file: EventFile, read: LocationEvents) -> LocationEvents:
         """Read a location again, up to the first record that makes no sense."""

@@ -16,14 +16,17 @@ on in the bytes of the next record. So no file comes to it whose maps do not fil
 
 import os
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+import numpy as np
+
 from ..files import reasons
 from ..files.anchor import BIG_ENDIAN, CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
 from ..files.libotf2 import IO_FIELDS
-from ..files.regular import END, open_regular
+from ..files.regular import END, FINGERPRINT_FACTOR, FINGERPRINTED, open_regular
 
 _END_OF_CHUNK, _END_OF_BUFFER, _END_OF_FILE = 0, 1, 2
 _TIMESTAMP: Final = 5
@@ -32,6 +35,8 @@ _EVENT_TYPES: Final = range(10, 128)
 _WITHOUT_LENGTH: Final = frozenset((12, 13, 16, 17, 20, 21, 24, 28, 29, 30))
 """Record types of one compressed integer, no length byte: Enter, Leave, and some of MPI, of threads and of tasks."""
 _MAPPING: Final = 5
+_LOCATIONS: Final = 2
+_CLOCK_OFFSET: Final = 6
 """Record type of an id map among local definitions."""
 _LARGEST_DEFINITIONS: Final = 2**26
 """Bytes of a file of local definitions beyond which it is damaged."""
@@ -142,14 +147,54 @@ def maps_are_sound(path: Path, chunk_size: int) -> bool:
     Raises FileNotFoundError if there is no file. The maps of one that cannot be read are not sound.
     """
     try:
-        with open_regular(path) as file:
-            content = file.read(_LARGEST_DEFINITIONS + 1)
+        return all(
+            kind != _MAPPING or _fills_its_record(fields, order) for kind, fields, order in _records(path, chunk_size)
+        )
     except FileNotFoundError:
         raise
     except OSError:
         return False
+
+
+def told_by_definitions(path: Path, chunk_size: int, location: int) -> tuple[int, list[int]]:
+    """Return what sound definitions at `path` tell of whose they are.
+
+    Returns
+    -------
+    owner : int
+        1 where they map the id of `location`, −1 where those of others only, 0 where none.
+    synchronised : list of int
+        When the first and the last clock offset was measured, in corrected time; empty where there are fewer than two.
+    """
+    owner, times = 0, []
+    for kind, fields, order in _records(path, chunk_size):
+        if kind == _MAPPING and fields[0] == _LOCATIONS:
+            owner = 1 if location in _values(fields, order) else -1
+        elif kind == _CLOCK_OFFSET:
+            times.append(int.from_bytes(fields[:8], order) + _integer(fields, 8, order))
+    return owner, [times[0], times[-1]] if len(times) > 1 else []
+
+
+def fingerprint(path: Path, chunk_size: int) -> int:
+    """Return a number that files share whose first bytes are the same; 0 where the file cannot be read."""
+    try:
+        with open_regular(path) as file:
+            content = file.read(FINGERPRINTED)
+            size = min(os.fstat(file.fileno()).st_size, chunk_size)
+    except OSError:
+        return 0
+    words = np.frombuffer(content[: len(content) // 8 * 8], "<u8")
+    factors = np.full(len(words) + 1, FINGERPRINT_FACTOR)
+    factors[0] = 1
+    return int((np.append(words[::-1], np.uint64(size)) * np.cumprod(factors)).sum())
+
+
+def _records(path: Path, chunk_size: int) -> Iterator[tuple[int, bytes, _Order]]:
+    """Yield the records of a file of definitions: kind, fields, byte order; OSError where it is not sound."""
+    with open_regular(path) as file:
+        content = file.read(_LARGEST_DEFINITIONS + 1)
     if not CHUNK_HEADER + len(END) <= len(content) <= _LARGEST_DEFINITIONS or not content.endswith(END):
-        return False
+        raise OSError(reasons.BAD_DEFINITIONS)
     order: _Order = "little" if content[1] == LITTLE_ENDIAN else "big"
     at = CHUNK_HEADER
     while at + 2 < len(content):
@@ -158,9 +203,24 @@ def maps_are_sound(path: Path, chunk_size: int) -> bool:
             at = (at // chunk_size + 1) * chunk_size + CHUNK_HEADER
             continue
         begin, at = _extent(content, at, order)
-        if at > len(content) or (kind == _MAPPING and not _fills_its_record(content[begin:at], order)):
-            return False
-    return True
+        if at > len(content):
+            raise OSError(reasons.BAD_DEFINITIONS)
+        yield kind, content[begin:at], order
+
+
+def _values(fields: bytes, order: _Order) -> list[int]:
+    """Return the global ids of an id map that fills its record."""
+    at, numbers = fields[1] + 3, []
+    while at < len(fields):
+        numbers.append(_integer(fields, at, order))
+        at = _behind_integer(fields, at)
+    return numbers[1::2] if fields[fields[1] + 2] else numbers
+
+
+def _integer(fields: bytes, at: int, order: _Order) -> int:
+    """Return the compressed integer at a place."""
+    size = fields[at]
+    return 2**64 - 1 if size == _LONG else int.from_bytes(fields[at + 1 : at + 1 + size], order)
 
 
 def _fills_its_record(fields: bytes, order: _Order) -> bool:

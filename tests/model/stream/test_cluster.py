@@ -60,6 +60,12 @@ def failing(_source: Otf2Source, partition: Partition, _done: Any) -> Tally:
     raise TraceError(f"partition {partition.number} is gone")
 
 
+def told(tally: Tally) -> dict[str, Any]:
+    """Return what a tally says, its columns as numbers."""
+    rows = sorted(row for one in tally.extents for row in zip(one.row.tolist(), one.known.tolist(), strict=True))
+    return {**vars(tally), "extents": rows}
+
+
 def merged(one: Tally, other: Tally) -> Tally:
     one.merge(other)
     return one
@@ -84,9 +90,9 @@ def test_reducing_is_the_same_on_threads_and_on_a_cluster(client: Any, fixtures:
     assert len(partitions) > 8
     work = partial(tallied, source)
     here = reduce_partitions(work, merged, partitions, 2)
-    assert vars(reduce_partitions(work, merged, partitions, cluster=Cluster(client))) == vars(here)
+    assert told(reduce_partitions(work, merged, partitions, cluster=Cluster(client))) == told(here)
     there = map_partitions(work, partitions, 0, cluster=Cluster(client))
-    assert list(map(vars, there)) == list(map(vars, map_partitions(work, partitions, 0)))
+    assert list(map(told, there)) == list(map(told, map_partitions(work, partitions, 0)))
 
 
 def test_a_killed_worker_changes_nothing(client: Any, fixtures: Path, tmp_path: Path) -> None:
@@ -96,7 +102,7 @@ def test_a_killed_worker_changes_nothing(client: Any, fixtures: Path, tmp_path: 
     here = reduce_partitions(partial(tallied, source), merged, partitions, 1)
     there = reduce_partitions(partial(killing, source, marker), merged, partitions, cluster=Cluster(client))
     assert marker.exists()
-    assert vars(there) == vars(here)
+    assert told(there) == told(here)
 
 
 def unsendable(_source: Otf2Source, _partition: Partition, _done: Any) -> Any:

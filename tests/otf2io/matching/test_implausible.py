@@ -45,11 +45,13 @@ def test_far_events_are_left_out_and_counted(far: int, written_archive: Write, n
     assert read.tally.io_events == 6
 
 
-def test_an_hour_is_believed(written_archive: Write, new_location: Any) -> None:
+def test_an_hour_is_read_and_told(written_archive: Write, new_location: Any) -> None:
     archive = open_archive(written_archive([new_location(transfers([0, LENGTH + 3599 * SECOND]))], length=LENGTH))
     found = read_events(archive, "direct")
     assert len(found.events) == 4
-    assert not found.damage.damaged
+    (told,) = found.damage.locations
+    assert (told.events_read, told.events_expected) == (4, 4)
+    assert "its events end 3599 s after the trace: its clock is off" in told.reason.replace(",", "")
 
 
 def test_a_trace_without_a_length_has_no_far_events(written_archive: Write, new_location: Any) -> None:
