@@ -37,6 +37,8 @@ _WITHOUT_LENGTH: Final = frozenset((12, 13, 16, 17, 20, 21, 24, 28, 29, 30))
 _MAPPING: Final = 5
 _LOCATIONS: Final = 2
 _CLOCK_OFFSET: Final = 6
+_CLOCK_TIME: Final = 8
+"""Bytes of the time at which an offset was measured."""
 """Record type of an id map among local definitions."""
 _LARGEST_DEFINITIONS: Final = 2**26
 """Bytes of a file of local definitions beyond which it is damaged."""
@@ -170,8 +172,8 @@ def told_by_definitions(path: Path, chunk_size: int, location: int) -> tuple[int
     for kind, fields, order in _records(path, chunk_size):
         if kind == _MAPPING and fields[0] == _LOCATIONS:
             owner = 1 if location in _values(fields, order) else -1
-        elif kind == _CLOCK_OFFSET:
-            times.append(int.from_bytes(fields[:8], order) + _integer(fields, 8, order))
+        elif kind == _CLOCK_OFFSET and len(fields) > _CLOCK_TIME:
+            times.append(int.from_bytes(fields[:_CLOCK_TIME], order) + _integer(fields, _CLOCK_TIME, order))
     return owner, [times[0], times[-1]] if len(times) > 1 else []
 
 
