@@ -64,7 +64,9 @@ OTHER_CALL: Final = "other call"
 """A call of I/O that leaves no event."""
 
 
-KNOWN_STACK: Final = ("netCDF", "PnetCDF", "ADIOS", "HDF5", "MPI-IO", "ISOC", "POSIX", "DFS", "DAOS")
+BLOCK_IO: Final = "block_io"
+"""The paradigm of requests to block devices, each of which lo2s makes a process of its own."""
+KNOWN_STACK: Final = ("netCDF", "PnetCDF", "ADIOS", "HDF5", "MPI-IO", "ISOC", "POSIX", BLOCK_IO, "DFS", "DAOS")
 """Identification strings of paradigms from high to low: OTF2's, then the file system of DAOS and its objects."""
 
 

@@ -159,7 +159,7 @@ def missing_lower_layer(facts: Facts, *, least_bytes: float = 1) -> Iterator[Mat
     for row, layer in enumerate(cells.layers):
         of_layer = cells.of(layer, "total")
         moved = cells.bytes(of_layer)
-        if layer not in facts.parallel or descends_with_operations[row] or moved < least_bytes:
+        if layer not in facts.parallel - facts.systems or descends_with_operations[row] or moved < least_bytes:
             continue
         lower = [name for name in cells.layers[row + 1 :] if cells.of(name, "total").any()]
         others = f"; {' and '.join(lower)} hold the program's own calls only" if lower else ""

@@ -107,7 +107,7 @@ def _step_text(step: BodyStep) -> str:
     what = "delete" if step.kind == "deletion" else step.kind
     size = "" if step.mean_bytes is None else f" ~{bytes_text(step.mean_bytes)}"
     size = size if step.bytes is None else f" {size_text(step.bytes)}"
-    who = "" if step.ranks is None else f" [{ranks_text(step.ranks, 0)}]"
+    who = "" if not step.ranks else f" [{ranks_text(step.ranks, 0)}]"
     return f"{often}{how}{what}{size}{who}"
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Links, Mask
+from ...model.codes import BLOCK_IO
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 
@@ -145,6 +146,11 @@ def select_files(
         # Calls that do not tell their file are on files of the application as far as anybody knows.
         named = [one.identification in definitions.recording.called for one in definitions.paradigms]
         handle_reason[(handles.file < 0) & np.append(named, False)[handles.paradigm]] = -1
+    if files == "application":
+        # A device is what is looked at where its own requests are recorded.
+        block = np.append([one.identification == BLOCK_IO for one in definitions.paradigms], False)[handles.paradigm]
+        handle_reason[block & (handles.file >= 0)] = -1
+        file_reason[handles.file[block & (handles.file >= 0)]] = -1
     handle_reason[handles.paradigm < 0] = len(table) + 1
     reasons = (*table, FileRule("", WITHOUT_FILE), FileRule("", WITHOUT_LAYER), FileRule("", WITHOUT_HANDLE))
     return FileSelection(files, reasons, handle_reason.astype(np.int32), file_reason, known)

@@ -6,8 +6,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Links, sound_parents
-from ...model.codes import MOST_EVENTS, PROCESS, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64
+from ...model.arrays import Links, column_at, sound_parents
+from ...model.codes import BLOCK_IO, MOST_EVENTS, PROCESS, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64
 from ...model.definitions import (
     Clock,
     Communicator,
@@ -72,20 +72,25 @@ def read_definitions(anchor: Anchor, every_call: bool = False) -> tuple[Definiti
         for identity, name, kind, paradigm, _flags, members in _Table(records["Group"], texts)
     )
     paradigms = _paradigms(records, texts)
-    kind = processes.column(2, np.uint8)
+    tree = SystemTree(
+        id=nodes.column(0, np.uint32),
+        name=nodes.texts(1),
+        class_name=nodes.texts(2),
+        parent=sound_parents(nodes.links(3, nodes))[0],
+    )
+    opened = _handles(handles, files, {one.id: row for row, one in enumerate(paradigms)}, records)
+    names, kind, node = processes.texts(1), processes.column(2, np.uint8), processes.links(3, nodes)
+    device = _devices(names, opened, paradigms)
+    kind = np.where(device, np.uint8(0), kind)
+    node = np.where(device, column_at(tree.parent, node), node)
     definitions = Definitions(
         clock=Clock(ticks, start, length, None if realtime == UNDEFINED_UINT64 else realtime),
-        system_tree=SystemTree(
-            id=nodes.column(0, np.uint32),
-            name=nodes.texts(1),
-            class_name=nodes.texts(2),
-            parent=sound_parents(nodes.links(3, nodes))[0],
-        ),
+        system_tree=tree,
         groups=LocationGroups(
             id=processes.column(0, np.uint32),
-            name=processes.texts(1),
+            name=names,
             kind=kind,
-            node=processes.links(3, nodes),
+            node=node,
             rank=ranks(kind == PROCESS, locations, sets),
         ),
         locations=locations,
@@ -97,7 +102,7 @@ def read_definitions(anchor: Anchor, every_call: bool = False) -> tuple[Definiti
             scope=files.links(2, nodes),
             properties=_file_properties(records, texts, files),
         ),
-        handles=_handles(handles, files, {one.id: row for row, one in enumerate(paradigms)}, records),
+        handles=opened,
         location_sets=sets,
         communicators=tuple(
             Communicator(identity, texts[name], _optional(group), _optional(parent))
@@ -221,6 +226,13 @@ def _kept(records: Records, texts: _Texts) -> str:
     while (piece := found.get(f"{KEPT}{len(pieces)}")) is not None:
         pieces.append(piece)
     return "".join(pieces)
+
+
+def _devices(names: tuple[str, ...], handles: Handles, paradigms: Sequence[Paradigm]) -> npt.NDArray[np.bool_]:
+    """Tell which location groups are block devices: those with the name of a handle of one, bool (groups,)."""
+    block = [row for row, one in enumerate(paradigms) if one.identification == BLOCK_IO]
+    devices = {handles.name[row] for row in np.flatnonzero(np.isin(handles.paradigm, block)).tolist()}
+    return np.array([name in devices for name in names], np.bool_)
 
 
 def ranks(is_process: npt.NDArray[np.bool_], locations: Locations, sets: Sequence[Group]) -> npt.NDArray[np.int32]:

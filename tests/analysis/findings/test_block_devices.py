@@ -1,0 +1,62 @@
+"""Archives as lo2s makes them: calls of a thread, and the requests to a block device in a process of its own."""
+
+import iostrata
+import otf2
+import pytest
+from iostrata.analysis.findings import find
+from iostrata.cli import main
+from otf2.enums import (
+    IoHandleFlag,
+    IoOperationFlag,
+    IoOperationMode,
+    IoParadigmClass,
+    IoParadigmFlag,
+    LocationGroupType,
+)
+
+MIB = 2**20
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Ten writes of 1 MiB by POSIX, each of which the device does 10 ms later."""
+    with otf2.writer.open(str(tmp_path / "made"), timer_resolution=10**6) as trace:
+        definitions = trace.definitions
+        node = definitions.system_tree_node("node1", class_name="machine")
+        devices = definitions.system_tree_node("block devices", parent=node)
+        handles, threads = [], []
+        for name, place, file, paradigm in (
+            ("proc 1", node, "/data/out.bin", "POSIX"),
+            ("sda", devices, "/dev/sda", "block_io"),
+        ):
+            group = definitions.location_group(name, LocationGroupType.PROCESS, place)
+            threads.append(trace.event_writer("thread", group=group))
+            kind = definitions.io_paradigm(paradigm, paradigm, IoParadigmClass.PARALLEL, IoParadigmFlag.OS, {})
+            known = definitions.io_regular_file(file, node)
+            handles.append(definitions.io_handle(name, known, kind, IoHandleFlag.NONE, None, None))
+        for number in range(10):
+            for row, (thread, handle) in enumerate(zip(threads, handles, strict=True)):
+                begin = 10**6 * number + 10_000 * row
+                thread.io_operation_begin(begin, handle, IoOperationMode.WRITE, IoOperationFlag.NONE, MIB, number)
+                thread.io_operation_complete(begin + 5000, handle, MIB, number)
+    return tmp_path / "made"
+
+
+@pytest.mark.parametrize("engine", ["direct", "library"])
+def test_a_device_is_a_layer_below_posix_and_no_rank(folder, engine):
+    trace = iostrata.open_trace(folder, engine=engine)
+    assert list(trace.layers) == ["POSIX", "block_io"]
+    assert (trace.ranks, trace.definitions.groups.rank.tolist()) == (1, [0, -1])
+    assert trace.set_aside.operations == 0
+    assert {name: layer.statistics("write").bytes for name, layer in trace.layers.items()} == {
+        "POSIX": 10 * MIB,
+        "block_io": 10 * MIB,
+    }
+
+
+def test_nothing_is_wrong_with_it(folder, capsys):
+    assert find(iostrata.open_trace(folder)) == ()
+    assert main([str(folder)]) == 0
+    shown = capsys.readouterr().out
+    assert "1 rank, 1 node" in shown
+    assert "[]" not in shown
