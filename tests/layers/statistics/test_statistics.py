@@ -106,8 +106,9 @@ def test_statistics_equal_the_slow_count(make_trace, rows, window):
             expected = slow(rows, layer, mode, low, high)
             for key in ("bytes", "own_bytes", "busy_s", "summed_s", "bandwidth_bytes_per_s"):
                 value = expected.pop(key)
-                assert found.pop(key) == (None if value is None else pytest.approx(value, rel=1e-12))
-            assert found == expected
+                assert found[key] == (None if value is None else pytest.approx(value, rel=1e-12))
+            # A new column has a test of its own.
+            assert expected.items() <= found.items()
 
 
 @given(operations, st.integers(0, 10**6))
