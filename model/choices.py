@@ -1,22 +1,7 @@
-"""What arguments may be: names as types, so that a type checker refuses what the program refuses, and numbers."""
+"""What arguments may be, as types that a checker and the program itself go by."""
 
 from numbers import Integral, Real
 from typing import Literal, TypeGuard
-
-Direction = Literal["read", "write", "total"]
-"""Of transfers; ``total`` is reads and writes together."""
-
-TrafficKind = Literal["all", "own", "inherited"]
-"""All transfers of a layer, those that the program itself called, or those that a higher layer caused."""
-
-Quantity = Literal["bandwidth", "operations", "metadata", "in-flight"]
-"""What a signal of a layer measures; metadata events have neither direction nor traffic."""
-
-PartKey = Literal["file", "filesystem", "rank", "node", "handle"]
-"""By what a layer is split into parts."""
-
-EngineName = Literal["auto", "direct", "library"]
-"""How an OTF2 archive is read."""
 
 SamplingFrequency = float | Literal["auto"]
 """In Hz, or ``auto`` for one that follows from the signal."""
