@@ -1,7 +1,7 @@
 """A running job: records in, answers for each layer and direction out."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ..analysis.registry import DEFAULT_METHOD
 from ..model.errors import SelectionError, TraceError
@@ -10,6 +10,9 @@ from .alarms import LIMITS
 from .answer import Answer
 from .records.intake import Intake, Key, Spans
 from .watcher import SHARE, Credit, Watcher
+
+if TYPE_CHECKING:
+    from ..runs.signatures.known import KnownSignature
 
 TOTAL: Final = "total"
 """The direction of reads and writes together."""
@@ -33,16 +36,18 @@ class LiveJob:
         direction: str | None = None,
         limits: Mapping[str, float] = LIMITS,
         name: str | None = None,
+        known: "KnownSignature | None" = None,
     ) -> None:
         """Follow the layers of these names, or all, in one direction, in ``total`` of both, or in each.
 
         `share` is that of a core which following it may take, None for as much as it needs; `method` and `limits` are
-        of a `Watcher`. A `name` tells it from others that are followed.
+        of a `Watcher`. A `name` tells it from others that are followed. A `known` signature
+        foretells bursts of its layer and direction, from the first on.
         """
         self.name = name
         half = None if share is None else share / 2
         self._looks, self._answers = Credit(half), Credit(half)
-        self._method, self._limits = method, limits
+        self._method, self._limits, self._known = method, limits, known
         self.intake = Intake()
         self._layers = {name.lower(): name for name in layers}
         self._direction = direction
@@ -65,7 +70,9 @@ class LiveJob:
             return
         watcher = self._watchers.get(key)
         if watcher is None:
-            watcher = self._watchers[key] = Watcher(key, self._looks, self._method, self._limits, self._answers)
+            mine = self._known if self._known is not None and self._known.is_of(key.layer, key.direction) else None
+            watcher = Watcher(key, self._looks, self._method, self._limits, self._answers, mine)
+            self._watchers[key] = watcher
         watcher.add(columns)
 
     @property

@@ -17,6 +17,8 @@ LATEST: Final = 32
 """Intervals that the next one is predicted from, the latest ones."""
 PRIOR_INTERVALS, PRIOR_JITTER = 0.5, 0.0002
 """How many intervals' worth is thought beforehand of the jitter, and what; it keeps equal intervals from being sure."""
+PRIOR_STEP: Final = 0.05
+"""Share by which the step of another run is thought to be off, as if one more run had shown that."""
 FIRST: Final = 3
 """Intervals after which the train's own next starts are predicted to see how well that goes."""
 TRUSTED: Final = 4.0
@@ -122,6 +124,28 @@ class StartLaw:
         share = np.concatenate(([0.0], self.record, [1.0]))
         found = np.linspace(0.0, 1.0, n + 2)
         return share, (TRUSTED * share + n * found) / (TRUSTED + n)
+
+
+def law_of_steps(last: float, usual: float, steps: Floats) -> StartLaw:
+    """Return the law of the burst after one that began at a time in s, from that step in other runs.
+
+    Parameters
+    ----------
+    last : float
+        In s.
+    usual : float
+        The step in s.
+    steps : float64 (n,)
+        Of single runs, maybe none.
+    """
+    squares = float(((steps - steps.mean()) ** 2).sum()) if steps.size > 1 else 0.0
+    freedom = max(steps.size - 1, 0) + 1.0
+    scale = math.sqrt((squares + (PRIOR_STEP * usual) ** 2) / freedom * (1 + 1 / max(steps.size, 1)))
+    both = np.array([last + usual, last + usual])
+    return StartLaw(
+        weight=np.array([1.0, 0.0]), mean=both, scale=np.array([scale, scale]), freedom=freedom, period=usual,
+        record=np.zeros(0), missing=MISSING, ending=ENDING[0] / ENDING[1],
+    )  # fmt: skip
 
 
 def _root(rises: Callable[[float], float], low: float, high: float) -> float:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -16,10 +16,13 @@ from .alarms import LIMITS, Alarms
 from .answer import Answer
 from .frequencies import FtioPredictor
 from .outlook import LATEST, SMALL, Outlook, outlook
-from .prediction import NextPhase, StartLaw, next_phase, start_law
+from .prediction import NextPhase, StartLaw, law_of_steps, next_phase, start_law
 from .records.intake import Key, Spans
 from .repetition import Repetition, repetition
 from .signal import BINS, LiveSignal, bandwidth_of
+
+if TYPE_CHECKING:
+    from ..runs.signatures.known import KnownSignature
 
 SHARE: Final = 0.014
 """Of a core that following a job may take, half of it for looks and half for answers: what is left of two percent is
@@ -98,8 +101,13 @@ class Watcher:
         method: str = DEFAULT_METHOD,
         limits: Mapping[str, float] = LIMITS,
         answers: Credit | None = None,
+        known: "KnownSignature | None" = None,
     ) -> None:
-        """Take a key, credits for looks and answers, which others may share, a method, and limits of alarms."""
+        """Take a key, credits for looks and answers, which others may share, a method, and limits of alarms.
+
+        A `known` signature foretells bursts as long as neither a period nor what repeats does.
+        """
+        self._known = known
         self._alarms = Alarms(limits)
         self._ftio = FtioPredictor() if method == "ftio" else None
         self._key = key
@@ -293,6 +301,9 @@ class Watcher:
         # The last answer is that of the command `periods` on all of it.
         timed = last or (found.period is not None and not found.since)
         following = None if ended else self._next(found, repeats, now)
+        expected = None if ended or following is not None or self._known is None else self._expected(self._known, now)
+        if expected is not None:
+            following = expected[0]
         answer = Answer(
             time=now,
             layer=self._key.layer,
@@ -312,10 +323,12 @@ class Watcher:
             as_of=self._looked if self._is_behind(found, now) else None,
             frequencies=None if self._ftio is None else self._ftio.intervals,
         )
+        if expected is not None:
+            answer = replace(answer, next_bytes=expected[1], reason=f"{answer.reason} {expected[2]}")
         if repeats is None:
             return answer
         answer = replace(answer, iteration=repeats.iterations)
-        if following is not None:
+        if following is not None and expected is None:
             answer = replace(answer, next_bytes=repeats.volume, next_operations=repeats.operations)
         if timed:
             return answer
@@ -338,6 +351,16 @@ class Watcher:
         if following is None and repeats is not None:
             following = next_phase(self._law(1, repeats.train), now)
         return following
+
+    def _expected(self, known: "KnownSignature", now: float) -> tuple[NextPhase, int, str] | None:
+        """Return the next burst by a signature, its bytes, and a sentence; None where it has no more."""
+        bursts = self.signal.activity(known.pause if known.pause < np.inf else None).bursts(known.pause)
+        row = len(bursts)
+        if not 0 < row < len(known.start):
+            return None
+        following = next_phase(law_of_steps(float(bursts.start[-1]), *known.step(row)), now)
+        text = f"By the signature {known.name}, burst {row + 1} of {len(known.start)} is next."
+        return None if following is None else (following, round(float(known.volumes[row])), text)
 
     def _in_phase(self, found: Outlook, now: float) -> bool:
         if self._ftio is None and found.train is None:

@@ -95,8 +95,8 @@ def command(
     **reading: Any,
 ) -> None:
     """JOBS are tables of jobs (CSV, JSON lines or Parquet with job,period_s,io_share and more, a row a job), documents
-    of 'iostrata periods --json', traces, folders of traces, or FOLDER:PATTERN for those in it whose name matches; all
-    of them run beside each other on one file system, whose bandwidth one job alone can use up.
+    of 'iostrata periods --json' or 'signature --json', traces, folders of traces, or FOLDER:PATTERN for those in it
+    whose name matches; all of them run beside each other on one file system, whose bandwidth one job alone can use up.
 
     Simulated are fair share (all that do I/O share the bandwidth), exclusive (one at a time, first come, first
     served), Set-10 (jobs of like periods one at a time, sets share by priority) and clairvoyant: Set-10 with the

@@ -84,6 +84,13 @@ JOBS = click.option(
     type=click.Path(path_type=Path),
     help="When the application ran: CSV with name,start,end in s since the epoch.",
 )
+KNOWN = click.option(
+    "--known",
+    metavar="FILE.json",
+    type=click.Path(path_type=Path),
+    help="Compare RUNS, one or more, with the signature that an earlier call printed with --json: whether each is a "
+    "usual run, and which of its bursts deviate.",
+)
 OUT = output_option(
     "OUT.html|.h5",
     "Also write a page with all steps, or the signature as netCDF-4. A file that is there already is replaced "
@@ -94,7 +101,7 @@ PLOT = picture_option("Draw the signature above its runs (needs matplotlib).")
 
 @runs_command(
     "signature run1 run2 run3 run4 run5 --layer MPI-IO --direction write",
-    RUNS, LAYER, DIRECTION, INTERVAL, LOG, JOBS, METHOD, LEVEL, GAMMA, KAPPA, OUT, PLOT,
+    RUNS, LAYER, DIRECTION, INTERVAL, LOG, JOBS, METHOD, LEVEL, GAMMA, KAPPA, KNOWN, OUT, PLOT,
 )  # fmt: skip
 def command(
     traces: tuple[Path, ...],
@@ -108,12 +115,15 @@ def command(
     level: int,
     gamma: float,
     kappa: float,
+    known: Path | None,
     out: Path | None,
     picture: Path | None,
 ) -> None:
     """RUNS are traces of one application, at least 2, better 5 to 10, folders or collections of nothing else, or
     FOLDER:PATTERN for the runs in either whose name matches. With --log and --jobs they are instead cut out of what a
     file system's servers counted, with other jobs' traffic in it, which is taken off (IOSI, FAST'14).
+
+    What --json prints is taken back: by --known, by "iostrata watch --signature" and by "iostrata schedule".
 
     Traces whose program repeats itself have a signature by its loops: each iteration that all runs have is a burst, and
     no run is left out for its length or volume. Of others the curves of bandwidth tell.
@@ -129,6 +139,10 @@ def command(
         f"--gamma {gamma:g} is larger than --kappa {kappa:g}: it is to be the smaller of them": gamma > kappa,
     }
     refuse(wrong)
+    if known is not None:
+        refuse_given("is what a signature is found with, and --known has one", *_OF_FINDING)
+        _compare(traces, request, known)
+        return
     method = _method(method, log)
     prepare_picture(picture)
     from ...runs.signatures.signature import extract_signature
@@ -158,6 +172,28 @@ def command(
 
 
 _OF_TRACES: Final = ("layer", "window", "files", "engine", "calls", "workers", "dask")
+
+
+_OF_FINDING: Final = (
+    "layer", "direction", "interval", "log", "jobs", "method", "level", "gamma", "kappa", "out", "picture",
+)  # fmt: skip
+
+
+def _compare(traces: tuple[Path, ...], request: Request, known: Path) -> None:
+    """Tell of each run whether it is a usual one."""
+    from ...runs.signatures.known import compared, read_signature
+
+    usual = read_signature(known)
+    runs, layer = _read_runs(traces, request, usual.layer, usual.direction)
+    found = [compared(usual, run.name, run.signals[layer]) for run in runs]
+    if request.as_json:
+        from ...export.json.runs import likeness_document
+
+        print_json(likeness_document(found, known, layer, usual.direction))
+    else:
+        from ...export.runs.signature_text import print_likeness
+
+        print_likeness(found, f"{layer} {usual.direction}", console())
 
 
 def _method(method: str | None, log: Path | None) -> str | None:
@@ -212,11 +248,21 @@ def _from_runs(
     paths: tuple[Path, ...], request: Request, layer: str | None, direction: str, interval: float | None
 ) -> tuple[list["RunSignals"], list["Sample"], str]:
     """Return each trace or run of a collection with its sample, and the layer that they are of."""
+    from ...runs.signatures.traces import trace_samples
+
+    found, chosen = _read_runs(paths, request, layer, direction)
+    return found, trace_samples(found, chosen, interval), chosen
+
+
+def _read_runs(
+    paths: tuple[Path, ...], request: Request, layer: str | None, direction: str
+) -> tuple[list["RunSignals"], str]:
+    """Return each trace or run of a collection, and the layer to look at."""
     from ...model.errors import MissingLibraryError, TraceError
     from ...runs.collection.chosen import chosen_runs
     from ...runs.collection.content import trace_name
     from ...runs.collection.read import job_key
-    from ...runs.signatures.traces import collection_signals, common_layer, named_apart, run_signals, trace_samples
+    from ...runs.signatures.traces import collection_signals, common_layer, named_apart, run_signals
 
     runs = chosen_runs(paths)
     found: list[RunSignals] = []
@@ -240,8 +286,7 @@ def _from_runs(
         failed += [f"{run.name}: no{what} bytes moved" for run in found if not run.signals]
         found = busy
     warn_of_left_out(failed, found)
-    chosen = common_layer(found, layer)
-    return found, trace_samples(found, chosen, interval), chosen
+    return found, common_layer(found, layer)
 
 
 def _from_log(

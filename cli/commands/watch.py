@@ -54,12 +54,20 @@ JOBS = click.option(
     is_flag=True,
     help="Each SOURCE is a job of its own; answers name it, with the priority that Set-10 would give it by its period.",
 )
+SIGNATURE = click.option(
+    "--signature",
+    metavar="FILE.json",
+    type=click.Path(path_type=Path),
+    help="What earlier runs did, as 'iostrata signature --json' printed it: the next phase is foretold from the first "
+    "on. Follows its layer and direction.",
+)
 ONCE = click.option("--once", is_flag=True, help="Read what is there and end with it.")
 
 
 @command_of(
     "watch --replay traces.otf2 --speed 10",
-    SOURCES, REPLAY, SPEED, INTERVAL, ONCE, JOBS, RULES, LAYERS, DIRECTION, METHOD, FILES, ENGINE, CALLS, WORKERS,
+    SOURCES, REPLAY, SPEED, INTERVAL, ONCE, JOBS, SIGNATURE, RULES, LAYERS, DIRECTION, METHOD,
+    FILES, ENGINE, CALLS, WORKERS,
     as_json="Print a JSON object a line on a terminal, too, as in a pipe.",
 )  # fmt: skip
 def command(
@@ -69,6 +77,7 @@ def command(
     interval: float | None,
     once: bool,
     apart: bool,
+    signature: Path | None,
     rules: tuple[str, ...],
     layers: tuple[str, ...],
     direction: str | None,
@@ -93,6 +102,8 @@ def command(
         "--jobs is of sources: a trace that is replayed is one job": apart and replay is not None,
     }
     refuse(wrong)
+    if signature is not None:
+        refuse_given("is chosen by --signature", "layers", "direction")
     if replay is None:
         refuse_given("is of --replay: the lines of a source tell nothing of that", *reading)
     from ...live.alarms import parse_rule
@@ -103,8 +114,13 @@ def command(
     with as_wrong_usage(SelectionError):
         limits = dict(map(parse_rule, rules))
     names = sources if apart else (None,)
-    share = SHARE / len(names)
-    jobs = [LiveJob(frozenset(layers), share, method, direction, limits, name) for name in names]
+    share, known = SHARE / len(names), None
+    if signature is not None:
+        from ...runs.signatures.known import read_signature
+
+        known = read_signature(signature)
+        layers, direction = () if known.layer is None else (known.layer,), known.direction
+    jobs = [LiveJob(frozenset(layers), share, method, direction, limits, name, known) for name in names]
     updates = (
         _followed(list(zip(jobs, [(one,) for one in sources] if apart else [sources], strict=True)), interval, once)
         if replay is None

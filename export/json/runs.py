@@ -1,6 +1,7 @@
 """The documents of ``--json`` about many runs, as those of `iostrata.export.json.documents` about a trace."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from ...model.document import SCHEMA_VERSION, Document, plain
 from ...runs.scheduling.comparison import PolicyComparison
@@ -8,6 +9,7 @@ from ...runs.scheduling.jobs import PeriodicJob
 from ...runs.scheduling.policies import Set
 from ...runs.scores.assessment import JobScore
 from ...runs.scores.limits import MetricLimits
+from ...runs.signatures.known import Likeness
 from ...runs.signatures.signature import SampleUse, Signature
 from ..written import Written
 
@@ -29,6 +31,17 @@ def signature_document(
         "direction": direction,
         **entries,
         **({"output": outputs} if outputs else {}),
+    }
+
+
+def likeness_document(runs: Iterable[Likeness], known: Path, layer: str, direction: str) -> Document:
+    """Return the document of ``iostrata signature --known``."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "known": str(known),
+        "layer": layer,
+        "direction": direction,
+        "runs": [one.to_dict() for one in runs],
     }
 
 

@@ -83,10 +83,16 @@ _DISTRIBUTIONS: Final = (
 def _named(run: Run, name: str, report: str | None) -> Cell:
     """Return what a run is called, with a link to its report and its worst finding."""
     worst = min(run.findings, key=lambda one: SEVERITIES.index(one.severity), default=None)
-    notes = [] if worst is None or worst.severity == "info" else [(worst.severity, f"{worst.id}: {worst.text}")]
+    notes = [("info", _without_finding(run.job))] if worst is None else [(worst.severity, f"{worst.id}: {worst.text}")]
     shown = f"{name} (damaged)" if run.job.damaged else name
     href = None if report is None else quote(report)
     return {"value": shown, "title": run.job.job, "notes": notes, "order": name, "href": href}
+
+
+def _without_finding(job: JobRow) -> str:
+    """Say what a run spends its time with."""
+    share = io_share(job)
+    return "no I/O" if not job.operations else "no finding" if share is None else f"{percent_text(share)} of it is I/O"
 
 
 def _by_severity(job: JobRow) -> Cell:
@@ -200,9 +206,9 @@ def _ranking(
         TableColumn("Over time", lambda job: _over_time(runs[job.job]), "spark"),
         TableColumn("Problem", lambda job: score_of.get(job.job), "ratio", problem),
         _JOB["cost_s"],
-        _JOB["io_s"],
         _SHARE,
-        *(column for name, column in _JOB.items() if name not in ("cost_s", "io_s")),
+        # What is left out has distributions; the cause has to have room.
+        *(_JOB[name] for name in ("duration_s", "ranks", "bytes_read", "bytes_written", "operations")),
         TableColumn("Findings", _by_severity, "count", "Critical ones count first, then warnings."),
     ]
     known = [column for column in columns if any(column.of(job) is not None for job in jobs)]

@@ -1,5 +1,6 @@
 """The terminal view of ``iostrata signature``."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -10,6 +11,7 @@ from rich.text import Text
 from ...model.arrays import Floats
 from ...model.quantities import bytes_text, counted, percent_text, rate_text, seconds_text
 from ...model.text import printable, shortened
+from ...runs.signatures.known import Likeness
 from ...runs.signatures.signature import CommonBurst, SampleUse, Signature
 from ..terminal.console import bounded, curve_width, print_paragraph, print_rest, table_of_numbers
 from ..terminal.periods import GUTTER, interval_row, labelled_curve, points_per_column
@@ -47,6 +49,19 @@ def print_signature(signature: Signature, what: str, left_out: tuple[SampleUse, 
     console.print()
     console.print(_samples(signature.samples + left_out, console.width))
     print_paragraph(_how(signature), console, "dim", indent=0)
+
+
+def print_likeness(runs: Sequence[Likeness], what: str, console: Console) -> None:
+    """Print of each run whether it is a usual one, and where it deviates."""
+    usual = sum(one.typical for one in runs)
+    console.print(Text.assemble((printable(what), "bold"), f"  {usual} of {counted(len(runs), 'run')} as usual"))
+    for one in runs:
+        facts = f"{seconds_text(one.duration_s)}, {bytes_text(one.volume_bytes)} in {counted(one.bursts, 'burst')}"
+        verdict = Text("as usual", "green") if one.typical else Text("deviates", "yellow")
+        console.print(Text.assemble(f"{printable(one.run)}  ", verdict, f"  {facts}"), overflow="fold")
+        for deviation in one.deviations[:_BURSTS_SHOWN]:
+            print_paragraph(deviation.text, console)
+        print_rest(len(one.deviations) - _BURSTS_SHOWN, "deviation", console)
 
 
 def resampled_maxima(values: Floats, count: int) -> Floats:

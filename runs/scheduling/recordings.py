@@ -12,6 +12,7 @@ import numpy as np
 from ...analysis.set_10 import LONGEST, SHORTEST
 from ...model.document import checked_document
 from ...model.errors import SelectionError, TraceError
+from ..signatures.known import as_periods, is_signature
 from .jobs import PeriodicJob
 from .tables import MOST_NODES
 
@@ -28,7 +29,7 @@ def is_periods_document(path: Path) -> bool:
 
 
 def read_periods(path: Path) -> Mapping[str, Any]:
-    """Read a document of ``iostrata periods --json``.
+    """Read a document of ``iostrata periods --json``, or one of ``signature --json`` as such.
 
     Raises
     ------
@@ -39,11 +40,15 @@ def read_periods(path: Path) -> Mapping[str, Any]:
         raise TraceError(f"{path}: larger than 1 GiB; look for periods with fewer --layer")
     try:
         document = checked_document(json.loads(path.read_bytes()))
+        if is_signature(document):
+            return as_periods(document)
         if not isinstance(document.get("layers"), list):
             raise ValueError("no list of layers")
-    except (ValueError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise TraceError(f"{path}: not a document of 'iostrata periods --json' ({reason})") from None
+        raise TraceError(
+            f"{path}: not a document of 'iostrata periods --json' or 'signature --json' ({reason})"
+        ) from None
     return document
 
 

@@ -87,6 +87,7 @@ CHANGES = {
         "gamma": ["--gamma", "0.9"],
         "kappa": ["--kappa", "0.4"],
         "level": ["--level", "4"],
+        "known": ["--known", "OUT/none.json"],
     },
     "watch": {
         "replay": ["--replay", "serial1"],
@@ -94,6 +95,7 @@ CHANGES = {
         "once": ["--once"],
         "layers": ["--layer", "POSIX"],
         "apart": ["--jobs"],
+        "signature": ["--signature", "OUT/none.json"],
     },
 }
 ELSEWHERE = {("convert", None), ("record", None), ("watch", "speed"), ("watch", "rules")}
