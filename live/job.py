@@ -12,7 +12,7 @@ from .records.intake import Intake, Key, Spans
 from .watcher import SHARE, Credit, Watcher
 
 if TYPE_CHECKING:
-    from ..runs.signatures.known import KnownSignature
+    from ..analysis.known_signature import KnownSignature
 
 TOTAL: Final = "total"
 """The direction of reads and writes together."""

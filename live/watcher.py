@@ -22,7 +22,7 @@ from .repetition import Repetition, repetition
 from .signal import BINS, LiveSignal, bandwidth_of
 
 if TYPE_CHECKING:
-    from ..runs.signatures.known import KnownSignature
+    from ..analysis.known_signature import KnownSignature
 
 SHARE: Final = 0.014
 """Of a core that following a job may take, half of it for looks and half for answers: what is left of two percent is

@@ -181,7 +181,8 @@ _OF_FINDING: Final = (
 
 def _compare(traces: tuple[Path, ...], request: Request, known: Path) -> None:
     """Tell of each run whether it is a usual one."""
-    from ...runs.signatures.known import compared, read_signature
+    from ...analysis.known_signature import read_signature
+    from ...runs.signatures.known import compared
 
     usual = read_signature(known)
     runs, layer = _read_runs(traces, request, usual.layer, usual.direction)

@@ -116,7 +116,7 @@ def command(
     names = sources if apart else (None,)
     share, known = SHARE / len(names), None
     if signature is not None:
-        from ...runs.signatures.known import read_signature
+        from ...analysis.known_signature import read_signature
 
         known = read_signature(signature)
         layers, direction = () if known.layer is None else (known.layer,), known.direction

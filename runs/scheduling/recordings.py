@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...analysis.known_signature import as_periods, is_signature
 from ...analysis.set_10 import LONGEST, SHORTEST
 from ...model.document import checked_document
 from ...model.errors import SelectionError, TraceError
-from ..signatures.known import as_periods, is_signature
 from .jobs import PeriodicJob
 from .tables import MOST_NODES
 

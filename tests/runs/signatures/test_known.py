@@ -5,10 +5,11 @@ import json
 import numpy as np
 import pytest
 from iostrata import TraceError, step_signal
+from iostrata.analysis.known_signature import read_signature
 from iostrata.live.job import LiveJob
 from iostrata.live.records.intake import Key, Spans
 from iostrata.runs.scheduling.recordings import read_periods, recorded_job
-from iostrata.runs.signatures.known import compared, read_signature
+from iostrata.runs.signatures.known import compared
 
 STARTS = np.array([3.0, 13.0, 23.0, 53.0, 63.0])
 VOLUMES = np.array([1e8, 1e8, 4e8, 1e8, 1e8])
