@@ -42,7 +42,7 @@ class Headline(Record):
         The same over the length of the run, or of the window.
     run_s : float
     mean_io_s : float or None
-        The mean over ranks.
+        The mean over ranks; None where counters do not tell.
     rank : int or None
         The rank that is longest in I/O.
     layer : str or None
@@ -81,7 +81,7 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
     longest, mean, rank, basis = io
     share = longest / run_s if run_s > 0 else 0.0
     text = f"I/O is {percent_text(share)} of the run ({seconds_text(longest)} of {seconds_text(run_s)}"
-    if rank is not None and trace.ranks > 1 and mean < _EVEN * longest:
+    if rank is not None and trace.ranks > 1 and mean is not None and mean < _EVEN * longest:
         text += f" on rank {rank}, {seconds_text(mean)} on average"
     text += ")"
     cost = trace.calls.cost
@@ -106,13 +106,14 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
     return Headline(text, longest, share, run_s, mean, rank, layer, finding, gain, reason, basis)
 
 
-def _measured(trace: Trace) -> tuple[float, float, int | None, str] | None:
+def _measured(trace: Trace) -> tuple[float, float | None, int | None, str] | None:
     """Return the time in I/O of the rank longest in it, the mean over ranks, that rank, and what it was measured by."""
     recording, cost = trace.definitions.recording, trace.calls.cost
     if cost is not None and len(cost.io):
         longest = int(cost.io.argmax())
         return float(cost.io[longest]), float(cost.io.mean()), cost.rank[longest], "calls"
-    if recording.counters is not None and trace.window == (0.0, trace.duration):
+    start, end = trace.window
+    if recording.counters is not None and start <= 0.0 and end >= trace.duration:
         return _counted(CountedFacts(trace))
     if recording.reason("operations") or recording.reason("ranks"):
         return None
@@ -124,8 +125,11 @@ def _measured(trace: Trace) -> tuple[float, float, int | None, str] | None:
     return float(took.max()), float(took.sum()) / max(1, trace.ranks), rank if rank >= 0 else None, "operations"
 
 
-def _counted(facts: CountedFacts) -> tuple[float, float, int | None, str]:
-    """Return the same by counters: streams of ISO C are no part of the other layers, which call one another."""
+def _counted(facts: CountedFacts) -> tuple[float, None, int | None, str]:
+    """Return the same by counters: streams of ISO C are no part of the other layers, which call one another.
+
+    There is no mean: of a file that ranks share only the slowest one's time is counted by itself.
+    """
     stack, streams = (0.0, -1), (0.0, -1)
     for group in facts.layers():
         took = facts.longest(group.rows, *KINDS)
@@ -133,7 +137,7 @@ def _counted(facts: CountedFacts) -> tuple[float, float, int | None, str]:
     together = stack[0] + streams[0] if stack[1] == streams[1] else max(stack[0], streams[0])
     longest = min(together, facts.run_s)
     rank = max(stack, streams)[1]
-    return longest, longest, rank if rank >= 0 else None, "counters"
+    return longest, None, rank if rank >= 0 else None, "counters"
 
 
 def _causes(findings: Sequence[Finding], io_s: float) -> list[Finding]:

@@ -1,11 +1,19 @@
 """What comes first about a run: which share of it is I/O, and why."""
 
+import importlib.util
 import json
+from pathlib import Path
 
 import pytest
 from iostrata import open_trace
 from iostrata.analysis.comparison.headline import headline_of
 from iostrata.analysis.findings import find
+
+_SPEC = importlib.util.spec_from_file_location(
+    "recorder_files", Path(__file__).parents[2] / "archives" / "recorders.py"
+)
+made = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(made)
 
 
 def told(trace):
@@ -53,3 +61,20 @@ def test_no_more_can_be_saved_than_there_is_to_pay(fixtures, archive):
     for one in gains:
         assert 0 <= one.gain_s[0] <= one.gain_s[1] <= one.cost_s
         assert one.gain_reason in one.text
+
+
+@pytest.mark.parametrize("bins", [10, 11])
+def test_counters_tell_the_slowest_rank_and_no_mean_also_where_the_heat_map_ends_after_the_run(tmp_path, bins):
+    counted = {"writes": 40, "bytes_written": 400, "write_time": 12.0, "slowest_rank": 1, "slowest_rank_time": 5.0}
+    times = {"write_start_timestamp": 1.0, "write_end_timestamp": 9.0}
+    modules = {
+        "POSIX": (4, [made.counters(("POSIX", 4), 5, -1, **counted, **times)]),
+        "HEATMAP": (1, [made.heatmap(6, rank, 1.0, [20] * bins, [0] * bins) for rank in range(2)]),
+    }
+    path = tmp_path / "run.darshan"
+    log = made.DarshanLog(modules=modules, names={5: "/scratch/data", 6: "heatmap:POSIX"}, length=10.0)
+    path.write_bytes(bytes(log))
+    trace = open_trace(path)
+    found = told(trace)
+    assert trace.window[1] >= bins
+    assert (found.io_s, found.mean_io_s, found.rank, found.basis) == (5.0, None, 1, "counters")
