@@ -54,7 +54,7 @@ class Coverage(NamedTuple):
         edges, sums = np.stack((begin, end), 1).ravel(), np.stack((covered - (end - begin), covered), 1).ravel()
         return np.asarray(np.interp(times, edges, sums), np.float64)
 
-    def taken(self, rows: Mask) -> Self:
+    def taken(self, rows: Mask | slice) -> Self:
         """Return some stretches."""
         return type(self)(*(column[rows] for column in self))
 
@@ -122,6 +122,13 @@ class RangeUnion(Sums):
         gone, self.stretches = self.stretches.taken(over), self.stretches.taken(~over)
         self.shift = self.shift if len(self.stretches.group) else 0
         return gone.length
+
+    def part(self, first: int, behind: int) -> Self:
+        """Return the ranges of the groups from `first` on, up to the one before `behind`."""
+        union = self.empty()
+        union.shift = self.shift
+        union.stretches = self.stretches.taken(slice(*np.searchsorted(self.stretches.group, (first, behind))))
+        return union
 
     def regrouped(self, groups: Callable[[Ints], Ints]) -> Self:
         """Return the same ranges of other groups, of which several may become one."""

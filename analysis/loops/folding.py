@@ -157,6 +157,9 @@ def fold(steps: Steps) -> list[Folded]:
         return repeated
     line = _line_of(steps)
     found = list(_found(line, 0, 0))
+    single = [] if steps.content.any() else _single_steps(line, True)
+    if single and (not found or (len(found) == 1 and single[0].count > found[0].count)):
+        return single
     if found:
         return [_divided(one, line, steps.fresh) for one in found]
     if repeated and not _is_divided(repeated[0]):
@@ -597,7 +600,7 @@ def _plain_run(line: Line, joined: bool) -> list[Folded]:
 
     Where steps were `joined`, those that only are of one kind may have little in common.
     """
-    if rounds := _rounds(line.tokens[0]):
+    if rounds := _rounds(line.tokens[0]) or ([] if joined else _single_steps(line, False)):
         return rounds
     exact, *others = (_run_of(token) for token in (line.tokens[0], line.alike, line.kind))
     found = [] if exact is None or len(exact) < (_ALL if len(exact) == _FEWEST else 0.5) * len(line) else [exact]
@@ -608,6 +611,28 @@ def _plain_run(line: Line, joined: bool) -> list[Folded]:
     if where is None:
         return []
     return [Folded(np.append(where, where[-1] + 1), 0, np.zeros(len(where), np.bool_), 0.0)]
+
+
+def _single_steps(line: Line, paused: bool) -> list[Folded]:
+    """Return one step as a loop whose iterations add another one now and then; nothing where none adds any.
+
+    If `paused`, only where the step comes behind pauses, and what is added does not. No file is opened meanwhile.
+    """
+    token = line.tokens[0]
+    main = token == np.argmax(np.bincount(token))
+    where = np.flatnonzero(main)
+    added = np.diff(where) > 1
+    span = int(where[-1] - where[0]) + 1
+    if len(where) < _FEWEST or not added.any() or np.diff(where).max() > 2 or len(where) < _NEARLY * span:
+        return []
+    inside = slice(int(where[0]) + 1, int(where[-1]) + 1)
+    if line.opens[inside].any() or line.fresh[inside][~main[inside]].any():
+        return []
+    gap, main = line.gap[inside], main[inside]
+    if paused and np.quantile(gap[main], 1 - _ALL) <= _CLEAR * np.quantile(gap[~main], _ALL):
+        return []
+    other = np.append(added, False)
+    return [Folded(np.append(where, where[-1] + 1), int(np.argmin(other)), other, 0.0)]
 
 
 def _run_of(token: Ints) -> Ints | None:

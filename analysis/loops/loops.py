@@ -308,7 +308,8 @@ class Told:
         blamed = _blamed(sums, first, count)
         groups = first * sums.layers + np.arange(count * sums.layers)
         # Unions of very many intervals are rounded.
-        lengths = np.minimum(sums.busy.lengths(groups) / second, np.repeat(length, sums.layers))
+        mine = sums.busy.part(first * sums.layers, (first + count) * sums.layers)
+        lengths = np.minimum(mine.lengths(groups) / second, np.repeat(length, sums.layers))
         busy = dict(zip(groups.tolist(), lengths.tolist(), strict=True))
         parts = _layer_parts(sums, slice(edges[0], edges[-1]), busy, blamed)
         of_iteration: list[dict[str, LayerPart]] = [{} for _ in range(count)]
@@ -317,14 +318,10 @@ class Told:
             of_iteration[iteration - first][sums.scope.order[layer]] = part
         columns = begin.tolist(), end.tolist(), long.tolist(), of_iteration, other[:count]
         iterations = tuple(Iteration(*row) for row in zip(*columns, strict=True))
-        union = sums.busy.regrouped(lambda group: np.where(_inside(group, groups), group % sums.layers, -1))
+        union = mine.regrouped(lambda group: group % sums.layers)
         of_layers = (union.lengths(np.arange(sums.layers)) / second).tolist()
         whole = _in_all(sums, slice(edges[0], edges[-1]), dict(enumerate(of_layers)))
         return cls(begin, end, iterations, whole)
-
-
-def _inside(group: Ints, groups: Ints) -> Mask:
-    return np.asarray((group >= groups[0]) & (group <= groups[-1]))
 
 
 def _in_all(sums: IterationSums, rows: slice, busy: Mapping[int, float]) -> dict[str, LayerPart]:

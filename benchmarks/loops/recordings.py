@@ -1,6 +1,6 @@
 """The loops that commands and input files of real recordings state, beside those found, as a table of the guide.
 
-``python benchmarks/loops/recordings.py FOLDER`` prints it; the folder has ``traces``, ``benchmarks`` and ``apps``.
+``python benchmarks/loops/recordings.py FOLDER`` prints it; in it are ``traces``, ``benchmarks``, ``apps``, ``recorders``.
 """
 
 import sys
@@ -97,6 +97,9 @@ STATED: Final[dict[str, list[Stated]]] = {
     ],
     "apps/nwchem_opt2": [Stated("*h2o.aoints.*", 5)],
     "apps/samtools_sort1": [Stated("*sort.*.bam", 5)],
+    "recorders/tmio/384.msgpack": [Stated("*", 8, 384 * 20 * MIB, 384 * 20 * MIB)],
+    "recorders/darshan/lammps_summit.darshan": [Stated("*data.0", 11)],
+    "recorders/dftracer_dlio": [Stated("*img_*", 5)],
 }
 NOTHING: Final = ("traces/aperiodic4", "apps/tar_create1")
 

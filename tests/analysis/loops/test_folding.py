@@ -141,3 +141,16 @@ def test_sizes_that_are_near_one_another_are_one_step_unless_nearly_all_are_the_
     assert loop.start.tolist() == list(range(1, 13))
     (loop,) = fold(steps_of([(READ, 340), *[(READ, 345)] * 30]))
     assert loop.start.tolist() == list(range(1, 32))
+
+
+@pytest.mark.parametrize("often", [4, 7])
+def test_one_step_is_a_loop_also_where_some_iterations_add_another(often):
+    """A log line with every record is none; a summary with every seventh is no loop of seven."""
+    rows = [(WRITE, 512) if place else (WRITE, 33_333) for _ in range(5) for place in [*range(1, often + 1), 0]]
+    gap = [3 if size == 33_333 else 1000 + 10 * place for place, (_, size) in enumerate(rows)]
+    (loop,) = fold(steps_of([*rows, (WRITE, 512)], [*gap, 1000]))
+    assert loop.count == 5 * often + 1
+    assert loop.other.sum() == 5
+    # Without pauses before each it is one of several steps.
+    (loop,) = fold(steps_of(rows))
+    assert loop.count == 5
