@@ -1,6 +1,6 @@
 """The loops that commands and input files of real recordings state, beside those found, as a table of the guide.
 
-``python benchmarks/loops/recordings.py FOLDER`` prints it; in it are ``traces``, ``benchmarks``, ``apps``, ``recorders``.
+``python benchmarks/loops/recordings.py FOLDER`` prints it; in FOLDER are traces, benchmarks, apps and recorders.
 """
 
 import sys
