@@ -1,9 +1,10 @@
 """What a recorder says of a run beside its transfers, as definitions; and the source of both together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, cast, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -254,10 +255,15 @@ class RecordedRun:
         )
 
 
+@cache
+def _hints(of: Any) -> dict[str, Any]:
+    return get_type_hints(of)
+
+
 def _table(of: type[TableT], /, name: tuple[str, ...], **columns: Any) -> TableT:
     """Return definitions with ids from 0 on; columns that are one number in all rows are given as such, 0 is not."""
     found: dict[str, Any] = {"id": np.arange(len(name)), "name": name, **columns}
-    for one, hint in get_type_hints(of).items():
+    for one, hint in _hints(cast(Hashable, of)).items():
         if not isinstance(found.get(one), tuple):
             found[one] = np.broadcast_to(found.get(one, 0), len(name)).astype(innermost(hint))
     return of(**found)

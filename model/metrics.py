@@ -183,6 +183,11 @@ def _metrics_of(record: Any) -> tuple[Metric, ...]:
 
 def columns_of(record: type) -> tuple[Metric, ...]:
     """Return the metrics of a class of records, with those of records within it in the place of these."""
+    return _columns_of(cast(Hashable, record))
+
+
+@functools.cache
+def _columns_of(record: Any) -> tuple[Metric, ...]:
     found: list[Metric] = []
     hints = get_type_hints(record)
     for one in metrics_of(record):

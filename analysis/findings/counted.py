@@ -1,6 +1,5 @@
 """What rules look at where single operations are not known: counters of files and ranks."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -37,21 +36,33 @@ class CountedFacts(RankTimes):
         self.trace, self.definitions = trace, trace.definitions
         self.selected = np.append(trace.scope.selection.file_reason < 0, True)[counters.file]
 
-    def groups(self) -> "Iterator[CountedGroup]":
-        """Give what each module transferred in each direction."""
-        for place, (module, layer) in enumerate(zip(self.counters.modules, self.counters.layers, strict=True)):
-            for direction in DIRECTIONS:
-                mine = self.selected & (self.counters.module == place) & (self.counters.of(direction)[0] > 0)
-                if mine.any():
-                    yield CountedGroup(self, module, layer, direction, mine)
+    def groups(self) -> "tuple[CountedGroup, ...]":
+        """Return what each module transferred in each direction."""
+        return self._groups
 
-    def layers(self) -> "Iterator[CountedGroup]":
-        """Give what each layer did, whatever the direction and by which module."""
+    def layers(self) -> "tuple[CountedGroup, ...]":
+        """Return what each layer did, whatever the direction and by which module."""
+        return self._layers
+
+    @cached_property
+    def _groups(self) -> "tuple[CountedGroup, ...]":
+        modules = enumerate(zip(self.counters.modules, self.counters.layers, strict=True))
+        found = (
+            CountedGroup(self, module, layer, way, self.selected & (self.counters.module == place) & (counts > 0))
+            for place, (module, layer) in modules
+            for way, counts in ((way, self.counters.of(way)[0]) for way in DIRECTIONS)
+        )
+        return tuple(one for one in found if one.rows.any())
+
+    @cached_property
+    def _layers(self) -> "tuple[CountedGroup, ...]":
         names = np.array(self.counters.layers)
-        for layer in dict.fromkeys(self.counters.layers):
-            mine = self.selected & np.isin(self.counters.module, np.flatnonzero(names == layer))
-            if mine.any():
-                yield CountedGroup(self, layer, layer, "total", mine)
+        found = (
+            CountedGroup(self, layer, layer, "total", self.selected & np.isin(self.counters.module, places))
+            for layer in dict.fromkeys(self.counters.layers)
+            for places in (np.flatnonzero(names == layer),)
+        )
+        return tuple(one for one in found if one.rows.any())
 
     def pair(self, upper: str, lower: str, direction: str) -> "tuple[CountedGroup, CountedGroup] | None":
         """Return what two layers transferred in a direction on the files that both used; None where there are none."""
@@ -206,7 +217,7 @@ class CountedGroup:
         shared = self.counters.rank < 0
         return np.where(shared, self.facts.processes, 1) * self.rows
 
-    @property
+    @cached_property
     def own(self) -> "CountedGroup":
         """The part of it on files on which no module of a higher layer transferred in the same direction."""
         place = _ORDER.index(self.layer) if self.layer in _ORDER else 0

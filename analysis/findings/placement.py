@@ -179,10 +179,14 @@ def slow_target(
         for row in rows.tolist():
             for one in _targets(counters, int(file[row]))[0]:
                 by_target.setdefault(one, []).append(row)
+        if len(by_target) < targets:
+            continue
+        # Files of many stripes lie on the same targets.
+        of_files = {
+            on: float(np.median(took[list(on)] / moved[list(on)])) for on in set(map(tuple, by_target.values()))
+        }
         pace = {
-            target: float(np.median(took[on] / moved[on]))
-            for target, on in by_target.items()
-            if moved[on].sum() >= least_bytes
+            target: of_files[tuple(on)] for target, on in by_target.items() if sum(map(moved.item, on)) >= least_bytes
         }
         if len(pace) < targets:
             continue

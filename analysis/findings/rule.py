@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
+from functools import cache
 from inspect import Parameter, signature
 from typing import Any, Final
 
@@ -103,7 +104,7 @@ class Rule:
     def looked_for(self, facts: Any, by_counters: bool) -> Iterator[Match]:
         """Give its matches in `facts`."""
         if by_counters and self.counted is not None:
-            known = signature(self.counted).parameters
+            known = _parameters(self.counted)
             taken = {name: value for name, value in self.thresholds.items() if name in known}
             return self.counted(facts, **taken)
         return self.look(facts, **self.thresholds)
@@ -116,6 +117,11 @@ class Rule:
         are. None for text.
         """
         return self.units.get(name) or _UNITS.get(name.rpartition("_")[2])
+
+
+@cache
+def _parameters(function: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(signature(function).parameters)
 
 
 def finding(**declared: Any) -> Callable[[Callable[..., Iterator[Match]]], Rule]:

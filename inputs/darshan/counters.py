@@ -67,10 +67,11 @@ def _joined(parts: list[tuple[str, Layout, Ints]]) -> tuple[Counters, Ids]:
             if column is None:
                 column = counts[name] = np.full(rows, -1, np.int64)
             column[mine] = words[:, place]
-        times = words.view("<f8")
-        for place, name in enumerate(layout.times, layout.start + len(layout.counters)):
-            known = np.nan_to_num(times[:, place], nan=-1.0, posinf=-1.0, neginf=-1.0)
-            seconds.setdefault(name, np.full(rows, -1.0))[mine] = known
+        first = layout.start + len(layout.counters)
+        times = words.view("<f8")[:, first : first + len(layout.times)]
+        times = np.where(np.isfinite(times), times, -1.0)
+        for place, name in enumerate(layout.times):
+            seconds.setdefault(name, np.full(rows, -1.0))[mine] = times[:, place]
         for name, summed in zip(("reads", "writes"), layout.transfers, strict=True):
             if summed:
                 moved[name][mine] = sum(np.maximum(counts[one][mine], 0) for one in summed)

@@ -211,13 +211,13 @@ def _inflated(file: BinaryIO, offset: int, length: int, compression: int) -> tup
     if compression == _NOT_COMPRESSED:
         return data, None if len(data) >= length else _ENDS_EARLY
     found: list[bytes] = []
-    total, fault = 0, None
+    total, fault, allowed = 0, None, allowed_memory()
     try:
         for part in _inflating(memoryview(data), _DECOMPRESSORS[compression]):
             found.append(part)
             total += len(part)
             # Its parts and all of them in one are there at the same time.
-            if 2 * total > allowed_memory():
+            if 2 * total > allowed:
                 return b"".join(found[:-1]), f"it inflates to more than {bytes_text(total)}; give more with --memory"
     except EOFError as error:
         fault = str(error)

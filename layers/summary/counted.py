@@ -1,7 +1,7 @@
 """What counters tell of a layer where its operations are not known one by one."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -95,7 +95,7 @@ class CountedLayer:
         """All of them."""
         return self.times.counters
 
-    @property
+    @cached_property
     def operations(self) -> int:
         """How many transfers there were."""
         return int(sum(np.maximum(self.counters.of(way)[0][self.rows], 0).sum() for way in self.directions))
@@ -107,7 +107,7 @@ class CountedLayer:
         known = any(self.counters.has(name, self.rows) for name in names)
         return float(self.counters.time(*names)[self.rows].sum()) if known else None
 
-    @property
+    @cached_property
     def slowest_s(self) -> float | None:
         """What they took on the rank that spent longest in them; None where that was not counted, or is nothing."""
         return self.times.longest(self.moving, *self.directions)[0] or None
@@ -135,7 +135,7 @@ class CountedLayer:
         split = [f"split_{way}s" for way in self.directions]
         return int(self.counters.count(*names, *split)[self.rows].sum()) if known else None
 
-    @property
+    @cached_property
     def moving(self) -> Mask:
         """Rows that transferred anything, bool (n,)."""
         columns = [column for way in self.directions for column in self.counters.of(way)]
@@ -199,7 +199,14 @@ def counted_layer(scope: Scope, layer: str, directions: tuple[str, ...]) -> Coun
     rows = np.isin(counters.module, [place for place, name in enumerate(counters.layers) if name == layer])
     if not definitions.recording.reason("handles"):
         rows &= np.append(scope.selection.file_reason < 0, True)[counters.file]
-    return CountedLayer(RankTimes(definitions, counters), rows, directions) if rows.any() else None
+    return CountedLayer(_rank_times(definitions), rows, directions) if rows.any() else None
+
+
+@lru_cache(maxsize=1)
+def _rank_times(definitions: Definitions) -> RankTimes:
+    """Return the times of ranks, which all layers of a trace look at."""
+    assert definitions.recording.counters is not None
+    return RankTimes(definitions, definitions.recording.counters)
 
 
 def counted_breakdown(scope: Scope, by: str) -> Breakdown | None:

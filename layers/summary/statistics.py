@@ -267,11 +267,13 @@ def layer_statistics(name: str, direction: str, of: ChosenSums, counted: Counted
     lacking = {one.name for one in metrics if recording.reason(*one.needs) or one.of is None}
     if name in recording.called and not of.bytes and of.count(UNDEFINED) == of.count(OPERATIONS):
         lacking |= {"bytes", "own_bytes", "bandwidth"}
-    values: dict[str, Any] = {one.name: None if one.of is None else one.of(of) for one in metrics}
+    told: dict[str, Any] = {}
     if counted is not None and lacking:
         told = {one.name: one.counted(counted) for one in metrics if one.counted is not None and one.name in lacking}
-        known = {name: value for name, value in told.items() if value is not None}
-        values, lacking = {**values, **known}, lacking - known.keys()
+    known = {name: value for name, value in told.items() if value is not None}
+    values: dict[str, Any] = dict(known)
+    values |= {one.name: None if one.of is None else one.of(of) for one in metrics if one.name not in known}
+    lacking -= known.keys()
     return LayerStatistics(name, direction, **values, unavailable=frozenset(lacking))
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...analysis.detect import detect_period
+from ...analysis.findings.counted import CountedFacts
 from ...analysis.findings.find import Finding, applicable, find
 from ...analysis.registry import DEFAULT_METHOD
 from ...analysis.results.result import PeriodResult
@@ -184,7 +185,9 @@ def _recorded(trace: Trace) -> dict[str, Any]:
 def _moved(trace: Trace, segments: SegmentSums, signals: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """Return the columns of a run on what the program itself did."""
     recording = trace.definitions.recording
-    own = [trace.layers[name].statistics(direction, "own") for name, direction in signals]
+    # What of several layers is the program's own is known by the handles alone.
+    parted = not recording.reason("handles") or len(trace.layers) < 2
+    own = [trace.layers[name].statistics(direction, "own") for name, direction in signals if parted]
     moved = {way: float(sum(one.bytes for one in own if one.direction == way)) for way in ("read", "write")}
     found = {
         "operations": sum(one.operations for one in own),
@@ -196,8 +199,7 @@ def _moved(trace: Trace, segments: SegmentSums, signals: Iterable[tuple[str, str
         "cost_s": sum(one.summed_s for one in own),
     }
     unknown = {one.name for one in metrics_of(JobRow) if recording.reason(*one.needs)}
-    if recording.reason("handles") and len(trace.layers) > 1:
-        # What of several layers is the program's own is known by the handles alone.
+    if not parted:
         unknown |= {"operations", "bytes_read", "bytes_written", "rank_io_s", "cost_s"}
     return {name: value for name, value in found.items() if name not in unknown}
 
@@ -250,26 +252,43 @@ def _layer_rows(
 def _layer_row(
     trace: Trace, layer: Layer, job: str, direction: str, settings: Settings, signal: StepSignal
 ) -> LayerRow:
-    statistics, cells, recording = layer.statistics(direction), trace.relations.cells, trace.definitions.recording
-    chosen = cells.of(layer.name, direction)
-    counters = counted_layer(trace.scope, layer.name, (direction,))
+    statistics, recording = layer.statistics(direction), trace.definitions.recording
     values: dict[str, Any] = {
-        "collective_operations": cells.operations(chosen & (cells.flags & IoFlag.COLLECTIVE > 0)),
-        "non_blocking_operations": cells.operations(chosen & (cells.flags & IoFlag.NON_BLOCKING > 0)),
         **{name: one.value(statistics) for name, one in METRICS_OF_LAYERS.items()},
-        "imbalance": _imbalance(cells, chosen),
         "bytes": float(statistics.bytes),
         "own_bytes": float(statistics.own_bytes),
-        **_flow_above(trace, layer.name, direction),
         **(_phases(detect_period(signal, settings.method)) if signal.volume > 0 else {}),
     }
     unknown = {one.name for one in metrics_of(LayerRow) if recording.reason(*one.needs)}
     unknown -= {name for name, one in METRICS_OF_LAYERS.items() if one.value(statistics) is not None}
-    if counters is not None and recording.reason("operations"):
-        values |= {"collective_operations": counters.collective, "imbalance": counters.imbalance}
-        unknown -= {"collective_operations", "imbalance"}
+    if recording.reason("operations"):
+        counted = _counted(trace, layer.name, direction)
+        values, unknown = values | counted, unknown - counted.keys()
+    else:
+        cells = trace.relations.cells
+        chosen = cells.of(layer.name, direction)
+        values |= {
+            "collective_operations": cells.operations(chosen & (cells.flags & IoFlag.COLLECTIVE > 0)),
+            "non_blocking_operations": cells.operations(chosen & (cells.flags & IoFlag.NON_BLOCKING > 0)),
+            "imbalance": _imbalance(cells, chosen),
+            **_flow_above(trace, layer.name, direction),
+        }
     known = {one.name: values[one.name] for one in fields(LayerRow) if one.name in values.keys() - unknown}
     return LayerRow(job=job, layer=printable(layer.name), direction=direction, **known)
+
+
+def _counted(trace: Trace, layer: str, direction: str) -> dict[str, Any]:
+    """Return the columns of a layer that counters give in place of operations."""
+    counters = counted_layer(trace.scope, layer, (direction,))
+    if counters is None:
+        return {}
+    found: dict[str, Any] = {"collective_operations": counters.collective, "imbalance": counters.imbalance}
+    pair = CountedFacts(trace).pair("MPI-IO", layer, direction) if layer == "POSIX" else None
+    if pair is not None:
+        upper, lower = pair
+        found |= {"above": upper.layer, "fan_out": lower.operations / upper.operations}
+        found |= {"amplification": lower.bytes / upper.bytes} if upper.bytes else {}
+    return found
 
 
 def _imbalance(cells: Cells, chosen: Mask) -> float | None:
