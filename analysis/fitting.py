@@ -1,14 +1,14 @@
 """A signal as a few cosines: the strongest lines of its spectrum, and fitted ones (Frontiers'25, §4)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Final
 
 import numpy as np
 
 from ..model.arrays import Floats
 from ..model.choices import SamplingFrequency, is_whole
 from ..model.display import axes_for
-from ..model.document import Plain, Record, plain
+from ..model.document import Document, Record, keys_of, plain
 from ..model.errors import SelectionError, import_library
 from ..signals.construction import StepSignal
 from ..signals.samples import Samples
@@ -320,6 +320,16 @@ MOST_SAMPLES = 2**14
 """Most samples of a signal that cosines are fitted to."""
 
 
+_SUM: Final = Annotated[Document, Components, {"error_share": float}]
+_FIT: Final = {
+    **keys_of(int, "components samples"),
+    **keys_of(float, "fs_hz variance reduction"),
+    "unit": str,
+    **keys_of(_SUM, "fitted lines"),
+    "fell_back": bool,
+}
+
+
 @dataclass(frozen=True, eq=False)
 class SignalFit:
     """Cosines fitted to a signal, and the samples they were fitted to.
@@ -351,7 +361,7 @@ class SignalFit:
             self.fit.lines.mean_square_error / variance,
         )
 
-    def to_dict(self) -> dict[str, Plain]:
+    def to_dict(self) -> Annotated[Document, _FIT]:
         """Give the entry ``fit`` of the document of ``iostrata periods --json``."""
         fitted, of_lines = self.error_shares
         return {

@@ -329,10 +329,21 @@ def refuse_for_tables(tables: Sequence[Path], traces: bool = False) -> None:
 
 
 def print_json(document: "Document") -> None:
-    """Print `document` on stdout."""
+    """Print `document` on stdout, with what it was made by and of behind the number of its schema."""
     from ..export.json.documents import json_pieces
+    from ..export.json.provenance import with_provenance
 
-    for piece in json_pieces(document):
+    context = click.get_current_context()
+    kinds = {one.name: one.type for one in context.command.params}
+    options = {name: value for name, value in context.params.items() if name != "as_json"}
+    inputs = [
+        one
+        for name, value in options.items()
+        if not isinstance(kinds[name], OutputPath) and name not in ("out", "folder")
+        for one in (value if isinstance(value, tuple) else (value,))
+        if isinstance(one, Path)
+    ]
+    for piece in json_pieces(with_provenance(document, context.obj or (), options, inputs)):
         click.echo(piece, nl=False)
     click.echo()
 

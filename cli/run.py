@@ -79,7 +79,10 @@ def _run(arguments: list[str]) -> int:
         raise click.ClickException(f"no working folder ({error.strerror}); change into one that exists") from None
     status = 0
     try:
-        with _plugin_warnings_in_a_line(), iostrata.make_context("iostrata", arguments) as context:
+        with (
+            _plugin_warnings_in_a_line(),
+            iostrata.make_context("iostrata", list(arguments), obj=tuple(arguments)) as context,
+        ):
             iostrata.invoke(context)
     except click.exceptions.Exit as done:
         status = done.exit_code

@@ -3,8 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Annotated, Final
 
-from ..model.document import Document
+from ..model.document import Document, keys_of
+
+_OUTPUT: Final = {
+    "path": str,
+    "bytes": int,
+    **keys_of(int, "bins? rows? operations? slices? events? markers? signals?"),
+    **keys_of(float, "fs_hz? gap_s?"),
+    "layers?": list[str],
+    "cut?": dict[str, int],
+}
 
 
 @dataclass(frozen=True)
@@ -56,7 +66,7 @@ class Written:
     signals: int | None = None
     note: str | None = None
 
-    def to_dict(self) -> Document:
+    def to_dict(self) -> Annotated[Document, _OUTPUT]:
         """Return the object ``output`` of ``--json``."""
         told = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "note"}
         told = {"fs_hz" if name == "fs" else name: value for name, value in told.items() if value is not None}

@@ -1,11 +1,30 @@
 """Documents about a trace: what every one begins with."""
 
-from ..model.document import SCHEMA_VERSION, Document
-from ..model.stream.damage import damage_entry
+from typing import Annotated, Final, Literal
+
+from ..model.document import SCHEMA_VERSION, Document, keys_of
+from ..model.stream.damage import DAMAGE, damage_entry
 from .trace import Trace
 
+TRACE: Final = {
+    "path": str,
+    "duration_s": float,
+    **keys_of(int, "locations ranks nodes events io_events"),
+    "window_s": tuple[float, float],
+    **keys_of(str, "files engine recorder"),
+    "not_recorded": list[str],
+    "signals": Literal["exact", "binned"],
+    "resolution_s?": float,
+}
+OF_TRACE: Final = {"schema_version": int, "trace": Annotated[Document, TRACE], "damage": Annotated[Document, DAMAGE]}
+"""Keys of every document about a trace."""
 
-def document(trace: Trace, **parts: object) -> Document:
+
+FLUSHES: Final = {"layer": str, "operations": int, "busy_s": float}
+"""Keys of what is told of the flushes of a layer."""
+
+
+def document(trace: Trace, **parts: object) -> Annotated[Document, OF_TRACE]:
     """Return a document about a trace: what every one begins with, its own `parts`, and what the trace has lost."""
     return {
         "schema_version": SCHEMA_VERSION,

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Final
+from typing import Annotated, Final
 
 import numpy as np
 
@@ -26,6 +26,9 @@ LOOKING: Final = 100.0
 """Times the processor time that it took to look at all sources in vain after which they are looked at again."""
 
 
+_LINE: Final = {"schema_version": int, "input": Counts, "last": bool}
+
+
 @dataclass(frozen=True)
 class Update:
     """All answers at one time; `last` after the end of the input."""
@@ -35,7 +38,7 @@ class Update:
     counts: Counts
     last: bool
 
-    def line(self, answer: Answer) -> dict[str, Plain]:
+    def line(self, answer: Answer) -> Annotated[dict[str, Plain], Answer, _LINE]:
         """Return one of the answers as a line of JSON, with the number of the schema first."""
         return {
             "schema_version": SCHEMA_VERSION,

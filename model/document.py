@@ -19,6 +19,11 @@ Document = dict[str, Any]
 Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
 
 
+def keys_of(kind: Any, names: str) -> dict[str, Any]:
+    """Return keys of one type, for what a function says of its document: see `iostrata.model.schema`."""
+    return dict.fromkeys(names.split(), kind)
+
+
 def checked_document(document: object) -> Document:
     """Return what was read of a document of ours; ValueError if it is none, or of another version."""
     if not isinstance(document, dict):

@@ -6,13 +6,13 @@ Among it are counters: what it summed up of files and ranks.
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from .arrays import Floats, Ints, Links, Mask
-from .document import Document, Record
+from .document import Document, Record, keys_of
 from .errors import SelectionError
 
 Rows = Literal["operations", "intervals", "extents", "none"]
@@ -146,6 +146,16 @@ def _sum(values: npt.NDArray[np.int64]) -> int | None:
     return int(known.sum()) if len(known) else None
 
 
+_KEYS: Final = {
+    **keys_of(str, "recorder format kept_in?"),
+    "rows": Rows,
+    "handles": Literal["recorded", "inferred", "absent"],
+    **keys_of(bool, "ranks nodes threads metadata offsets collective flushes"),
+    **keys_of(tuple[str, ...], "called? missing notes"),
+    "*": Annotated[str | int, "What else is known of the format."],
+}
+
+
 @dataclass(frozen=True)
 class Recording:
     """What a recorder tells; the defaults are those of OTF2.
@@ -236,7 +246,7 @@ class Recording:
         if reason:
             raise SelectionError(f"{path}: {reason}, which {what} needs; {self.remedy or 'layers and periods work'}")
 
-    def to_dict(self) -> Document:
+    def to_dict(self) -> Annotated[Document, _KEYS]:
         """Return the object ``recording`` of documents."""
         return {
             "recorder": self.recorder,

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Final, Literal
 
-from ...layers.document import document
+from ...layers.document import OF_TRACE, document
 from ...layers.flow.balance import HiddenTraffic, LayerBalance, TimeSplit
 from ...layers.flow.flow import Flow
 from ...layers.selection.directions import DIRECTIONS
@@ -29,6 +29,21 @@ class FlushTime(Record):
     layer: str
     flush_s: float
     busy_s: float
+
+
+_COMPARISON: Final = {
+    "pairs": list[
+        Annotated[Document, Flow]
+        | Annotated[Document, Flow, PeriodComparison]
+        | Annotated[Document, SideBySide]
+        | Annotated[Document, SideBySide, PeriodComparison]
+    ],
+    "balance": tuple[LayerBalance, ...],
+    "time": tuple[TimeSplit, ...],
+    "flush_time": tuple[FlushTime, ...],
+    "hidden": tuple[HiddenTraffic, ...],
+    "findings": tuple[Finding, ...],
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +127,7 @@ class Comparison:
             for one, busy in zip(asked, others, strict=True)
         )
 
-    def to_dict(self) -> Document:
+    def to_dict(self) -> Annotated[Document, OF_TRACE, _COMPARISON]:
         """Return the document of ``iostrata compare --json``."""
         return document(
             self.trace,

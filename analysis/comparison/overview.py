@@ -2,21 +2,31 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Final, Literal
 
-from ...layers.document import document
+from ...layers.document import FLUSHES, OF_TRACE, document
 from ...layers.layer import Layer
 from ...layers.selection.directions import DIRECTIONS
+from ...layers.selection.window import SetAside
 from ...layers.summary.statistics import LayerStatistics
 from ...layers.trace import Trace
-from ...model.document import Document
+from ...model.document import Document, keys_of
 from ..findings.find import Finding, find
 from ..registry import DEFAULT_METHOD
+from ..results.parts import Regime
 from .headline import Headline, headline_of
 from .iterations import loops_of
 from .layer_periods import LayerPeriod, layer_periods
 from .loop_story import story_by_loops
 from .story import Segment, results_of
+
+_VERDICT: Final = {
+    "periodic": bool | None,
+    **keys_of(float | None, "period_s confidence"),
+    "period_interval_s": tuple[float, float] | None,
+    "regimes": tuple[Regime, ...] | None,
+    "reason": str | None,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +43,21 @@ class OverviewRow:
     statistics: LayerStatistics
     period: LayerPeriod | None
 
-    def to_dict(self) -> Document:
+    def to_dict(self) -> Annotated[Document, LayerStatistics, _VERDICT]:
         """Return the entry of the document."""
         names = ("periodic", "period_s", "period_interval_s", "confidence", "regimes", "reason")
         verdict = None if self.period is None else self.period.result.to_dict()
         return {**self.statistics.to_dict(), **{name: None if verdict is None else verdict[name] for name in names}}
+
+
+_OVERVIEW: Final = {
+    "headline": Headline,
+    "layers": list[OverviewRow],
+    "flushes": list[Annotated[Document, FLUSHES]],
+    "story": tuple[Segment, ...],
+    "findings": tuple[Finding, ...],
+    "set_aside": SetAside,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +91,7 @@ class Overview:
         """Those of the rows."""
         return tuple(row.period for row in self.rows if row.period is not None)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Annotated[Document, OF_TRACE, _OVERVIEW]:
         """Return the document of ``iostrata TRACE --json``."""
         return document(
             self.trace,

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 import numpy as np
 
 from ...layers.flow.flow import Flow
 from ...layers.trace import Trace
-from ...model.document import Plain, Record, plain
+from ...model.document import Document, Record, keys_of, plain
 from ...signals.construction import StepSignal
 from ..detect import detect_period
 from ..results.result import PeriodResult
@@ -47,6 +47,17 @@ class PairStretch(Record):
     relation: str
 
 
+_KEYS: Final = {
+    **keys_of(float | None, "upper_period_s lower_period_s upper_confidence lower_confidence"),
+    **keys_of(tuple[float, float] | None, "upper_period_interval_s lower_period_interval_s"),
+    **keys_of(float | None, "lag_s coherence upper_modulation lower_modulation"),
+    "coherence_segments": int | None,
+    **keys_of(str, "verdict verdict_reason"),
+    "stretches": tuple[PairStretch, ...],
+    "by_iteration": ByIteration | None,
+}
+
+
 @dataclass(frozen=True)
 class PeriodComparison:
     """What became of a period on its way down.
@@ -78,7 +89,7 @@ class PeriodComparison:
     reason: str
     by_iteration: ByIteration | None = None
 
-    def to_dict(self) -> dict[str, Plain]:
+    def to_dict(self) -> Annotated[Document, _KEYS]:
         """Return what the entries of ``pairs`` in ``compare --json`` say of periods."""
         sides = {"upper": self.upper, "lower": self.lower}
         periods = {

@@ -3,15 +3,26 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Final
+from typing import Annotated, Final
 
 from ...layers.trace import Trace
+from ...model.document import Document, keys_of
 
 _UNKNOWN: Final = (
     "lower_bytes", "attributed_bytes", "inferred_bytes", "hidden_bytes", "amplification", "attributed_amplification",
     "fan_out", "movers_beneath_call", "writers_lower", "contained_s",
 )  # fmt: skip
 """Keys of a pair of layers that only operations and handles tell."""
+
+
+_SIDES: Final = {
+    **keys_of(str, "upper lower direction"),
+    "adjacent": bool,
+    **keys_of(int | float, "upper_bytes lower_layer_bytes"),
+    **keys_of(int | None, "writers_upper upper_operations lower_operations lower_layer_writers"),
+    **dict.fromkeys(_UNKNOWN, type(None)),
+    "layer_ratio": float | None,
+}
 
 
 @dataclass(frozen=True)
@@ -47,7 +58,7 @@ class SideBySide:
         """Bytes of the lower layer per byte of the upper one; what of them serves the upper one is not known."""
         return self.lower_layer_bytes / self.upper_bytes if self.upper_bytes else None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Annotated[Document, _SIDES]:
         """Return the entry of ``pairs`` in ``compare --json``: null for what descent or attribution would tell."""
         return {
             "upper": self.upper,

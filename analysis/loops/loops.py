@@ -2,19 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Annotated, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
 from ...layers.attribution.attribution import TraceBlock
-from ...layers.document import document
+from ...layers.document import OF_TRACE, document
 from ...layers.loops.iterations import METADATA, OUTSIDE, IterationNumbers, IterationSums
 from ...layers.loops.steps import STEP_KINDS, StepCode
 from ...layers.selection.window import FRACTION
 from ...layers.trace import Trace
 from ...model.arrays import Floats, Ints, Mask
 from ...model.codes import IoMode
-from ...model.document import Record
+from ...model.document import Document, Record
 from ...model.errors import import_library
 from ...model.metrics import described, metric
 from .folding import Folded
@@ -208,6 +208,9 @@ class Loop(Record):
         return self.timing == "irregular" and 2 * self.interval_s.median < self.interval_s.mean
 
 
+_LOOPS: Final = {"loops": tuple[Loop, ...], "outside": dict[str, LayerPart]}
+
+
 @dataclass(frozen=True, eq=False)
 class Loops:
     """The loops of a trace, outermost first, in the order of their begins.
@@ -256,7 +259,7 @@ class Loops:
         """Return what gives the loop and iteration of each operation, block by block; −1 for those in none."""
         return self.numbering().reader(self.trace.scope)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Annotated[Document, OF_TRACE, _LOOPS]:
         """Return the document of ``iostrata loops --json``."""
         return document(
             self.trace,

@@ -1,6 +1,7 @@
 """What a verdict rests on beside the period, one record a kind of method."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ...model.document import Plain, Record
 
@@ -17,13 +18,15 @@ class Evidence(Record):
         The smallest sample, where it is negative: volumes count from there.
     """
 
+    OPTIONAL: ClassVar = frozenset({"filter", "baseline"})
+
     filter: str | None = None
     baseline: float | None = None
 
     def to_dict(self) -> dict[str, Plain]:
         """Give the entry ``evidence`` of the document of ``iostrata periods --json``."""
         own = super().to_dict()
-        filter, baseline = own.pop("filter"), own.pop("baseline")
+        filter, baseline = own.pop("filter", None), own.pop("baseline", None)
         if filter is not None:
             return {**own, "filter": filter, "baseline": baseline}
         return own if baseline is None else {"baseline": baseline, **own}

@@ -9,26 +9,116 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Any, Final
 
+from ...analysis.comparison.iterations import LayerLoop
 from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
 from ...analysis.findings.last_ranks import NO_LAST_RANKS, LastRank, SignalOf
+from ...analysis.fitting import SignalFit
+from ...analysis.results.result import Period, PeriodResult, Phase
 from ...layers.attribution.breakdown import Breakdown
-from ...layers.document import document
+from ...layers.attribution.calls.calls import CallTime
+from ...layers.attribution.calls.cost import Overlap, RunCost, WaitingChain
+from ...layers.document import FLUSHES, OF_TRACE, document
+from ...layers.handles.forest import HANDLE
 from ...layers.layer import Layer
 from ...layers.selection.directions import DIRECTIONS
+from ...layers.selection.window import SetAside
+from ...layers.summary.statistics import LayerStatistics
 from ...layers.trace import Trace
 from ...model.definitions import Definitions
-from ...model.document import SCHEMA_VERSION, Document, Plain, plain, rows_of
-from ...model.recording import Recording
-from ...model.stream.damage import damage_entry
+from ...model.document import SCHEMA_VERSION, Document, Plain, keys_of, plain, rows_of
+from ...model.recording import CounterTotal, Recording
+from ...model.stream.damage import DAMAGE, damage_entry
 from ...model.stream.source import Source, Tally
-from ...model.stream.summary import TraceSummary, start_time
+from ...model.stream.summary import CommunicatorSize, TraceSummary, start_time
 from ..atomic import atomic_file
 from ..written import Written
 
+_CALLS: Final = {
+    "metadata_calls?": list[CallTime],
+    "exclusive_s?": dict[str, float],
+    "cost?": RunCost | None,
+    "chain?": WaitingChain | None,
+    "overlap?": Overlap | None,
+}
+_COUNTERS: Final = {
+    "counters?": list[CounterTotal],
+    "counter_sums?": list[Annotated[Document, {**keys_of(str, "module layer"), "records": int, "*": int | float}]],
+}
+_COUNTED: Final = {
+    "path": str,
+    "duration_s": float,
+    **keys_of(int, "locations ranks nodes events io_events"),
+    "recorder": str,
+    "not_recorded": list[str],
+}
+_PARADIGM: Final = {
+    **keys_of(str, "identification name class"),
+    "os": bool,
+    "properties": dict[str, Any],
+    **keys_of(int | None, "handles roots files"),
+}
+_FILE: Final = {"id": int, "name": str, "directory": bool, "scope": str | None, "properties": dict[str, Any]}
+_NODE: Final = {**keys_of(str, "name class"), "parent": int | None, "ranks": int}
+_CLOCK: Final = {**keys_of(int, "ticks_per_second start_ticks length_ticks"), "start_utc": str | None}
+INFO: Final = {
+    "schema_version": int,
+    "trace": Annotated[Document, {"path": str, "duration_s": float, **keys_of(int, "locations ranks nodes events")}],
+    "format": dict[str, str | int],
+    "recording": Recording,
+    **_COUNTERS,
+    "clock": Annotated[Document, _CLOCK],
+    "paradigms": list[Annotated[Document, _PARADIGM]],
+    "files": list[Annotated[Document, _FILE]],
+    "handles": Annotated[Document, keys_of(int | None, "total roots precreated without_file")],
+    "system_tree": list[Annotated[Document, _NODE]],
+    "communicators": list[CommunicatorSize],
+}
+LAYERS: Final = {
+    "layers": list[Annotated[Document, LayerStatistics, {"traffic": str}]],
+    "flushes": list[Annotated[Document, FLUSHES]],
+    **_CALLS,
+    **_COUNTERS,
+    "set_aside": SetAside,
+    "unmatched_events": int,
+    "breakdown?": Annotated[Document, {"by": str, "rows": Breakdown}],
+}
+COUNTED: Final = {
+    "schema_version": int,
+    "trace": Annotated[Document, _COUNTED],
+    "layers": list[int],
+    **_COUNTERS,
+    "damage": Annotated[Document, DAMAGE],
+}
+_SIGNAL: Final = {
+    "layer": str,
+    "direction": str | None,
+    **keys_of(str, "traffic signal unit by?"),
+    **keys_of(float, "bytes? volume?"),
+    "part?": str | int | None,
+}
+_VOLUME: Final = keys_of(float, "bytes? volume?")
+_PERIOD: Final = {
+    **_SIGNAL,
+    "false_alarm_rate?": float | None,
+    "periods": list[Annotated[Document, Period, _VOLUME]],
+    "phases": list[Annotated[Document, Phase, _VOLUME]],
+    "fit?": SignalFit,
+    "last_ranks?": list[LastRank | None],
+    "loop?": LayerLoop,
+    "by_signal?": dict[str, Any],
+}
+PERIODS: Final = {
+    "layers": list[Annotated[Document, PeriodResult, _PERIOD]],
+    "not_analysed?": list[Annotated[Document, _SIGNAL]],
+    "plot?": Written,
+    "set_aside": SetAside,
+}
+HANDLES: Final = {"handles": list[Annotated[Document, HANDLE, {"metadata_s?": float}]]}
 
-def info_document(summary: TraceSummary) -> Document:
+
+def info_document(summary: TraceSummary) -> Annotated[Document, INFO]:
     """Return the document of ``iostrata info``: definitions only."""
     definitions = summary.definitions
     recording = definitions.recording
@@ -104,7 +194,7 @@ def counters_entry(
     }
 
 
-def counted_document(source: Source, layers: Iterable[str], directions: Iterable[str]) -> Document:
+def counted_document(source: Source, layers: Iterable[str], directions: Iterable[str]) -> Annotated[Document, COUNTED]:
     """Return the document of ``iostrata layers`` for a recording without times: its counters."""
     definitions = source.definitions
     tally = Tally.of(source)
@@ -133,7 +223,7 @@ def layers_document(
     directions: Iterable[str] = DIRECTIONS,
     traffic: str = "all",
     table: Breakdown | None = None,
-) -> Document:
+) -> Annotated[Document, OF_TRACE, LAYERS]:
     """Return the document of ``iostrata layers``: an entry per layer and direction that had operations.
 
     Only operations of `traffic` count. Flushes have neither direction nor traffic: all are listed separately.
@@ -173,7 +263,7 @@ def _calls(trace: Trace, layers: Collection[str]) -> Document:
     }
 
 
-def handles_document(trace: Trace, layers: Iterable[Layer] | None = None) -> Document:
+def handles_document(trace: Trace, layers: Iterable[Layer] | None = None) -> Annotated[Document, OF_TRACE, HANDLES]:
     """Return the document of ``iostrata handles``: an iterator over its handles.
 
     In each of them, `set_aside` says why it does not count; `metadata_s` what the calls took that opened, closed, …
@@ -203,7 +293,7 @@ def periods_document(
     periods: Iterable[LayerPeriod | PartsLeftOut],
     figure: Written | None = None,
     last: Mapping[SignalOf, Sequence[LastRank | None]] = NO_LAST_RANKS,
-) -> Document:
+) -> Annotated[Document, OF_TRACE, PERIODS]:
     """Return the document of ``iostrata periods``: an entry per layer and direction that moved bytes.
 
     Where layers are split there is an entry per part, and ``not_analysed`` names the parts that were left out. Volumes

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Annotated, Final
 
-from ...model.document import SCHEMA_VERSION, Document, plain
-from ...runs.scheduling.comparison import PolicyComparison
+from ...model.document import SCHEMA_VERSION, Document, keys_of, plain
+from ...runs.scheduling.comparison import PolicyComparison, PolicyOutcome
 from ...runs.scheduling.jobs import PeriodicJob
 from ...runs.scheduling.policies import Set
 from ...runs.scores.assessment import JobScore
@@ -13,6 +14,35 @@ from ...runs.signatures.known import Likeness
 from ...runs.signatures.signature import SampleUse, Signature
 from ..written import Written
 
+_OUTPUTS: Final = {"output?": list[Written]}
+_SIGNATURE: Final = {"schema_version": int, "layer": str | None, "direction": str, **_OUTPUTS}
+_ASSESSED: Final = {
+    "schema_version": int,
+    "limits": dict[str, list[float]],
+    **keys_of(float, "segment_s critical intensive_above short_s"),
+    "quantiles": list[float],
+    "order": str,
+    "jobs": list[Annotated[Document, JobScore, {"rank": int}]],
+    "left_out": int,
+    "output?": Written,
+}
+_JOB: Final = {
+    "job": str,
+    **keys_of(float | None, "period_s io_share priority"),
+    "set": int | None,
+    "nodes": float,
+    "signal": str | None,
+    **keys_of(dict[str, float], "stretch io_slowdown"),
+}
+_SCHEDULE: Final = {
+    **keys_of(int, "schema_version runs"),
+    "jobs": list[Annotated[Document, _JOB]],
+    "sets": list[Set],
+    "policies": list[PolicyOutcome],
+    **keys_of(float, "utilization_alone period_error"),
+    **_OUTPUTS,
+}
+
 
 def signature_document(
     signature: Signature,
@@ -20,7 +50,7 @@ def signature_document(
     direction: str,
     left_out: Iterable[SampleUse] = (),
     written: Iterable[Written] = (),
-) -> Document:
+) -> Annotated[Document, Signature, _SIGNATURE]:
     """Return the document of ``iostrata signature``; `left_out` are runs of which there is no sample."""
     entries = signature.to_dict()
     entries["samples"] += [sample.to_dict() for sample in left_out]
@@ -53,7 +83,7 @@ def assess_document(
     short: float = 0.0,
     left_out: int = 0,
     written: Written | None = None,
-) -> Document:
+) -> Annotated[Document, _ASSESSED]:
     """Return the document of ``iostrata assess``: jobs as they are ranked, and the limits that they were scored by."""
     known = limits.to_dict()
     return {
@@ -77,7 +107,7 @@ def schedule_document(
     sets: Iterable[Set],
     error: float = 0.0,
     written: Iterable[Written] = (),
-) -> Document:
+) -> Annotated[Document, _SCHEDULE]:
     """Return the document of ``iostrata schedule``: each job with its set, and what each policy makes of all."""
     sets = tuple(sets)
     set_of = {name: one for one in sets for name in one.jobs}

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Ints, Links, Mask
 from ...model.codes import IoMode
-from ...model.document import RecordTable
+from ...model.document import Document, RecordTable, keys_of
 from ...model.errors import SelectionError
 from ...model.keyed import KeyedSums
 from ...model.operations import view
@@ -27,6 +27,19 @@ _PLACES: Final = 1 << 21
 """More than there are functions or call paths; the last place is for those that are not known."""
 METADATA_KINDS: Final = {name: records for name, records in CALL_KINDS.items() if name != OTHER_CALLS}
 """Columns of metadata operations and the records that they count."""
+
+
+_ROW: Final = {
+    "layer": str,
+    **{f"{name}?": str | int | None for name in (*KEYS, *CALL_KEYS)},
+    **dict.fromkeys(
+        ("reads", "writes", "flushes", "inside_operations", "inside_metadata", *METADATA_KINDS), int | None
+    ),
+    **keys_of(int | float | None, "bytes_read bytes_written"),
+    **keys_of(float | None, "summed_s busy_s calls_s? exclusive_s? metadata_s?"),
+    **{f"{name}_s?": float | None for name in CALL_KINDS},
+    **keys_of(int | None, "calls? inside_calls? other_calls?"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +94,7 @@ class Breakdown(RecordTable):
             self, columns={name: column if name in _BYTES else unknown for name, column in self.columns.items()}
         )
 
-    def entry_columns(self) -> dict[str, Any]:
+    def entry_columns(self) -> Annotated[Document, _ROW]:
         return {"layer": self.layer, self.by: self.key, **self.columns}
 
 

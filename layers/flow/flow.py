@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import numpy as np
 
 from ...model.arrays import Mask, column_at
 from ...model.display import axes_for, html_table
-from ...model.document import Record, plain
+from ...model.document import Document, Record, keys_of, plain
 from ...model.errors import SelectionError, import_library
 from ..attribution.attribution import TraceBlock
 from ..statistics.distribution import Distribution
@@ -28,6 +28,14 @@ _TABLES: Final = {
     "by_file": "by_file",
 }
 """Larger entries of a document, and the attributes that they are."""
+
+
+_LARGER: Final = {
+    **keys_of(MovingRanks, "shares_upper shares_lower"),
+    "request_flow": RequestFlow,
+    **keys_of(AccessPattern, "access_upper access_lower"),
+    **keys_of(FlowTable, "by_class by_file"),
+}
 
 
 def _amounts(part: str, what: str) -> tuple[Any, Any]:
@@ -286,7 +294,7 @@ class Flow(Record):
         classes = np.where(cells.layer == high, OperationClass.of(cells.flags), known)
         return flow_table(self.cells, self._shown_parts, "class", OperationClass.LABELS, classes.astype(np.int64))
 
-    def to_dict(self, tables: bool = True) -> dict[str, Any]:
+    def to_dict(self, tables: bool = True) -> Annotated[Document, _LARGER]:
         """Return the entry of ``pairs`` in ``compare --json``, without what the signals tell (lag, coherence).
 
         Parameters

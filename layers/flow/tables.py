@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Floats, Ints, Mask
 from ...model.codes import IoFlag
-from ...model.document import Record, RecordTable, plain
+from ...model.document import Document, Record, RecordTable, keys_of, plain
 from ..selection.window import Amounts, sums_by
 from .cells import Cells
 
@@ -33,6 +33,16 @@ class OperationClass:
         collective = (flags & np.uint32(IoFlag.COLLECTIVE)) != 0
         blocking = np.where(collective, cls.COLLECTIVE, cls.INDEPENDENT)
         return np.where(non_blocking, cls.NON_BLOCKING, blocking).astype(np.int64)
+
+
+_PARTS: Final = ("upper", "lower", "attributed", "inferred", "hidden")
+_FLOW: Final = {
+    **keys_of(str | None, "file? class?"),
+    **{f"{part}_operations": int for part in _PARTS},
+    **{f"{part}_bytes": int | float for part in _PARTS},
+    "amplification": float | None,
+}
+_REQUESTS: Final = {**keys_of(int, "upper_from_bytes lower_from_bytes operations"), "bytes": int | float}
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +77,7 @@ class FlowTable(RecordTable):
         np.divide(below, above, out=ratio, where=above > 0)
         return ratio
 
-    def entry_columns(self) -> dict[str, Any]:
+    def entry_columns(self) -> Annotated[Document, _FLOW]:
         columns: dict[str, Any] = {self.key: self.labels}
         for part, operations in self.operations.items():
             columns |= {f"{part}_operations": operations, f"{part}_bytes": self.bytes[part]}
@@ -116,7 +126,7 @@ class RequestFlow(RecordTable):
     def __len__(self) -> int:
         return len(self.operations)
 
-    def entry_columns(self) -> dict[str, Any]:
+    def entry_columns(self) -> Annotated[Document, _REQUESTS]:
         sizes = {"upper_from_bytes": self.upper_from, "lower_from_bytes": self.lower_from}
         return {**sizes, "operations": self.operations, "bytes": self.bytes}
 
@@ -165,6 +175,15 @@ class MovedShares:
         return None if share is None else share * len(self.name) - 1
 
 
+_SHARES: Final = {
+    "ranks": list[int],
+    "nodes": list[str],
+    "busiest_rank": int | None,
+    "busiest_node": str | None,
+    **keys_of(float | None, "busiest_rank_share busiest_node_share rank_imbalance node_imbalance"),
+}
+
+
 @dataclass(frozen=True, eq=False)
 class MovingRanks(Record):
     """Who moved the bytes of some operations: ranks and nodes, and how evenly."""
@@ -177,7 +196,7 @@ class MovingRanks(Record):
         """Number of ranks that moved bytes."""
         return len(self.ranks.moving)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Annotated[Document, _SHARES]:
         """Return the entry ``shares_upper`` or ``shares_lower`` of a flow."""
         ranks, nodes = self.ranks, self.nodes
         return {

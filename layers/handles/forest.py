@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Ints, Links, Mask, any_ancestor, column_at, depths, subtree_sums
-from ...model.document import RecordTable, rows_of
+from ...model.document import Document, RecordTable, keys_of, rows_of
 from ...model.errors import SelectionError, import_library
 from ...model.metrics import described, metric
 from ..selection.window import Amounts
@@ -24,6 +24,16 @@ _ENTRIES: Final = (
 """Columns that are entries of a document, before those of lifetimes."""
 _FLAGS: Final = (None, "pre-created", "all proxy", "pre-created, all proxy")
 """By the bits of ``OTF2_IoHandleFlag``."""
+
+
+HANDLE: Final = {
+    **keys_of(str | None, "layer file scope flags set_aside"),
+    "parent": int | None,
+    "name": str,
+    **keys_of(int, "id depth operations subtree_operations ranks metadata_events"),
+    **keys_of(int | float, "bytes_read bytes_written subtree_bytes_read subtree_bytes_written"),
+    **dict.fromkeys(LIFETIMES, int | bool),
+}
 
 
 @described
@@ -142,7 +152,7 @@ class HandleForest(RecordTable):
         """Return one dict a handle, as in ``handles --json``; ``parent`` is an OTF2 id or None."""
         return list(self.dicts())
 
-    def dicts(self) -> Iterator[dict[str, Any]]:
+    def dicts(self) -> Iterator[Annotated[Document, HANDLE]]:
         """Yield the dicts of `to_dict` one by one."""
         columns = {name: getattr(self, name) for name in _ENTRIES}
         ids = np.array([*self.id.tolist(), None], object)

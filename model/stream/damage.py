@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated, Final
 
-from ..document import Document
+from ..document import Document, keys_of
 from ..errors import TraceError
 
 
@@ -79,7 +80,17 @@ class DamageReport:
             )
 
 
-def damage_entry(report: DamageReport) -> Document:
+_LOST: Final = {"location": int | None, **keys_of(int, "events_expected events_read"), "reason": str}
+DAMAGE: Final = {
+    "damaged": bool,
+    **keys_of(int, "events_expected events_read"),
+    "locations": list[Annotated[Document, _LOST]],
+    **keys_of(int, "miscounted_locations? cuts? given_up_operations?"),
+    "irregular_rows?": dict[str, int],
+}
+
+
+def damage_entry(report: DamageReport) -> Annotated[Document, DAMAGE]:
     """Return the object ``damage``."""
     noted = {
         "miscounted_locations": report.miscounted,

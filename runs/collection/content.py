@@ -140,21 +140,30 @@ def trace_files(path: Path) -> Iterator[Path]:
             yield from (Path(folder, name) for name in sorted(names))
 
 
-def content_hash(path: Path) -> tuple[str, int]:
+def content_hash(path: Path, ends: int | None = None, most: int | None = None) -> tuple[str, int]:
     """Return the hash of all files of a trace, with their names, and how many bytes they have.
+
+    With `ends` only so many bytes at the begin and at the end of each file go into the hash, beside its size, and with
+    `most` only so many files.
 
     Raises OSError if one cannot be read.
     """
     digest = hashlib.blake2b(digest_size=16)
     size = 0
-    for file in trace_files(path):
+    for file in islice(trace_files(path), most):
         # A pipe or a device has no content of its own, and reading one may wait for ever; nor has a link to nothing.
         if (file != path and not file.exists()) or not stat.S_ISREG(file.stat().st_mode):
             continue
         digest.update(os.fsencode(os.path.relpath(file, path.parent)) + b"\0")
         with file.open("rb", buffering=0) as stream:
-            while part := stream.read(_AT_ONCE):
-                digest.update(part)
-                size += len(part)
+            if ends is None:
+                while part := stream.read(_AT_ONCE):
+                    digest.update(part)
+                    size += len(part)
+            else:
+                length = os.fstat(stream.fileno()).st_size
+                for start in (0, max(0, length - ends)):
+                    digest.update(os.pread(stream.fileno(), ends, start))
+                size += length
         digest.update(size.to_bytes(8, "little"))
     return digest.hexdigest(), size

@@ -4,7 +4,7 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -78,6 +78,10 @@ class Change(Record):
         A sentence.
     """
 
+    ENTRIES: ClassVar = (
+        "id", "layer", "direction", "before", "after", "ratio", "interval", "p_value", "matters", "good", "text",
+    )  # fmt: skip
+
     id: str
     layer: str | None
     direction: str | None
@@ -93,11 +97,6 @@ class Change(Record):
     steady: bool = False
     """Whether it is of all runs of one side, several, and of none of the other."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the entry of ``changes`` in ``diff --json``."""
-        told = super().to_dict()
-        del told["size"], told["steady"]
-        return told
 
 
 Place = tuple[str, str | None, str | None]

@@ -3,11 +3,11 @@
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 
-from ...model.document import SCHEMA_VERSION, Document, plain
+from ...model.document import SCHEMA_VERSION, Document, keys_of, plain
 from ...model.errors import TraceError
 from ..collection.names import distinct_names
 from ..collection.rows import LayerRow, Run
@@ -27,6 +27,21 @@ class PhasePair(NamedTuple):
     after_start: float
     after_end: float
     after_bytes: float
+
+
+_PHASES: Final = {**keys_of(str, "layer direction"), **keys_of(float, " ".join(PhasePair._fields))}
+DIFFERENCE: Final = {
+    "schema_version": int,
+    "verdict": str,
+    "before": list[str],
+    "after": list[str],
+    "unusable?": list[Annotated[Document, keys_of(str, "job reason")]],
+    "changes": tuple[Change, ...],
+    "cautions?": tuple[str, ...],
+    "not_recorded?": tuple[NotRecorded, ...],
+    "phases?": list[Annotated[Document, _PHASES]],
+}
+"""Keys of the document; a history in which nothing changed has neither of the optional ones."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +124,7 @@ class Difference:
         ]
         return aligned_phases(rows[0][0], rows[1][0]) if all(rows) else ()
 
-    def to_dict(self) -> Document:
+    def to_dict(self) -> Annotated[Document, DIFFERENCE]:
         """Return the document of ``iostrata diff --json``."""
         keys = dict.fromkeys((row.layer, row.direction) for row in self.before[0].layers)
         return {

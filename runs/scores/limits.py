@@ -5,12 +5,12 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
 
 from ...model.arrays import Floats
-from ...model.document import SCHEMA_VERSION, Document, checked_document
+from ...model.document import SCHEMA_VERSION, Document, checked_document, keys_of
 from ...model.errors import SelectionError, TraceError
 from .blocks import DEFAULT_SEGMENT_S, METRICS, MetricBlock
 
@@ -18,6 +18,16 @@ DEFAULT_QUANTILES: Final = (0.99, 0.999)
 LEAST_CRITICAL: Final = 2
 _MOST_BYTES: Final = 2**20
 _SLACK: Final = 2**16
+
+
+LIMITS: Final = {
+    **keys_of(int, "schema_version jobs"),
+    **keys_of(float, "segment_s critical"),
+    "quantiles": list[float],
+    "interpolation": str,
+    "limits": dict[str, list[float]],
+    "values": dict[str, int],
+}
 
 
 @dataclass(frozen=True)
@@ -52,7 +62,7 @@ class MetricLimits:
         known = [self.limits.get(metric, (math.nan, math.nan)) for metric in METRICS]
         return np.array([low for low, _ in known]), np.array([high for _, high in known])
 
-    def to_dict(self) -> Document:
+    def to_dict(self) -> Annotated[Document, LIMITS]:
         """Return what the file holds."""
         return {
             "schema_version": SCHEMA_VERSION,

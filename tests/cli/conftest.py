@@ -1,6 +1,7 @@
 """Running `iostrata`: in this process where only its words matter, as a process of its own where that matters too."""
 
 import fcntl
+import functools
 import json
 import os
 import pty
@@ -16,6 +17,10 @@ from typing import Any
 
 import pytest
 from iostrata.cli import main
+from iostrata.export.json.schemas import COMMANDS, command_schema
+from iostrata.model.schema import closed
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 COMMAND = str(Path(sys.executable).parent / "iostrata")
@@ -98,6 +103,20 @@ class Terminal(Stream):
         return True
 
 
+@functools.cache
+def validator_of(command: str) -> Any:
+    """Return what checks a document of a command, and knows no other keys than its schema names."""
+    return Draft202012Validator(closed(command_schema(command)))
+
+
+def check_documents(arguments: list[str], text: str) -> None:
+    """Check what a command printed by the schema of its document."""
+    command = arguments[0] if arguments[0] in COMMANDS else "overview"
+    for document in text.splitlines() if command == "watch" else [text]:
+        error = best_match(validator_of(command).iter_errors(json.loads(document)))
+        assert error is None, f"{error.json_path}: {error.message[:600]}"
+
+
 def _in_this_process(
     out: Stream, arguments: tuple[object, ...], environment: dict[str, str]
 ) -> "subprocess.CompletedProcess[str]":
@@ -110,12 +129,17 @@ def _in_this_process(
         patch.setattr(sys, "stdout", out)
         patch.setattr(sys, "stderr", error)
         status = main([*map(str, arguments)])
+    if "--json" in arguments and status in (0, 3) and not isinstance(out, Terminal):
+        check_documents([*map(str, arguments)], out.text())
     return subprocess.CompletedProcess(arguments, status, out.text(), error.text())
 
 
 @pytest.fixture(scope="session")
 def document(run: Run) -> Callable[..., Any]:
-    """Return a function that runs a command with ``--json`` and parses strictly what it prints, once per call."""
+    """Return a function that runs a command with ``--json`` and parses strictly what it prints, once per call.
+
+    What is returned tells nothing of how it was asked for.
+    """
     known: dict[tuple[object, ...], str] = {}
 
     def call(*arguments: object) -> Any:
@@ -123,7 +147,9 @@ def document(run: Run) -> Callable[..., Any]:
             done = run(*arguments, "--json")
             assert done.returncode == 0, done.stderr
             known[arguments] = done.stdout
-        return json.loads(known[arguments], parse_constant=_refuse)
+        found = json.loads(known[arguments], parse_constant=_refuse)
+        del found["provenance"]
+        return found
 
     return call
 

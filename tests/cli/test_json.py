@@ -276,7 +276,7 @@ def test_info_reads_no_events(document, run, copy_of):
         events.unlink()
     done = run("info", folder, "--json")
     assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout) == whole
+    assert {**json.loads(done.stdout), "provenance": None} == {**whole, "provenance": None}
 
 
 def test_a_layer_of_handles_is_picked_as_it_is(document, fixtures):

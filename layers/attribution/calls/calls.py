@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from ....model.arrays import Ints, Links, Mask, any_ancestor
 from ....model.codes import IoRecord
-from ....model.document import Record
+from ....model.document import Document, Record
 from ....model.events import IoEvents
 from ....model.keyed import KeyedSums
 from ....model.ranges import RangeUnion
@@ -88,7 +88,7 @@ class CallTime(Record):
     busy_s: float
     functions: tuple[FunctionTime, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Annotated[Document, {"functions?": tuple[FunctionTime, ...]}]:
         """Return the fields as in ``layers --json``."""
         entry = super().to_dict()
         return entry if self.functions else {name: value for name, value in entry.items() if name != "functions"}

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 import numpy as np
 
 from ....model.arrays import Floats, Ints, Links, Mask
 from ....model.codes import IoFlag
 from ....model.definitions import Definitions
-from ....model.document import Record, rows_of
+from ....model.document import Document, Record, keys_of, rows_of
 from ....model.operations import view
 from ....model.ranges import RangeUnion
 from ....model.stream.calls import OF_MPI, OF_PTHREAD, PARADIGMS
@@ -18,6 +18,13 @@ from ....model.sums import Sums, nested
 from ...handles.scope import Scope, ScopedBlock
 from .calls import Calls
 from .walk import StackBars
+
+_RANK_COST: Final = {
+    "rank": int | None,
+    **keys_of(float, "io_s mpi_s set_aside_s other_s threads_s other_threads_io_s"),
+}
+_UNDER_WAY: Final = keys_of(float, "under_way_s computing_s")
+_OVERLAP: Final = {**_UNDER_WAY, "ranks": list[Annotated[Document, {"rank": int | None, **_UNDER_WAY}]]}
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +77,7 @@ class RunCost(Record):
         return float(min(self.any_io, self.length - (self.other - self.threads).max(initial=0.0)))
 
     @property
-    def ranks(self) -> list[dict[str, Any]]:
+    def ranks(self) -> list[Annotated[Document, _RANK_COST]]:
         """What stands in the document of each rank."""
         names = ("io", "mpi", "set_aside", "other", "threads", "other_threads_io")
         return rows_of({"rank": self.rank, **{f"{name}_s": getattr(self, name) for name in names}})
@@ -136,7 +143,7 @@ class Overlap:
     io: Floats
     mpi: Floats
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Annotated[Document, _OVERLAP]:
         """Return the object ``overlap`` of ``layers --json``: ranks without non-blocking operations are in no row."""
         rows = zip(self.rank, self.under_way.tolist(), self.computing.tolist(), strict=True)
         ranks = [{"rank": rank, "under_way_s": whole, "computing_s": part} for rank, whole, part in rows if whole]
@@ -210,6 +217,15 @@ _MOST_CALLS: Final = 1 << 21
 _STEPS_SHOWN: Final = 1000
 
 
+_STEP: Final = {"rank": int | None, "function": str, **keys_of(float, "start_s end_s waited_s io_s mpi_s")}
+_CHAIN: Final = {
+    "waited_s": float,
+    "steps_total": int,
+    "held_up": list[Annotated[Document, {"rank": int | None, "waited_s": float}]],
+    "steps": list[Annotated[Document, _STEP]],
+}
+
+
 @dataclass(frozen=True, eq=False)
 class WaitingChain(Record):
     """The chain of last ranks, columns of shape (steps,); times in s.
@@ -264,7 +280,7 @@ class WaitingChain(Record):
             sums[rank] = sums.get(rank, 0.0) + waited
         return dict(sorted(sums.items(), key=lambda item: -item[1]))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Annotated[Document, _CHAIN]:
         """Return the object ``chain`` of ``layers --json``, with the steps at whose end the others wait longest."""
         shown = np.sort(np.argsort(-self.waited, kind="stable")[:_STEPS_SHOWN])
         named = {"rank": self.rank, "function": self.function}
