@@ -19,6 +19,7 @@ from typing import Any
 
 _EXTRAS = {
     "distributed": ("a Dask cluster", "distributed", "dask"),
+    "mcp": ("an assistant", "mcp", "mcp"),
     "matplotlib": ("a picture", "matplotlib", "plot"),
     "msgpack": ("MessagePack", "msgpack", "tmio"),
     "pandas": ("a DataFrame", "pandas", "dataframe"),

@@ -46,7 +46,7 @@ def test_the_example_of_every_command_is_sound_usage(name):
     arguments = command.epilog.removeprefix(f"Example: iostrata {name} ").replace("'", "").split()
     parent = click.Context(group, **group.context_settings)
     with command.make_context(name, arguments, parent=parent) as context:
-        assert any(context.params.get(one) for one in ("trace", "traces", "before", "replay", "words"))
+        assert any(context.params.get(one) for one in ("trace", "traces", "before", "replay", "words", "of", "folders"))
 
 
 @pytest.mark.parametrize("name", COMMANDS.names)

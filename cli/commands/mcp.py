@@ -1,0 +1,128 @@
+"""Answer an assistant's questions about traces: tools of the Model Context Protocol."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+import click
+
+from ..request import as_wrong_usage, command_of
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
+    from ..answers import AllowedFolders
+
+_INSTRUCTIONS: Final = (
+    "iostrata tells what the I/O of an HPC program did, layer by layer, from a recorded trace. Ask traces() what there "
+    "is, overview() first, then what it leaves open. Never add the bytes of layers up: a lower layer repeats those of "
+    "the one above. Each answer names the command that its numbers come from; quote it with them. Where `cut` names a "
+    "list, only its first entries are there: narrow the question by layer, direction or window. Times are in s from "
+    "the trace's start, volumes in bytes."
+)
+_MOST_TRACES: Final = 1000
+
+FOLDERS = click.option(
+    "--folder",
+    "folders",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    required=True,
+    help="What is in it, and below it, may be asked about and nothing else; no link leads out. Repeatable.",
+)
+
+
+@command_of("mcp --folder /scratch/traces", FOLDERS, as_json="Changes nothing: what is spoken is JSON anyway.")
+def command(folders: tuple[Path, ...], as_json: bool) -> None:  # noqa: ARG001
+    """It speaks on standard input and output, as assistants start such programs, and opens no connection; the library
+    is installed by the extra mcp. Each answer has the command that gives the same, is at most 60,000 characters long,
+    and says which lists it leaves the rest of out. A question that takes longer than five minutes is given up.
+    """
+    from ...model.errors import SelectionError, import_library
+    from ..answers import AllowedFolders
+
+    import_library("mcp")
+    with as_wrong_usage(SelectionError):
+        allowed = AllowedFolders.of(folders)
+    serve(allowed).run("stdio")
+
+
+def serve(allowed: "AllowedFolders") -> "MCPServer[Any]":
+    """Return the server with its tools; needs mcp."""
+    from mcp.server.mcpserver import MCPServer
+    from mcp.server.mcpserver.exceptions import ToolError
+    from mcp_types import ToolAnnotations
+
+    from ...model.errors import IostrataError
+    from ...model.version import __version__
+    from ...runs.collection.content import find_traces
+    from ..answers import answer
+
+    server: MCPServer[Any] = MCPServer("iostrata", instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING")
+    Trace = Annotated[str, "Path of a trace: an anchor (*.otf2), a Darshan log or other recorder's file, or a folder."]
+    Layer = Annotated[str | None, "Only this layer: netCDF, PnetCDF, HDF5, ADIOS, MPI-IO, ISOC or POSIX."]
+    Direction = Annotated[Literal["read", "write", "total"] | None, "Default: read and write, each by itself."]
+    Window = Annotated[str | None, "START:END in s from the trace's start; either may be left out."]
+
+    def ask(name: str, *paths: str, keep: tuple[str, ...] = (), **options: str | None) -> dict[str, Any]:
+        try:
+            real = [str(allowed.checked(path)) for path in paths]
+            given = [f"--{option}={value}" for option, value in options.items() if value is not None]
+            return answer([name, *real, *given], keep)
+        except IostrataError as error:
+            raise ToolError(str(error)) from None
+
+    def traces(
+        folder: Annotated[str | None, "Below this one; default: all folders that may be read."] = None,
+    ) -> dict[str, Any]:
+        """List the traces that may be asked about."""
+        try:
+            chosen = [allowed.checked(one) for one in ([folder] if folder else map(str, allowed.folders))]
+            found = [str(one) for one, _ in zip(find_traces(chosen), range(_MOST_TRACES + 1), strict=False)]
+        except IostrataError as error:
+            raise ToolError(str(error)) from None
+        return {"traces": found[:_MOST_TRACES], "more": len(found) > _MOST_TRACES}
+
+    def overview(trace: Trace, layer: Layer = None, direction: Direction = None) -> dict[str, Any]:
+        """Tell what a run's I/O was: each layer with its bytes, time and period, the story of the run, and findings."""
+        return ask("overview", trace, layer=layer, direction=direction)
+
+    def layers(
+        trace: Trace,
+        layer: Layer = None,
+        direction: Direction = None,
+        window: Window = None,
+        by: Literal["file", "stream", "filesystem", "rank", "node", "function", "caller"] | None = None,
+    ) -> dict[str, Any]:
+        """Tell what each layer did: operations, bytes, times, request sizes, ranks; with `by` also split by a key."""
+        return ask("layers", trace, layer=layer, direction=direction, window=window, by=by)
+
+    def loops(trace: Trace) -> dict[str, Any]:
+        """Tell what the program does again and again, and which layer and rank make an iteration slow."""
+        return ask("loops", trace)
+
+    def periods(
+        trace: Trace, layer: Layer = None, direction: Direction = None, window: Window = None
+    ) -> dict[str, Any]:
+        """Tell the period of each layer's bandwidth with its interval and confidence, phases and regimes."""
+        return ask("periods", trace, layer=layer, direction=direction, window=window)
+
+    def compare(trace: Trace, layer: Layer = None, direction: Direction = None) -> dict[str, Any]:
+        """Tell what each layer makes of the one above: amplification, splitting, hidden traffic, and findings."""
+        return ask("compare", trace, layer=layer, direction=direction)
+
+    def findings(trace: Trace) -> dict[str, Any]:
+        """Tell what deserves attention in a run, each finding with its evidence, its cost and advice."""
+        return ask("overview", trace, keep=("schema_version", "trace", "findings", "damage"))
+
+    def diff(before: Trace, after: Trace) -> dict[str, Any]:
+        """Tell what differs between two runs, or two folders of runs, and whether it matters."""
+        return ask("diff", before, after)
+
+    def jobs(runs: Annotated[str, "A folder of traces, or a collection of `iostrata collect`."]) -> dict[str, Any]:
+        """Rank jobs by how much their I/O deserves a look."""
+        return ask("assess", runs)
+
+    for tool in (traces, overview, layers, loops, periods, compare, findings, diff, jobs):
+        server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
+    return server
