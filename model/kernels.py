@@ -15,6 +15,7 @@ import stat
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
@@ -28,7 +29,15 @@ from numba.core.serialize import dumps
 
 from .interrupts import kept_interrupts
 
-_VERSIONS: Final = "\n".join((sys.version, numba.__version__, llvmlite.__version__, np.__version__))
+_NUMPY: Final = ".".join(np.__version__.split(".")[:2])
+_VERSIONS: Final = "\n".join(
+    (sys.implementation.cache_tag, MAGIC_NUMBER.hex(), numba.__version__, llvmlite.__version__, _NUMPY)
+)
+"""What compiled code depends on beside its sources and the processor."""
+SHIPPED: Final = Path(__file__).with_name("compiled")
+"""The folder of loops that come compiled with the package, for any processor of a kind; a checkout has none."""
+_ANY_PROCESSOR: Final = ("generic", "")
+"""Name and features of a processor, as numba has them of one that is told by ``NUMBA_CPU_NAME=generic``."""
 _IMPORT: Final = re.compile(r"^\s*from (\.+)([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
 
 
@@ -69,18 +78,30 @@ class _Files:
         self._function = f"{module.stem}.{function.__qualname__}.{sys.implementation.cache_tag}-"
         self._state = f"{self._function}{_stamp(module)}-"
 
-    def _path(self, key: object) -> Path:
-        return self._folder / f"{self._state}{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
+    def _name(self, key: object) -> str:
+        return f"{self._state}{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
 
-    def load(self, key: object) -> object:
+    def _path(self, key: object) -> Path:
+        return self._folder / self._name(key)
+
+    def load(self, key: Any) -> object:
+        """Return what was saved for `key`, here or where the package was built; None where there is nothing sound."""
+        with suppress(OSError):
+            found = self._saved(key)
+            if found is not None:
+                return found
+        signature, (triple, *_), code = key
+        # The package's own files are as trusted as its sources are.
+        return _unpickled((SHIPPED / self._name((signature, (triple, *_ANY_PROCESSOR), code))).read_bytes())
+
+    def _saved(self, key: object) -> object:
         """Return what was saved for `key`; None where it is damaged, or somebody else may have put it there."""
         # A pipe in its place would be waited for without the flag.
         with open(os.open(self._path(key), os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW), "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode) or status.st_uid not in (0, os.geteuid()) or status.st_mode & 0o022:
                 return None
-            digest, content = file.read(32), file.read()
-        return pickle.loads(content) if hashlib.sha256(content).digest() == digest else None
+            return _unpickled(file.read())
 
     def save(self, key: object, data: object) -> None:
         """Save `data` for `key`, and remove what was saved for other states of the sources."""
@@ -95,6 +116,11 @@ class _Files:
         for path in self._folder.iterdir():
             if path.name.startswith(self._function) and not path.name.startswith(self._state):
                 path.unlink()
+
+
+def _unpickled(saved: bytes) -> object:
+    """Return what was saved behind its digest; None where it is damaged."""
+    return pickle.loads(saved[32:]) if hashlib.sha256(saved[32:]).digest() == saved[:32] else None
 
 
 _LISTENERS: Final[list[Callable[[], None]]] = []

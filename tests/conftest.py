@@ -1,5 +1,7 @@
 """What all tests share: the profile of Hypothesis, the real archives, and small traces made by hand."""
 
+import functools
+import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from iostrata import Trace
+from iostrata.export.json.schemas import COMMANDS, command_schema
 from iostrata.layers.attribution.stream import KeptEvents, Stream
 from iostrata.layers.handles.scope import Scope
 from iostrata.layers.handles.stack import layer_order
@@ -38,7 +41,10 @@ from iostrata.model.definitions import (
 )
 from iostrata.model.events import IoEvents
 from iostrata.model.operations import Operations
+from iostrata.model.schema import closed
 from iostrata.model.stream.source import Tally
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
 
 # Examples may take any time: a kernel is compiled within the first, and machines differ and are busy. Fixtures of
 # functions are shared by all examples on purpose: they make things and keep nothing.
@@ -277,3 +283,21 @@ def install(tmp_path, monkeypatch):
         return folder
 
     return installed
+
+
+@functools.cache
+def _validator_of(command: str) -> Any:
+    return Draft202012Validator(closed(command_schema(command)))
+
+
+@pytest.fixture(scope="session")
+def check_documents() -> Callable[[str, str], None]:
+    """Return a function that checks what a command printed by the schema of its document, which has all its keys."""
+
+    def check(command: str, text: str) -> None:
+        known = command if command in COMMANDS else "overview"
+        for document in text.splitlines() if known == "watch" else [text]:
+            error = best_match(_validator_of(known).iter_errors(json.loads(document)))
+            assert error is None, f"{error.json_path}: {error.message[:600]}"
+
+    return check

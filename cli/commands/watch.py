@@ -61,12 +61,18 @@ SIGNATURE = click.option(
     help="What earlier runs did, as 'iostrata signature --json' printed it: the next phase is foretold from the first "
     "on. Follows its layer and direction.",
 )
+METRICS = click.option(
+    "--metrics",
+    metavar="PORT|HOST:PORT|FILE",
+    help="Also give all as OpenMetrics text: at http://127.0.0.1:PORT/metrics, at the address of another HOST of this "
+    "machine, or in FILE, for Prometheus.",
+)
 ONCE = click.option("--once", is_flag=True, help="Read what is there and end with it.")
 
 
 @command_of(
     "watch --replay traces.otf2 --speed 10",
-    SOURCES, REPLAY, SPEED, INTERVAL, ONCE, JOBS, SIGNATURE, RULES, LAYERS, DIRECTION, METHOD,
+    SOURCES, REPLAY, SPEED, INTERVAL, ONCE, JOBS, SIGNATURE, RULES, METRICS, LAYERS, DIRECTION, METHOD,
     FILES, ENGINE, CALLS, WORKERS,
     as_json="Print a JSON object a line on a terminal, too, as in a pipe.",
 )  # fmt: skip
@@ -79,6 +85,7 @@ def command(
     apart: bool,
     signature: Path | None,
     rules: tuple[str, ...],
+    metrics: str | None,
     layers: tuple[str, ...],
     direction: str | None,
     method: str,
@@ -127,6 +134,10 @@ def command(
         else _replayed(jobs[0], Request(replay, layers, **reading), interval, speed)
     )
     broken: list[str] = []
+    if metrics is not None:
+        from ...export.openmetrics import published
+
+        updates = published(updates, metrics)
     if limits:
         updates = _until_broken(updates, limits, broken)
     screen = console()

@@ -94,9 +94,10 @@ def test_scores_lead_the_ranking(runs, tmp_path):
     assert (names[0], without[0]) == ("serial1", "ckpt4")
 
 
-def test_json_of_collect_and_what_failed(runs, fixtures, capsys):
+def test_json_of_collect_and_what_failed(runs, fixtures, capsys, check_documents):
     assert main(["collect", str(runs.parent / "traces"), "-o", str(runs), "--workers", "1", "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = json.loads(text := capsys.readouterr().out)
+    check_documents("collect", text)
     assert next(iter(document)) == "schema_version"
     assert (document["output"]["read"], document["output"]["unchanged"], document["output"]["runs"]) == (0, 3, 4)
     (failed,) = document["output"]["failed"]
@@ -129,12 +130,13 @@ def test_some_bad_traces_are_counted_and_only_bad_ones_fail(fixtures, tmp_path, 
     assert jobs == {"traces.otf2": "read", "one.darshan": "failed", "two.otf2": "failed"}
 
 
-def test_diff_of_a_trace_a_folder_and_runs_of_a_collection(runs, fixtures, tmp_path, capsys):
+def test_diff_of_a_trace_a_folder_and_runs_of_a_collection(runs, fixtures, tmp_path, capsys, check_documents):
     page = tmp_path / "diff.html"
     arguments = ["diff", f"{runs}:ckpt4", str(fixtures / "ckpt4_romio"), "-o", str(page), "--json"]
     assert main([*arguments, "--fail-on", "changed"]) == 3
-    document = json.loads(capsys.readouterr().out)
-    assert list(document)[:2] == ["schema_version", "verdict"]
+    document = json.loads(text := capsys.readouterr().out)
+    check_documents("diff", text)
+    assert list(document)[:3] == ["schema_version", "provenance", "verdict"]
     assert document["verdict"] != "same"
     first = document["changes"][0]
     assert first["matters"]

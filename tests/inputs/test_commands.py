@@ -72,7 +72,7 @@ def empty_log(darshan_log):
 @pytest.mark.parametrize("memory", [(), ("--memory", "2G")], ids=["full", "memory"])
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("name", INPUTS)
-def test_an_answer_or_one_line(request, capsys, name, command, memory, as_json):
+def test_an_answer_or_one_line(request, capsys, check_documents, name, command, memory, as_json):
     if memory and (command == "info" or "--by function" in command or "--signal" in command):
         pytest.skip("there is no such option here")
     path = request.getfixturevalue(name)
@@ -94,6 +94,7 @@ def test_an_answer_or_one_line(request, capsys, name, command, memory, as_json):
     assert (status, "error" in err) == (0, False)
     assert bool(told) == bool(memory and not NOTHING_TIMED[name])
     if as_json:
+        check_documents(first, out)
         document = json.loads(out)
         assert document["schema_version"] == 1
         assert first == "info" or document["trace"]["recorder"] in ("Darshan", "DFTracer", "TMIO", "Table")
