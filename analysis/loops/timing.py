@@ -93,31 +93,31 @@ def _changes(between: Floats) -> str:
 
 def _pace(usual: Floats, place: Rows) -> str:
     """Return the iteration from which on intervals are others, but for a tenth of them on either side."""
-    from scipy.stats import mannwhitneyu
-
     ranks = np.cumsum(np.argsort(np.argsort(usual)) - (len(usual) - 1) / 2)
     cut = _SIDE + int(np.argmax(np.abs(ranks[_SIDE - 1 : len(usual) - _SIDE])))
     before, behind = usual[:cut], usual[cut:]
-    chance = mannwhitneyu(before, behind).pvalue * len(usual)
     low, high = sorted((before, behind), key=lambda side: float(np.median(side)))
     apart = np.quantile(high, 0.1) > np.quantile(low, 0.9) and np.median(high) > _CHANGE * np.median(low)
     number = np.arange(len(usual))
     line = np.polyval(np.polyfit(number, usual, 1), number)
-    if (
-        chance >= _CERTAIN
-        or not apart
-        or ((usual - line) ** 2).sum() < sum(len(one) * one.var() for one in (low, high))
-    ):
+    if not apart or ((usual - line) ** 2).sum() < sum(len(one) * one.var() for one in (low, high)):
+        return ""
+    # Its import takes longer than the loops of most runs, which are not apart.
+    from scipy.stats import mannwhitneyu
+
+    if mannwhitneyu(before, behind).pvalue * len(usual) >= _CERTAIN:
         return ""
     return f"from iteration {place[cut] + 1:,} on every {seconds_text(float(np.median(behind)))}"
 
 
 def _drift(usual: Floats) -> str:
     """Return whether intervals grow or shrink all the time."""
-    from scipy.stats import kendalltau
-
     quarter = max(1, len(usual) // 4)
     first, last = np.median(usual[:quarter]), np.median(usual[-quarter:])
-    if kendalltau(np.arange(len(usual)), usual).pvalue >= _CERTAIN or max(first, last) <= _CHANGE * min(first, last):
+    if max(first, last) <= _CHANGE * min(first, last):
+        return ""
+    from scipy.stats import kendalltau
+
+    if kendalltau(np.arange(len(usual)), usual).pvalue >= _CERTAIN:
         return ""
     return "slower and slower" if last > first else "faster and faster"

@@ -1,8 +1,11 @@
 """Answers of `watch` as OpenMetrics text, read by the parser of Prometheus's own client."""
 
+import json
+import re
 import socket
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 from iostrata.export.openmetrics import CONTENT_TYPE, Exposition, published
@@ -120,3 +123,15 @@ def test_in_a_file_that_is_whole_at_any_time(tmp_path):
         assert series(path.read_text())["iostrata_moved_bytes_total", "POSIX", "write"] == moved.answers[0].bytes
     assert series(path.read_text()) == {}
     assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_the_dashboard_shows_series_that_there_are():
+    board = json.loads((Path(__file__).parents[2] / "docs" / "guide" / "examples" / "grafana.json").read_text())
+    exposition = Exposition()
+    told = {"periodic": True, "period": 5.0, "confidence": 0.9, "next_start": (14.0, 16.0)}
+    for time in (1.0, 2.0):
+        exposition.take(update(answer(time, 1, job="a", **told)))
+    known = {key[0] for key in series(exposition.text)}
+    shown = re.findall(r"iostrata_\w+", json.dumps([one["targets"] for one in board["panels"]]))
+    assert len(board["panels"]) == len(shown)
+    assert set(shown) <= known
