@@ -20,7 +20,7 @@ Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
 
 
 def keys_of(kind: Any, names: str) -> dict[str, Any]:
-    """Return keys of one type, for what a function says of its document: see `iostrata.model.schema`."""
+    """Return keys of one type, for what a function says of its document: see `iostrata.export.json.schema`."""
     return dict.fromkeys(names.split(), kind)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from iostrata import Trace
+from iostrata.export.json.schema import closed
 from iostrata.export.json.schemas import COMMANDS, command_schema
 from iostrata.layers.attribution.stream import KeptEvents, Stream
 from iostrata.layers.handles.scope import Scope
@@ -41,7 +42,6 @@ from iostrata.model.definitions import (
 )
 from iostrata.model.events import IoEvents
 from iostrata.model.operations import Operations
-from iostrata.model.schema import closed
 from iostrata.model.stream.source import Tally
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match

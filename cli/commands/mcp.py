@@ -1,4 +1,4 @@
-"""Answer an assistant's questions about traces: tools of the Model Context Protocol."""
+"""Answer an assistant's questions about traces (MCP)."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal

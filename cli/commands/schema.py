@@ -16,7 +16,7 @@ def _documented(_context: click.Context, _option: click.Parameter, name: str) ->
 OF = click.argument("of", metavar="COMMAND", callback=_documented)
 
 
-@command_of("schema layers > layers.schema.json", OF, as_json="Print what is printed anyway.")
+@command_of("schema layers", OF, as_json="Print what is printed anyway.")
 def command(of: str, as_json: bool) -> None:  # noqa: ARG001
     """The schema is one of the draft 2020-12. Its sentences and units are those of the tables and of the glossary. New
     keys may come within one schema_version, so validate with the schema of the version that wrote a document; a key

@@ -10,7 +10,6 @@ from ...analysis.loops.streams import FileStream
 from ...layers.document import OF_TRACE
 from ...live.following import Update
 from ...model.document import Document
-from ...model.schema import parts_of, returned, schema_of
 from ...model.version import __version__
 from ...runs.differences.difference import DIFFERENCE
 from ...runs.scores.limits import LIMITS
@@ -19,6 +18,7 @@ from ..written import Written
 from .documents import counted_document, handles_document, info_document, layers_document, periods_document
 from .provenance import Provenance
 from .runs import assess_document, schedule_document, signature_document
+from .schema import parts_of, returned, schema_of
 
 _OUTPUT: Final = {"schema_version": int, "output": Written}
 _BROKEN: Final = {"broken_rules?": list[Annotated[Document, {"rule": str, "changes": list[str]}]], "output?": Written}

@@ -18,8 +18,8 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, 
 
 import numpy as np
 
-from .document import Document, Record, RecordTable
-from .metrics import metrics_of
+from ...model.document import Document, Record, RecordTable
+from ...model.metrics import metrics_of
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _ATTRIBUTE: Final = re.compile(r"^ *(\w+(?:, \w+)*)(?: :.*)?\n((?:    +\S.*(?:\n|$))+)", re.MULTILINE)

@@ -7,9 +7,9 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 import pytest
+from iostrata.export.json.schema import closed, schema_of
 from iostrata.model.document import Document, Record, RecordTable, keys_of
 from iostrata.model.metrics import metric
-from iostrata.model.schema import closed, schema_of
 from jsonschema import Draft202012Validator
 
 
