@@ -98,7 +98,6 @@ class Change(Record):
     """Whether it is of all runs of one side, several, and of none of the other."""
 
 
-
 Place = tuple[str, str | None, str | None]
 """Id, layer and direction of a change."""
 
