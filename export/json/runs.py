@@ -44,6 +44,9 @@ _SCHEDULE: Final = {
 }
 
 
+_LIKENESS: Final = {"schema_version": int, **keys_of(str, "known layer direction"), "runs": list[Likeness]}
+
+
 def signature_document(
     signature: Signature,
     layer: str | None,
@@ -64,7 +67,9 @@ def signature_document(
     }
 
 
-def likeness_document(runs: Iterable[Likeness], known: Path, layer: str, direction: str) -> Document:
+def likeness_document(
+    runs: Iterable[Likeness], known: Path, layer: str, direction: str
+) -> Annotated[Document, _LIKENESS]:
     """Return the document of ``iostrata signature --known``."""
     return {
         "schema_version": SCHEMA_VERSION,

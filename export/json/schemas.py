@@ -17,7 +17,7 @@ from ..collection import CollectionWritten
 from ..written import Written
 from .documents import counted_document, handles_document, info_document, layers_document, periods_document
 from .provenance import Provenance
-from .runs import assess_document, schedule_document, signature_document
+from .runs import assess_document, likeness_document, schedule_document, signature_document
 from .schema import parts_of, returned, schema_of
 
 _OUTPUT: Final = {"schema_version": int, "output": Written}
@@ -38,7 +38,7 @@ _KINDS: Final[dict[str, tuple[Any, ...]]] = {
     "record": (Overview.to_dict, counted_document),
     "report": (_OF_FILE, Annotated[Document, _OUTPUT]),
     "schedule": (schedule_document,),
-    "signature": (signature_document,),
+    "signature": (signature_document, likeness_document),
 }
 _LINES: Final = {"watch": Update.line}
 """Commands that print a document a line, which tells nothing of its provenance."""
