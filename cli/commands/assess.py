@@ -22,6 +22,8 @@ from ..request import (
 
 if TYPE_CHECKING:
     from ...runs.collection.tables import Collection
+    from ...runs.scores.accounting import Accounting, Wanted
+    from ...runs.scores.assessment import JobScore
     from ...runs.scores.limits import MetricLimits
     from ...runs.scores.tables import MetricTable
     from ...runs.scores.traces import TraceJobs
@@ -98,9 +100,25 @@ LEAST = click.option(
 )
 
 
+ACCOUNTING = click.option(
+    "--accounting",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="What Slurm knew of the jobs: the output of 'sacct -P', or CSV, with JobID and State, Partition, User, "
+    "Exclusive or OverSubscribe. Jobs are told with it, and may be chosen by it.",
+)
+STATE = click.option("--state", "states", metavar="NAME", multiple=True, help="Rank jobs of this state. Repeatable.")
+PARTITION = click.option(
+    "--partition", "partitions", metavar="NAME", multiple=True, help="Rank jobs of this partition. Repeatable."
+)
+USER = click.option("--user", "users", metavar="NAME", multiple=True, help="Rank jobs of this user. Repeatable.")
+EXCLUSIVE = click.option("--exclusive", is_flag=True, help="Rank jobs that did not share their nodes.")
+
+
 @runs_command(
     "assess february.parquet --limits limits.json -o february.html",
     JOBS, TRAIN, LIMITS, OUT, SEGMENT, QUANTILES, CRITICAL, THRESHOLD, ORDER, LEAST,
+    ACCOUNTING, STATE, PARTITION, USER, EXCLUSIVE,
 )  # fmt: skip
 def command(
     traces: tuple[Path, ...],
@@ -114,6 +132,11 @@ def command(
     threshold: float,
     order: str,
     least_duration: float | None,
+    accounting: Path | None,
+    states: tuple[str, ...],
+    partitions: tuple[str, ...],
+    users: tuple[str, ...],
+    exclusive: bool,
 ) -> None:
     """JOBS are traces, folders of them, collections, FOLDER:PATTERN for the runs in either whose name matches, or
     tables of metrics (CSV or Parquet with job,node,filesystem,metric,time,value: s, and rates per second). The metrics
@@ -131,9 +154,22 @@ def command(
     }
     refuse(wrong)
     if train:
-        refuse_given("is for the scores of jobs, and --train only finds limits", "threshold", "order", "least_duration")
+        refuse_given(
+            "is for the scores of jobs, and --train only finds limits",
+            "threshold",
+            "order",
+            "least_duration",
+            "accounting",
+        )
+    from ...runs.scores.accounting import Wanted, read_accounting
     from ...runs.scores.blocks import DEFAULT_SEGMENT_S
 
+    if accounting is None:
+        refuse_given("needs --accounting, which tells it of each job", "states", "partitions", "users", "exclusive")
+    wanted = Wanted(states, partitions, users, exclusive)
+    accounts = None if accounting is None else read_accounting(accounting)
+    if accounts is not None:
+        accounts.check(wanted)
     limits = None if known is None else _known(known, critical, segment)
     length = limits.segment_s if limits is not None else segment or DEFAULT_SEGMENT_S
     tables = _sources(traces, length, request)
@@ -141,7 +177,7 @@ def command(
     if train and out is not None:
         _finish_training(limits, out, request.as_json)
         return
-    _assess(tables, limits, threshold, order.replace("-", "_"), least_duration, out, request.as_json)
+    _assess(tables, limits, threshold, order.replace("-", "_"), least_duration, accounts, wanted, out, request.as_json)
 
 
 def _known(path: Path, critical: float | None, segment: float | None) -> "MetricLimits":
@@ -218,6 +254,8 @@ def _assess(
     threshold: float,
     order: str,
     least_duration: float | None,
+    accounts: "Accounting | None",
+    wanted: "Wanted",
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -233,6 +271,7 @@ def _assess(
                 scores += assess([block], limits, threshold=threshold)
                 progress(len(scores), 0)
     _warn(tables, sum(one.duration_s < limits.segment_s for one in scores), len(scores), limits.segment_s)
+    scores = scores if accounts is None else _accounted(scores, accounts, wanted)
     jobs = ranked(scores, order, least_duration or 0.0, short)
     left_out = len(scores) - len(jobs)
     written = None
@@ -249,6 +288,21 @@ def _assess(
 
         print_scores(jobs, limits, order, short, left_out, SHOWN, console())
         print_files([] if written is None else [written])
+
+
+def _accounted(scores: "list[JobScore]", accounts: "Accounting", wanted: "Wanted") -> "list[JobScore]":
+    """Return the jobs that are wanted, with what the batch system knew of each; warn of those that it did not know."""
+    from ...model.quantities import counted
+    from ...runs.scores.accounting import JobAccount
+
+    told = [replace(one, account=accounts.of(one.job)) for one in scores]
+    unknown = sum(one.account is None for one in told)
+    if unknown:
+        warn(f"{accounts.path}: {counted(unknown, 'job')} of {len(told):,} not in it")
+    found = [one for one in told if wanted.has(one.account or JobAccount())]
+    if len(found) < len(told):
+        warn(f"{counted(len(told) - len(found), 'job')} left out, as they are not of those asked for")
+    return found
 
 
 def _warn(tables: "list[Jobs]", short: int, jobs: int, segment: float) -> None:

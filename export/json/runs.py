@@ -8,7 +8,7 @@ from ...model.document import SCHEMA_VERSION, Document, keys_of, plain
 from ...runs.scheduling.comparison import PolicyComparison, PolicyOutcome
 from ...runs.scheduling.jobs import PeriodicJob
 from ...runs.scheduling.policies import Set
-from ...runs.scores.assessment import JobScore
+from ...runs.scores.assessment import JobScore, groups
 from ...runs.scores.limits import MetricLimits
 from ...runs.signatures.known import Likeness
 from ...runs.signatures.signature import SampleUse, Signature
@@ -81,7 +81,7 @@ def likeness_document(
 
 
 def assess_document(
-    jobs: Iterable[JobScore],
+    jobs: Sequence[JobScore],
     limits: MetricLimits,
     order: str,
     threshold: float,
@@ -101,6 +101,7 @@ def assess_document(
         "order": order,
         "short_s": short,
         "jobs": [{"job": one.job, "rank": rank, **one.to_dict()} for rank, one in enumerate(jobs, start=1)],
+        "groups": [one.to_dict() for one in groups(jobs)],
         "left_out": left_out,
         **({} if written is None else {"output": written.to_dict()}),
     }

@@ -28,7 +28,7 @@ from ..page.document import (
 )
 from ..page.html import write_page
 from ..written import Written
-from .scores_text import TITLES, value_text
+from .scores_text import TITLES, account_text, value_text
 
 TOP: Final = 20
 _TIMELINES: Final = 5
@@ -159,7 +159,10 @@ def _job_scores(block: MetricBlock, number: int, scores: Floats) -> _Scores:
 def _ranking(jobs: Sequence[JobScore], order: str) -> list[PageBlock]:
     if not jobs:
         return [Paragraph("No job has a segment with intensive I/O.")]
-    return [Table((TableColumn("job", "job", "text"), TableColumn(TITLES[order], order, "ratio"), *_RANKED), jobs)]
+    known = [TableColumn("batch system", account_text, "text")] if any(one.account for one in jobs) else []
+    metrics = TableColumn("scores in", lambda one: ", ".join(one.metrics), "text")
+    columns = (TableColumn("job", "job", "text"), TableColumn(TITLES[order], order, "ratio"), *_RANKED, metrics, *known)
+    return [Table(columns, jobs)]
 
 
 def _distributions(busy: Sequence[JobScore]) -> list[PageBlock]:

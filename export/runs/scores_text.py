@@ -9,11 +9,22 @@ from rich.text import Text
 
 from ...model.quantities import count_text, counted, rate_text, seconds_text, share_text
 from ...model.text import printable, shortened
-from ...runs.scores.assessment import JobScore
+from ...runs.scores.accounting import JobAccount
+from ...runs.scores.assessment import JobScore, groups
 from ...runs.scores.limits import MetricLimits
 from ..terminal.console import print_paragraph, print_rest, table_of_numbers
 
 TITLES: Final = {"problem_score": "Problem-Score", "io_intensity": "I/O-Intensity"}
+
+
+_GROUPS_SHOWN: Final = 5
+
+
+def account_text(one: JobScore) -> str:
+    """Return what the batch system knew of a job."""
+    known = one.account or JobAccount()
+    parts = (known.user, known.partition, known.state, "exclusive" if known.exclusive else None)
+    return ", ".join(printable(part) for part in parts if part)
 
 
 def value_text(metric: str, value: float) -> str:
@@ -61,6 +72,9 @@ def print_scores(
         print_rest(len(busy) - shown, "job", console)
     else:
         print_paragraph("No job has a segment with intensive I/O.", console, indent=0)
+    for one in [one for one in groups(busy) if one.jobs > 1][:_GROUPS_SHOWN]:
+        alike = f"{counted(one.jobs, 'job')} alike, in {', '.join(one.metrics)}; the first is {printable(one.first)}"
+        print_paragraph(alike, console, indent=0)
     print_paragraph(_shares_text(jobs, busy, left_out), console, indent=0)
     late = sum(one.duration_s <= short for one in busy)
     if 0 < late < len(busy):
@@ -82,10 +96,11 @@ def print_scores(
 
 
 def _ranking_table(busy: Sequence[JobScore], order: str, width: int) -> Table:
+    known = any(one.account is not None for one in busy)
     rows = (
         (
             str(number),
-            shortened(printable(one.job), max(16, width - 62)),
+            shortened(printable(one.job), max(16, width - (92 if known else 62))),
             f"{getattr(one, order):.3g}",
             share_text(one.problem_time, 1),
             f"{one.utilization:.2f}",
@@ -93,11 +108,12 @@ def _ranking_table(busy: Sequence[JobScore], order: str, width: int) -> Table:
             str(one.nodes),
             f"{one.intensive_segments}/{one.segments}",
             share_text(one.available_share, 1),
+            *((account_text(one),) if known else ()),
         )
         for number, one in enumerate(busy, start=1)
     )
     titles = ("", "job", "score", "time", "util.", "balance", "nodes", "segments", "data")
-    return table_of_numbers(titles, rows, names=(1,))
+    return table_of_numbers((*titles, "batch system") if known else titles, rows, names=(1, 9) if known else (1,))
 
 
 def _shares_text(jobs: Sequence[JobScore], busy: Sequence[JobScore], left_out: int) -> str:

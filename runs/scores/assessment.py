@@ -3,13 +3,14 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from ...model.arrays import Floats
 from ...model.document import Record
-from .blocks import MetricBlock
+from .accounting import JobAccount
+from .blocks import METRICS, MetricBlock
 from .limits import MetricLimits
 
 DEFAULT_THRESHOLD: Final = 1.0
@@ -44,7 +45,13 @@ class JobScore(Record):
     available_share : float
         Of the values of all metrics that have limits, the share that is there.
     duration_s : float
+    metrics : tuple of str
+        Those that score in at least half as many values as the one that scores in most: jobs with the same are alike.
+    account : JobAccount or None
+        What the batch system knew of it.
     """
+
+    OPTIONAL: ClassVar = frozenset({"account"})
 
     job: str
     problem_time: float
@@ -58,6 +65,27 @@ class JobScore(Record):
     filesystems: int
     available_share: float
     duration_s: float
+    metrics: tuple[str, ...] = ()
+    account: JobAccount | None = None
+
+
+@dataclass(frozen=True)
+class Alike(Record):
+    """Jobs that score in the same metrics: how many, and the one that is ranked first."""
+
+    metrics: tuple[str, ...]
+    jobs: int
+    first: str
+
+
+def groups(jobs: Iterable[JobScore]) -> tuple[Alike, ...]:
+    """Return the groups of jobs that are alike, the largest first; jobs without any score are in none."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for one in jobs:
+        if one.metrics:
+            found.setdefault(one.metrics, []).append(one.job)
+    alike = (Alike(metrics, len(names), names[0]) for metrics, names in found.items())
+    return tuple(sorted(alike, key=lambda one: -one.jobs))
 
 
 def problem_score(problem_time: float, utilization: float, balance: float, filesystems: int) -> float:
@@ -108,14 +136,14 @@ def _assessed(
 ) -> list[JobScore]:
     from .kernels import assess_jobs
 
-    begin = np.searchsorted(block.job, np.arange(len(block.jobs) + 1))
+    begin, scores = np.searchsorted(block.job, np.arange(len(block.jobs) + 1)), block_scores(block, limits)
     intensive, nodes, utilization, balance, used, there = assess_jobs(
         begin,
         block.node,
         block.filesystem,
         block.first,
         block.offset,
-        block_scores(block, limits),
+        scores,
         block.segments,
         block.idle,
         len(block.filesystems),
@@ -124,11 +152,11 @@ def _assessed(
     metrics = len(limits.limits)
     pairs = np.unique(block.job * len(block.filesystems) + block.filesystem)
     systems = np.bincount(pairs // max(1, len(block.filesystems)), minlength=len(block.jobs))
-    found = []
+    found, profiles = [], _profiles(block, scores)
     ends = (block.segments, block.duration, block.idle, systems)
     columns = (column.tolist() for column in (*ends, intensive, nodes, utilization, balance, used, there))
-    for job, segments, duration, idle, known, busy, count, load, even, filesystems, values in zip(
-        block.jobs, *columns, strict=True
+    for job, profile, segments, duration, idle, known, busy, count, load, even, filesystems, values in zip(
+        block.jobs, profiles, *columns, strict=True
     ):
         time = busy / segments if segments else 0.0
         level = 0.0 if math.isnan(even) else even
@@ -147,9 +175,19 @@ def _assessed(
                 filesystems,
                 min(1.0, values / expected) if expected else 0.0,
                 duration,
+                profile,
             )
         )
     return found
+
+
+def _profiles(block: MetricBlock, scores: Floats) -> list[tuple[str, ...]]:
+    """Return of each job the metrics that score in many of its values."""
+    job = np.repeat(block.job, np.diff(block.offset))
+    place = (job * len(METRICS) + block.metric_of_values)[scores > 0]
+    often = np.bincount(place, minlength=len(block.jobs) * len(METRICS)).reshape(-1, len(METRICS))
+    many = (often > 0) & (2 * often >= often.max(axis=1, keepdims=True))
+    return [tuple(METRICS[column] for column in np.flatnonzero(row).tolist()) for row in many]
 
 
 def ranked(

@@ -156,3 +156,25 @@ def test_damage_is_told_once_and_of_which_trace(run):
     done = run("assess", damaged, FIXTURES / "ckpt4", "--segment", "0.4")
     (line,) = (line for line in done.stderr.splitlines() if "damaged" in line)
     assert line.startswith(f"iostrata: warning: {damaged}")
+
+
+def test_those_asked_for_are_ranked_and_told_with_what_slurm_knew(tmp_path, run):
+    accounting = tmp_path / "sacct.txt"
+    rows = ["JobID|User|Partition|State|OverSubscribe", "4711|ada|big|COMPLETED|NO", "4711.batch||||"]
+    accounting.write_text("\n".join([*rows, "4712|bob|small|FAILED|OK", "4714|ada|small|FAILED|"]))
+    rows = ["job,node,filesystem,metric,time,value"]
+    for job, high in (("4711", 1e9), ("4712", 5e8), ("4714", 4e8), ("9", 1e6)):
+        rows += [
+            f"{job},n{node},fs,write_bytes,{600 * step},{high / (1 + 9 * node)}" for node in (0, 1) for step in range(9)
+        ]
+    table = tmp_path / "metrics.csv"
+    table.write_text("\n".join(rows))
+    given = ["assess", str(table), "--quantiles", "0.2,0.6", "--accounting", str(accounting), "--user", "ada"]
+    done = run(*given, "--json")
+    jobs = {one["job"]: one for one in json.loads(done.stdout)["jobs"]}
+    assert set(jobs) == {"4711", "4714"}
+    assert jobs["4711"]["account"] == {"state": "COMPLETED", "partition": "big", "user": "ada", "exclusive": True}
+    assert jobs["4711"]["metrics"] == ["write_bytes"]
+    assert "1 job of 4 not in it" in done.stderr
+    assert "2 jobs left out" in done.stderr
+    assert "ada, big, COMPLETED, exclusive" in run(*given).stdout.replace("\n", " ")
