@@ -18,6 +18,7 @@ from ...analysis.results.result import PeriodResult
 from ...layers.flow.cells import Cells
 from ...layers.layer import Layer
 from ...layers.opening import open_trace
+from ...layers.selection.directions import DIRECTIONS
 from ...layers.summary.counted import counted_layer
 from ...layers.trace import Trace
 from ...model.arrays import Mask
@@ -201,7 +202,25 @@ def _moved(trace: Trace, segments: SegmentSums, signals: Iterable[tuple[str, str
     unknown = {one.name for one in metrics_of(JobRow) if recording.reason(*one.needs)}
     if not parted:
         unknown |= {"operations", "bytes_read", "bytes_written", "rank_io_s", "cost_s"}
+    if recording.reason("operations") and (counted := _counted_own(trace)):
+        found, unknown = found | counted, unknown - counted.keys()
     return {name: value for name, value in found.items() if name not in unknown}
+
+
+def _counted_own(trace: Trace) -> dict[str, Any]:
+    """Return what counters tell of what the program itself did: on files on which no higher layer did the same."""
+    if all(counted_layer(trace.scope, layer, DIRECTIONS) is None for layer in trace.layers):
+        return {}
+    own = [one.own for one in CountedFacts(trace).groups()]
+    cost = float(sum(one.counters.time(f"{one.direction}_time")[one.rows].sum() for one in own))
+    moved = {way: float(sum(one.bytes for one in own if one.direction == way)) for way in DIRECTIONS}
+    return {
+        "operations": sum(one.operations for one in own),
+        "bytes_read": moved["read"],
+        "bytes_written": moved["write"],
+        "rank_io_s": cost / max(1, trace.ranks),
+        "cost_s": cost,
+    }
 
 
 def _found(trace: Trace, found: Sequence[Finding]) -> dict[str, Any]:

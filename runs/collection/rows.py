@@ -32,7 +32,8 @@ class JobRow:
     """A run: one row a trace, also where the trace cannot be used. All but the first five are null then.
 
     What a recorder does not provide is null too: operations and times where it counts bytes by intervals, bytes where
-    it tells of several layers without handles, for nobody knows then which of them the program itself moved.
+    it tells of several layers without handles, for nobody knows then which of them the program itself moved. Where it
+    has counters by file these tell it: what no higher layer did on the same files, and what that took.
 
     Attributes
     ----------

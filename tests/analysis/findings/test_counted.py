@@ -7,6 +7,7 @@ import iostrata
 import pytest
 from iostrata.analysis.findings import find
 from iostrata.cli import main
+from iostrata.runs.collection.read import Settings, read_run
 
 _SPEC = importlib.util.spec_from_file_location(
     "recorder_files", Path(__file__).parents[2] / "archives" / "recorders.py"
@@ -242,3 +243,27 @@ def test_findings_of_counters_stand_below_layers_side_by_side(two_logs, capsys):
     shown = capsys.readouterr().out
     assert "small-requests" in shown
     assert "what of one layer served which other is not known" in shown
+
+
+def test_what_the_program_did_itself_is_collected_from_counters(tmp_path):
+    above = {"coll_writes": 64, "bytes_written": 2**24, "slowest_rank_bytes": 2**18}
+    records = {
+        "MPI-IO": (3, [made.counters(MPIIO, FILE, -1, **above, **times("write", 640.0, 10.0))]),
+        "POSIX": (
+            4,
+            [
+                shared(size=256, calls=1024, total=90.0, slowest=9.0),
+                made.counters(POSIX, 6, 3, reads=2, bytes_read=50, opens=1, **times("read", 0.5, 0.5)),
+            ],
+        ),
+    }
+    path = tmp_path / "run.darshan"
+    path.write_bytes(bytes(made.DarshanLog(records, {FILE: "/a", 6: "/b"}, processes=RANKS, length=20.0)))
+    run = read_run(path, Settings())
+    job = run.job
+    assert (job.operations, job.bytes_read, job.bytes_written, job.cost_s) == (66, 50.0, float(2**24), 640.5)
+    assert job.rank_io_s == pytest.approx(640.5 / RANKS)
+    (lower,) = (one for one in run.layers if (one.layer, one.direction) == ("POSIX", "write"))
+    assert (lower.above, lower.amplification, lower.fan_out) == ("MPI-IO", 1.0, 1024.0)
+    (upper,) = (one for one in run.layers if one.layer == "MPI-IO")
+    assert (upper.collective_operations, upper.slowest_s, upper.operations) == (64, 10.0, 64)
