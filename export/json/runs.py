@@ -8,7 +8,7 @@ from ...model.document import SCHEMA_VERSION, Document, keys_of, plain
 from ...runs.scheduling.comparison import PolicyComparison, PolicyOutcome
 from ...runs.scheduling.jobs import PeriodicJob
 from ...runs.scheduling.policies import Set
-from ...runs.scores.assessment import JobScore, groups
+from ...runs.scores.assessment import Alike, JobScore, groups
 from ...runs.scores.limits import MetricLimits
 from ...runs.signatures.known import Likeness
 from ...runs.signatures.signature import SampleUse, Signature
@@ -23,6 +23,7 @@ _ASSESSED: Final = {
     "quantiles": list[float],
     "order": str,
     "jobs": list[Annotated[Document, JobScore, {"rank": int}]],
+    "groups": list[Alike],
     "left_out": int,
     "output?": Written,
 }
