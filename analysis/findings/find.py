@@ -93,13 +93,18 @@ class Finding(Record):
         if self.cost_s is None or self.cost_share is None:
             return self.statement
         cost = f"; costs at most {seconds_text(self.cost_s)}, {percent_text(self.cost_share)} of the run"
-        gain = f", of which {self.gain_text} could be saved ({self.gain_reason})" if self.gain_s else ""
+        gain = f", of which {self.gain_text} could be saved" if self.gain_s else ""
         return self.sentence + cost + gain + self.caution
 
     @property
     def gain_text(self) -> str:
         """What could be saved, from which time to which; empty where that is not known."""
         return "" if self.gain_s is None else seconds_range_text(*self.gain_s)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it costs so little that it is only counted where there is little room."""
+        return self.cost_share is not None and self.cost_share < LEAST_COST
 
     @property
     def ranks(self) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from selenium.webdriver.chrome.service import Service
 
 ROOT = Path(__file__).parents[2]
 PICTURES = {
-    "report-top.png": ("report", "whole", 1280, 1250, False),
+    "report-top.png": ("report", "whole", 1440, 900, False),
     "report-flow.png": ("flow", "section", 1280, 0, False),
     "report-timeline.png": ("timeline", "section", 1280, 0, False),
     "report-collectives.png": ("collectives", "section", 1280, 0, False),

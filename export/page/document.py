@@ -279,8 +279,12 @@ class PageDocument:
     facts : sequence of dict
         ``name`` and ``value``, with ``about``, ``tone`` or ``more`` behind it.
     warnings : sequence of Text
+    lead : str
+        The sentence that comes first; empty where there is none.
     headline : sequence of str
-        The first sentences.
+        The first sentences behind it.
+    beside : sequence of str
+        Ids of the sections that share the first screen.
     opening : sequence of PageBlock
         What stands above the first section.
     cut : dict
@@ -303,6 +307,8 @@ class PageDocument:
     definitions: Mapping[str, str] = field(default_factory=dict)
     more: Mapping[str, Any] = field(default_factory=dict)
     pictures: Sequence[str] = ()
+    lead: str = ""
+    beside: Sequence[str] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the page holds, as plain values."""

@@ -19,7 +19,7 @@ from .document import PageDocument
 BASE: Final = ("columns.js", "text.js", "elements.js", "hints.js", "canvas.js", "blocks.js", "charts.js")
 """Parts of the page's code in the order in which they need each other: what every page is made of."""
 
-_LONGEST: Final = 300
+_LONGEST: Final = 400
 """Characters of a text; of a longer one, which only a name can be, the middle is left out."""
 
 

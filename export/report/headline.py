@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from ...analysis.comparison.alike import alike, is_part
 from ...analysis.comparison.layer_periods import LayerPeriod
+from ...analysis.findings.find import LEAST_COST
 from ...analysis.results.result import PeriodResult, Regime
 from ...layers.attribution.breakdown import METADATA_KINDS
 from ...model.quantities import bytes_text, count_text, counted, interval_text, seconds_text, share_text
@@ -240,7 +241,7 @@ def _look_here(entries: list[Document], layers: Document, comparison: Document |
         )
     findings = [] if comparison is None else comparison.get("findings", [])
     # The first sentence tells of amplification already.
-    news = [found for found in findings if found["id"] not in _SAID and found["severity"] != "info"]
+    news = [found for found in findings if found["id"] not in _SAID and (found["cost_share"] or 0) >= LEAST_COST]
     if news:
         return _sentence(str(news[0]["text"]))
     if any(entry["busy_s"] is None for entry in entries):

@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
+from ...analysis.comparison.headline import headline_of
 from ...analysis.comparison.iterations import loops_of
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from ...analysis.comparison.layers import Comparison, compare_layers, pair_entries
 from ...analysis.comparison.loop_story import story_by_loops
 from ...analysis.comparison.story import Segment, results_of
 from ...analysis.findings.facts import RANKS_SHOWN
-from ...analysis.findings.find import evidence_units
+from ...analysis.findings.find import LEAST_COST, evidence_units
 from ...analysis.loops.find import find_loops
 from ...analysis.loops.loops import Loops
 from ...analysis.registry import DEFAULT_METHOD
@@ -103,6 +104,7 @@ def report_contents(
         "compare": None if compared is None else _shorter_comparison(compared, limits, cut),
         "metrics": _metrics(),
         "evidence_units": evidence_units(() if comparison is None else comparison.findings),
+        "least_cost": LEAST_COST,
         "ranks_shown": min(RANKS_SHOWN, limits.pairs),
     }
     sections: Sequence[Section] = [Section("damage", "Damage", "Damage", [Picture("damage")])]
@@ -123,6 +125,8 @@ def report_contents(
         {**{one.title: one.sentence for one in metrics_of(LayerStatistics) if _shown(one)}, **GLOSSARY},
         more,
         PICTURES if recorded else ("tables.js",),
+        headline_of(trace, () if comparison is None else comparison.findings).text if recorded else "",
+        ("bandwidth", "findings"),
     )
 
 
@@ -198,7 +202,7 @@ def _sections(
     pairs = [] if more["compare"] is None else more["compare"]["pairs"]
     beside = any(pair.get("lower_layer_bytes") is not None for pair in pairs)
     several = more["stacks"] is not None and more["stacks"]["total_threads"] > 1
-    threads = "Two threads side by side" if several else "What the thread did"
+    threads = "Two threads, one above the other" if several else "What the thread did"
     own: dict[str, Sequence[PageBlock]] = {
         "flow": [Picture("sides" if beside else "flow")],
         "loops": loops,

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from ...analysis.findings.find import Finding
+from ...analysis.findings.find import LEAST_COST, Finding
 from ...layers.trace import Trace
 from ...model.codes import MOST_EVENTS
 from ...model.metrics import UNKNOWN
@@ -326,36 +326,51 @@ _LINES_OF_EACH: Final = 2
 
 
 def print_findings(findings: Sequence[Finding], console: Console) -> None:
-    """Print all findings with their advice."""
+    """Print all findings with their advice, but of those that cost next to nothing only how many there are."""
     for one in findings:
+        if one.is_small:
+            continue
         console.print(Text.assemble((one.severity, _STYLES[one.severity]), "  ", (one.id, "bold")))
         print_paragraph(printable(one.text), console)
         print_paragraph(printable(one.advice), console, "dim")
+    if rest := _rest_text([one for one in findings if one.is_small], "finding", "--json"):
+        print_paragraph(rest, console, "dim", indent=0)
 
 
 def first_findings(findings: Sequence[Finding], most: int, room: int, console: Console) -> list[Text]:
     """Return the lines of the first `most` findings, as many as fit into `room` lines, and a line with the others.
 
     Each is a heading and up to two lines of text, or one where there is little room. In a pipe they are told as they
-    are.
+    are. What costs next to nothing is counted among the others.
     """
     told: list[list[Text]] = []
+    much = [one for one in findings if not one.is_small]
     for length in (_LINES_OF_EACH, 1):
-        told = [_brief(one, length, console) for one in findings[:most]]
+        told = [_brief(one, length, console) for one in much[:most]]
         if not bounded(console) or sum(map(len, told)) + (len(findings) > most) <= room:
             break
     while bounded(console) and len(told) > 1 and sum(map(len, told)) + (len(findings) > len(told)) > room:
         told.pop()
     lines = [line for one in told for line in one]
-    rest = findings[len(told) :]
+    rest = _rest_text([*much[len(told) :], *(one for one in findings if one.is_small)])
     if rest:
-        often = Counter(one.id for one in rest)
-        names = ", ".join(f"{name} ({count})" if count > 1 else name for name, count in often.items())
-        line = Text(f"and {counted(len(rest), 'further finding')}: {names}", style="dim")
+        line = Text(rest, style="dim")
         if bounded(console):
             line.truncate(console.width, overflow="ellipsis")
         lines.append(line)
     return lines
+
+
+def _rest_text(rest: Sequence[Finding], noun: str = "further finding", where: str = "") -> str:
+    """Return how many findings are not shown, how many of them cost next to nothing, and the names of the others."""
+    if not rest:
+        return ""
+    small = sum(one.is_small for one in rest)
+    often = Counter(one.id for one in rest if not one.is_small or small == len(rest))
+    names = ", ".join(f"{name} ({count})" if count > 1 else name for name, count in often.items())
+    some = "" if small == len(rest) else f", {small} of them"
+    little = f"{some} of less than {percent_text(LEAST_COST)} of the run" if small else ""
+    return f"and {counted(len(rest), noun)}{little}: {names}{f'; {where} has them' if where else ''}"
 
 
 def no_findings(recording: Recording) -> str:

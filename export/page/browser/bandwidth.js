@@ -1,6 +1,7 @@
 // Bandwidth of each layer and direction, one above the other on one time axis.
 
-const PLOT = 70;
+// All layers fit on the first screen.
+const PLOT = contents.curves.length > 5 ? 40 : contents.curves.length > 3 ? 52 : 70;
 const STRIP = 7;
 const PANEL = PLOT + 2 * STRIP + 6;
 const verdicts = new Map(contents.periods.layers.map((entry) => [`${entry.layer} ${entry.direction}`, entry]));
@@ -171,14 +172,9 @@ drawn.bandwidth = () => {
     type: 'checkbox', checked: scale[name], onchange: (event) => { scale[name] = event.target.checked; redrawAll(); },
   }), ` ${text}`);
   return [
-    h('p', {}, 'One panel a layer and direction, the highest layer first, each on its own scale: bars are means over columns of ', columnNote, ', and their areas are bytes. The highest rate of all, which lasts much shorter, stands beside the name. Drag to zoom, double-click for the whole run; all panels move together.'),
-    h('details', { class: 'tools' }, h('summary', {}, 'Moving about by wheel, touch and keys'),
+    h('details', { class: 'tools' }, h('summary', {}, 'How to read this: means over ', columnNote, ', drag to zoom'),
+      h('p', {}, 'One panel a layer and direction, the highest layer first, each on its own scale: bars are means over columns of time, and their areas are bytes. The highest rate of all, which lasts much shorter, stands beside the name. Drag to zoom, double-click for the whole run; all panels move together.'),
       h('p', {}, 'Shift and the wheel zoom at the pointer. On a touch screen one finger moves in time and two zoom; tap twice for the whole run. With the focus on a panel, the left and right arrow keys move, + and − zoom, 0 shows the whole run; shift and the arrow keys read values off the picture. Every number has a hint with its layer, unit and definition: point at it, tap it, or go to its table with the Tab key and on with the arrow keys.')),
-    legend(['write', 'write: mean of each column', definitionOf('bandwidth')], ['read', 'read', definitionOf('bandwidth')], ['phase', 'phases', definitionOf('phases')],
-      ['period', 'every period', definitionOf('period')]),
-    h('div', { class: 'legend tools' }, choice('common', 'one scale for all', 'Draw all panels up to the same bandwidth.'),
-      choice('range', 'with the range in each column', 'Draw in pale colour from the smallest to the largest rate of each column, and scale the panels to it.'),
-      choice('logarithmic', 'logarithmic', `Draw ${DECADES} powers of ten, so that low rates show beside high ones; areas are no bytes then.`)),
     curves.map((curve) => {
       const verdict = verdictOf(curve.layer, curve.direction);
       const label = `${curve.layer} ${curve.direction}`;
@@ -191,5 +187,10 @@ drawn.bandwidth = () => {
           (canvas) => drawBandwidth(canvas, curve, verdict), describeBandwidth(curve, verdict)));
     }),
     contents.loops.map(loopPanel),
-    curves.length ? timeAxis() : null];
+    curves.length ? timeAxis() : null,
+    legend(['write', 'write: mean of each column', definitionOf('bandwidth')], ['read', 'read', definitionOf('bandwidth')], ['phase', 'phases', definitionOf('phases')],
+      ['period', 'every period', definitionOf('period')]),
+    h('div', { class: 'legend tools' }, choice('common', 'one scale for all', 'Draw all panels up to the same bandwidth.'),
+      choice('range', 'with the range in each column', 'Draw in pale colour from the smallest to the largest rate of each column, and scale the panels to it.'),
+      choice('logarithmic', 'logarithmic', `Draw ${DECADES} powers of ten, so that low rates show beside high ones; areas are no bytes then.`))];
 };

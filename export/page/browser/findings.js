@@ -34,13 +34,14 @@ const rowsNamed = ({ layer, evidence }) => ({ layer, file: (evidence.files || []
 
 const findingNotice = (found) => {
   const range = found.evidence.time_range_s;
+  const gain = found.gain_s ? [['could be saved', `${rangeText(...found.gain_s)}: ${found.gain_reason}`]] : [];
   const told = Object.entries(found.evidence).filter(([, value]) => !isEmpty(value)).map(([key, value]) => [evidenceName(key), evidenceText(key, value)]);
   return drawn.notice({
     tone: found.severity,
     text: [{ text: found.severity }, ` ${found.id} · ${found.layer} · ${found.text}`],
     blocks: [{ block: 'paragraph', text: found.advice, muted: true },
       ...(range ? [{ block: 'paragraph', text: [{ time: range, place: 'timeline', rows: rowsNamed(found), text: `Show ${rangeText(...range)} in the timeline` }] }] : []),
-      { block: 'fold', title: 'Evidence', blocks: [{ block: 'definitions', entries: told }] }],
+      { block: 'fold', title: 'Evidence', blocks: [{ block: 'definitions', entries: [...gain, ...told] }] }],
   });
 };
 
@@ -48,6 +49,10 @@ drawn.findings = () => {
   if (!contents.compare) return null;
   if (!contents.single_operations) return h('p', {}, 'Findings need single operations, which are not recorded.');
   const { findings } = contents.compare;
-  return [findings.length ? h('div', { class: 'two' }, findings.map(findingNotice)) : h('p', {}, 'No rule found anything.'),
+  // What costs next to nothing is counted, and shown on request.
+  const small = findings.filter(({ cost_share: share }) => known(share) && share < contents.least_cost);
+  const much = findings.filter((found) => !small.includes(found));
+  return [much.length ? h('div', { class: 'two' }, much.map(findingNotice)) : null, findings.length ? null : h('p', {}, 'No rule found anything.'),
+    small.length ? h('details', {}, h('summary', {}, `${much.length ? 'and ' : ''}${counted(small.length, 'finding')} of less than ${percentText(contents.least_cost)} of the run`), small.map(findingNotice)) : null,
     contents.cut.findings ? muted(`${countText(findings.length)} of ${countText(contents.cut.findings)} findings are shown.`) : null];
 };

@@ -1,11 +1,13 @@
 // The page, from top to bottom: what it is about, then its sections.
 
 const header = () => {
-  const { title, facts, warnings, headline, opening } = contents;
-  return h('header', {}, h('h1', {}, title),
-    h('ul', { class: 'facts' }, facts.map(({ name, value, about, tone, more }) => h('li', { title: about }, tone ? h('span', { class: `swatch ${tone}`, 'aria-hidden': 'true' }) : null, `${name} `, h('b', {}, value), more ? ` ${more}` : ''))),
-    warnings.map((text) => h('div', { class: 'warning', role: 'alert' }, textOf(text))),
-    headline.length ? h('ol', { class: 'headline' }, headline.map((sentence) => h('li', {}, sentence))) : null, blocksOf(opening));
+  const { title, facts, warnings, lead, headline, opening } = contents;
+  const factList = h('ul', { class: 'facts' }, facts.map(({ name, value, about, tone, more }) => h('li', { title: about }, tone ? h('span', { class: `swatch ${tone}`, 'aria-hidden': 'true' }) : null, `${name} `, h('b', {}, value), more ? ` ${more}` : '')));
+  const sentences = headline.length ? h('ol', { class: 'headline' }, headline.map((sentence) => h('li', {}, sentence))) : null;
+  const told = warnings.map((text) => h('div', { class: 'warning', role: 'alert' }, textOf(text)));
+  // Where one sentence says it all, what else there is to say comes behind the pictures.
+  return lead ? [h('header', {}, h('h1', {}, title), h('p', { class: 'lead' }, lead), told), h('section', { class: 'words' }, sentences, blocksOf(opening), factList)]
+    : [h('header', {}, h('h1', {}, title), factList, told, sentences, blocksOf(opening)), null];
 };
 
 readPalette();
@@ -17,7 +19,15 @@ const timed = Boolean(contents.window_s);
 const sections = contents.sections.map(({ id, name, title, blocks }) => [id, name, title, blocksOf(blocks).flat(Infinity).filter(Boolean)])
   .filter(([, , , shownBlocks]) => shownBlocks.length).map((part) => section(...part));
 const bar = h('div', { class: 'bar' }, h('nav', { 'aria-label': 'Sections' }, sections.map((part) => h('a', { href: `#${part.id}` }, part.dataset.name))), timed ? timeTools() : null);
-document.getElementById('report').replaceChildren(header(), ...(sections.length > 1 ? [bar] : []), ...sections);
+const [head, words] = header();
+// The first screen: what the first sections show stands side by side where there is room.
+const first = sections.filter((part) => contents.beside.includes(part.id));
+const later = sections.filter((part) => !first.includes(part));
+document.getElementById('report').replaceChildren(...[head, ...(sections.length > 1 ? [bar] : []), first.length ? h('div', { class: first.length > 1 ? 'first' : null }, first) : null, words, ...later].filter(Boolean));
+// Links lead to below the bar, where that stays in sight.
+const leaveRoom = () => { document.documentElement.style.scrollPaddingTop = `${getComputedStyle(bar).position === 'sticky' ? bar.offsetHeight + 6 : 6}px`; };
+leaveRoom();
+addEventListener('resize', leaveRoom);
 document.body.append(hint);
 makeReachable(document.getElementById('report'));
 if (timed) {

@@ -65,7 +65,7 @@ class Limits:
     sparkline: int = 48
     heat_rows: int = 96
     heat_bins: int = 240
-    characters: int = 300
+    characters: int = 400
     locations: int = 200
     nodes: int = 300
     call_paths: int = 400

@@ -59,7 +59,7 @@ def test_names_of_the_trace_are_text_and_nothing_else(opened):
     assert "<img src=https://example.invalid/x.png onerror=window.broken=2>" in text
     assert "line\\u{a}break" in text
     assert "\\u{202e}gnp.exe" in text
-    assert "[9,737 characters]" in text  # of the long name the characters left out are counted
+    assert "[9,637 characters]" in text  # of the long name the characters left out are counted
 
 
 def test_the_policy_lets_nothing_but_our_own_code_run(opened):
@@ -578,3 +578,42 @@ def test_the_page_of_many_ranks_has_no_more_elements_than_one_of_few(opened):
         settle(page)
         elements[name] = page.run("return document.querySelectorAll('*').length")
     assert elements["many ranks"] < 2 * elements["ncckpt4"]
+
+
+@pytest.mark.parametrize("width", [1440, 800, 500])
+def test_links_lead_to_within_20_px_of_their_section(opened, width):
+    page = opened("ncckpt4", width=width)
+    # As everybody sees it who has not asked for less motion.
+    features = [{"name": "prefers-reduced-motion", "value": "no-preference"}]
+    page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    targets = page.run("return [...document.querySelectorAll('.bar nav a')].map((link) => link.hash)")
+    assert len(targets) > 10
+    for target in targets:
+        page.run("scrollTo(0, 0); document.querySelector(`.bar nav a[href='${arguments[0]}']`).click()", target)
+        settle(page)
+        settle(page)
+        top, ends = page.run(
+            "const bar = document.querySelector('.bar');"
+            "const covered = getComputedStyle(bar).position === 'sticky' ? bar.getBoundingClientRect().bottom : 0;"
+            "return [document.querySelector(arguments[0]).getBoundingClientRect().top - covered,"
+            " innerHeight + scrollY >= document.documentElement.scrollHeight - 2]",
+            target,
+        )
+        assert ends or 0 <= top + 1 <= 21, target
+
+
+@pytest.mark.parametrize(("width", "charts"), [(1440, 4), (800, 3), (500, 2)])
+def test_the_first_screen_has_the_answer_and_charts(opened, width, charts):
+    page = opened("ncckpt4", width=width)
+    settle(page)
+    bottoms = page.run(
+        "return [...document.querySelectorAll('canvas')].map((one) => one.getBoundingClientRect().bottom)"
+    )
+    assert sum(0 < bottom <= 900 for bottom in bottoms) >= charts
+    lead = page.run(
+        "const one = document.querySelector('.lead'); return [one.textContent, one.getBoundingClientRect().bottom]"
+    )
+    assert lead[0].startswith("I/O is 1.7 % of the run (141 ms of 8.36 s)")
+    assert lead[1] < 200
+    beside = page.run("return document.getElementById('findings').getBoundingClientRect().top")
+    assert (beside < 400) is (width == 1440)
