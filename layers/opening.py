@@ -70,9 +70,12 @@ class FirstSums(Sums):
 
     scope: Scope
     with_relations: bool
+    most_calls: int | None
     tally: Tally = nested(lambda _sums: Tally())
     handles: HandleSums = nested(lambda sums: HandleSums(sums.scope))
-    relations: RelationSums | None = nested(lambda sums: RelationSums(sums.scope) if sums.with_relations else None)
+    relations: RelationSums | None = nested(
+        lambda sums: RelationSums(sums.scope, most_calls=sums.most_calls) if sums.with_relations else None
+    )
 
     def add(self, block: TraceBlock) -> None:
         """Add a block that was read."""
@@ -162,7 +165,7 @@ def open_trace(
     scope = Scope(source.definitions, order, selection, counted, (covered.start, covered.end))
     plan = _memory_plan(memory, source, scope, workers, purpose)
     grid = BinGrid(MODES * len(scope.lineages), plan.bins, *_origin_and_unit(covered, plan, fs), scope.covered)
-    reading = Reading(source, plan.events_waiting * 400, plan.workers, client)
+    reading = Reading(source, plan.events_waiting * 400, plan.workers, client, plan.calls)
     return _added_trace(reading, OperationSums(scope, grid), window, progress, purpose)
 
 
@@ -183,7 +186,7 @@ def _added_trace(
 ) -> Trace:
     """Read a trace and keep what its blocks add up to."""
     source, counted = reading.source, operations.scope
-    make = functools.partial(FirstSums, counted, purpose.relations)
+    make = functools.partial(FirstSums, counted, purpose.relations, reading.most_calls)
     found = reading.summed(counted, make, operations, progress)
     found.tally.damage.check_something_read(source.path)
     # The true start and end are known now.

@@ -1,6 +1,8 @@
 """Sums by key, as tables that merge by adding."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from threading import Lock
 from typing import Any, Final
 
 import numpy as np
@@ -37,8 +39,22 @@ def rows_beyond(keys: Sequence[Ints], free: int) -> int:
     return int(np.maximum(rows - free, 0).sum())
 
 
+def _joined(parts: "Sequence[npt.NDArray[Any]]") -> Ints:
+    return np.asarray(parts[0] if len(parts) == 1 else np.concatenate(parts), np.int64)
+
+
 _HOW: Final[Mapping[str, Any]] = {"begin": np.minimum, "end": np.maximum}
 """Columns that are no sums: the least of ``begin``, the largest of ``end``."""
+
+
+_SHARE_WAITING: Final = 4
+_FEWEST_WAITING: Final = 1 << 14
+"""Rows that wait to be added, the more of a share and this: adding them sorts all that there are."""
+
+
+_LARGE: Final = 1 << 16
+_ADDING: Final = Lock()
+"""Held while sums of that many rows or more are added up, which takes several times their memory, by one thread."""
 
 
 class KeyedSums:
@@ -52,14 +68,47 @@ class KeyedSums:
     """
 
     def __init__(self, keys: Sequence[npt.NDArray[Any]], values: Mapping[str, npt.NDArray[Any]]) -> None:
-        columns = [np.asarray(key, np.int64) for key in keys]
+        self._add_up([(tuple(keys), values)])
+
+    def _add_up(self, parts: "Sequence[tuple[tuple[Any, ...], Mapping[str, Any]]]") -> None:
+        """Take the sums of all parts: columns one after the other, so that but one is there twice."""
+        large = sum(len(keys[0]) for keys, _ in parts) > _LARGE
+        with _ADDING if large else nullcontext():
+            self._sum_up(parts)
+
+    def _sum_up(self, parts: "Sequence[tuple[tuple[Any, ...], Mapping[str, Any]]]") -> None:
+        columns = [_joined([keys[place] for keys, _ in parts]) for place in range(len(parts[0][0]))]
         order, fresh = in_groups(columns)
         first = np.flatnonzero(fresh)
-        self.keys = tuple(column[order[first]] for column in columns)
-        self.values: dict[str, Ints] = {}
-        for name, value in values.items():
-            ordered = np.asarray(value, np.int64)[order]
-            self.values[name] = _HOW.get(name, np.add).reduceat(ordered, first) if len(first) else ordered
+        self._keys: tuple[Ints, ...] = tuple(column[order[first]] for column in columns)
+        del columns
+        self._values: dict[str, Ints] = {}
+        for name in parts[0][1]:
+            ordered = _joined([values[name] for _, values in parts])[order]
+            self._values[name] = _HOW.get(name, np.add).reduceat(ordered, first) if len(first) else ordered
+        self._waiting: tuple[KeyedSums, ...] = ()
+
+    def _settle(self) -> None:
+        """Add what waits."""
+        if self._waiting:
+            self._add_up([(part._keys, part._values) for part in (self, *self._waiting)])
+
+    @property
+    def keys(self) -> tuple[Ints, ...]:
+        """The keys, ascending."""
+        self._settle()
+        return self._keys
+
+    @property
+    def values(self) -> dict[str, Ints]:
+        """The columns by their names."""
+        self._settle()
+        return self._values
+
+    @property
+    def at_most(self) -> int:
+        """How many rows there are at most; those that wait may be the same."""
+        return sum(len(part._keys[0]) for part in (self, *self._waiting))
 
     def __len__(self) -> int:
         return len(self.keys[0])
@@ -69,13 +118,18 @@ class KeyedSums:
 
     def merged(self, *others: "KeyedSums") -> "KeyedSums":
         """Return the sums of all."""
-        parts = [self, *(other for other in others if len(other))]
-        if len(parts) == 1:
+        waiting = [
+            *self._waiting,
+            *(part for other in others for part in (other, *other._waiting) if len(part._keys[0])),
+        ]
+        if len(waiting) == len(self._waiting):
             return self
-        return KeyedSums(
-            [np.concatenate(key) for key in zip(*(part.keys for part in parts), strict=True)],
-            {name: np.concatenate([part[name] for part in parts]) for name in self.values},
-        )
+        found = object.__new__(KeyedSums)
+        found._keys, found._values, found._waiting = self._keys, self._values, tuple(waiting)
+        rows = sum(len(part._keys[0]) for part in waiting)
+        if rows > max(_FEWEST_WAITING, len(self._keys[0]) // _SHARE_WAITING):
+            found._settle()
+        return found
 
     def plus(self, keys: Sequence[npt.NDArray[Any]], values: Mapping[str, Any]) -> "KeyedSums":
         """Return the sums with more rows; a value that is one number stands in all of them."""

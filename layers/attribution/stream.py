@@ -72,12 +72,15 @@ class Reading:
         Bytes for the blocks that are in work on `workers` threads; None for no bound.
     client : distributed.Client, str or None
         The cluster that reads instead of threads here.
+    most_calls : int or None
+        Collective calls that may be kept until all ranks are read; None for no bound.
     """
 
     source: Source
     memory: int | None
     workers: int
     client: object = None
+    most_calls: int | None = None
 
     def followed_blocks(
         self, make: Callable[[], FollowsCallsT] | None = None

@@ -122,6 +122,8 @@ ALIGNMENT: Final = 4096
 _MOST_STEPS: Final = 1 << 16
 _POINTS_OF_CALL: Final = 3
 """To which rounding always leads: a begin, an end, and time 0 between them."""
+_SHARE_WAITING: Final = 4
+"""Of the points that there are may as many wait to be merged."""
 _AT_ONCE: Final = 1 << 15
 """Operations that are made points of at a time: these take many times the memory."""
 _BUSY_POINTS: Final = 1 << 22
@@ -202,12 +204,15 @@ class CallSteps(Sums):
             values = {name: np.append(column, nothing) for name, column in zip(_BEGINS, begun, strict=True)}
             values |= {name: np.append(nothing, column) for name, column in zip(_ENDS, begun, strict=True)}
             calls, places = sequence[some], place[some]
-            keys = (np.append(calls, calls), np.append(places, places), np.append(low, high))
-            self._take(KeyedSums(keys, values), 0)
+            keys = np.append(calls, calls), np.append(places, places), _rounded_times(low, high, self._shift)
+            self._wait(KeyedSums(keys, values))
 
     def absorb(self, other: Self) -> None:
         """Add the operations of `other`."""
-        self._take(other._all(), other._shift)
+        points, shift = other._all(), other._shift
+        if shift > self._shift:
+            self._points, self._shift = _rounded(self._all(), shift - self._shift, shift), shift
+        self._wait(_rounded(points, self._shift - shift, self._shift))
 
     def settled(self) -> KeyedSums:
         """Return by call the ``most`` at once, the ``ticks`` in which one moved, those of ``waiting`` ranks then."""
@@ -230,23 +235,38 @@ class CallSteps(Sums):
     def _all(self) -> KeyedSums:
         """Return all points, those that wait to be merged too."""
         if self._waiting:
-            self._points, self._waiting = self._points.merged(*self._waiting), []
+            points, self._waiting = self._points.merged(*self._waiting), []
+            while not self.exact and rows_beyond(points.keys[:2], _POINTS_OF_CALL) > _MOST_STEPS:
+                by = _least_rounding(points, self._shift)
+                self._shift += by
+                points = _rounded(points, by, self._shift)
+            self._points = points
         return self._points
 
-    def _take(self, points: KeyedSums, shift: int) -> None:
-        if self.exact:
-            # Merging sorts all that there are: not before there are as many again.
-            self._waiting.append(points)
-            if sum(map(len, self._waiting)) >= len(self._points):
-                self._all()
-            return
-        shift = max(shift, self._shift)
-        known = _rounded(self._points, shift - self._shift, shift)
-        points = known.merged(_rounded(points, shift, shift))
-        while rows_beyond(points.keys[:2], _POINTS_OF_CALL) > _MOST_STEPS:
-            shift += 1
-            points = _rounded(points, 1, shift)
-        self._points, self._shift = points, shift
+    def _wait(self, points: KeyedSums) -> None:
+        """Take points that are rounded already."""
+        # Merging sorts all that there are: not before there are enough.
+        self._waiting.append(points)
+        share = 1 if self.exact else _SHARE_WAITING
+        if sum(map(len, self._waiting)) >= max(_AT_ONCE, len(self._points) // share):
+            self._all()
+
+
+def _least_rounding(points: KeyedSums, shift: int) -> int:
+    """Return by how many powers of two more points must be rounded at least: begins alone are too many before."""
+    sequence, place, time = (key[(points["opened"] > 0) | (points["came"] > 0)] for key in points.keys)
+    by = 1
+    while True:
+        fresh = np.append(True, np.diff(time >> (shift + by)) != 0)
+        fresh[1:] |= (np.diff(sequence) != 0) | (np.diff(place) != 0)
+        if rows_beyond((sequence[fresh], place[fresh]), _POINTS_OF_CALL) <= _MOST_STEPS:
+            return by
+        by += 1
+
+
+def _rounded_times(begin: Ticks, end: Ticks, shift: int) -> Ticks:
+    """Return begins, rounded down to multiples of ``2**shift``, then ends, rounded up."""
+    return np.append(begin >> shift << shift, -(-end >> shift << shift))
 
 
 def _rounded(points: KeyedSums, by: int, shift: int) -> KeyedSums:
@@ -255,7 +275,7 @@ def _rounded(points: KeyedSums, by: int, shift: int) -> KeyedSums:
         return points
     sequence, place, time = points.keys
     keys = [np.append(sequence, sequence), np.append(place, place)]
-    times = np.append(time >> shift << shift, -(-time >> shift << shift))
+    times = _rounded_times(time, time, shift)
     nothing = np.zeros(len(points), np.int64)
     begins = {name: np.append(points[name], nothing) for name in _BEGINS}
     ends = {name: np.append(nothing, points[name]) for name in _ENDS}

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from ...model.keyed import KeyedSums
 from ...model.operations import view
+from ...model.quantities import counted
 from ...model.sums import NOBODY, Sums, by_key, keyed, nested
 from ..attribution.attribution import TraceBlock
 from ..attribution.collectives import CallPlaces
@@ -75,12 +76,15 @@ class RelationSums(Sums):
         Of the flows.
     pairs : iterable of (int, int), optional
         Upper and lower layers, counted from the highest; without it all that handles connect.
+    most_calls : int, optional
+        Collective calls beyond which there is no memory.
     """
 
     scope: Scope
     directions: tuple[str, ...] = DIRECTIONS
     limits: SizeLimits = DEFAULT_LIMITS
     pairs: Iterable[tuple[int, int]] | None = None
+    most_calls: int | None = None
     cells: CellSums = nested(lambda _sums: CellSums())
     flows: dict[tuple[int, int, str], FlowSums] = by_key()
     access: dict[tuple[int, int, str], AccessSums] = by_key()
@@ -198,6 +202,19 @@ class RelationSums(Sums):
             keys = (sequence[rows], place[rows], traffic.mode[rows])
             columns = (1, whole, part, *traffic.times(rows))
             self.calls = self.calls.plus(keys, dict(zip(_CALL, columns, strict=True)))
+            self._check_room()
+
+    def absorb(self, other: Self) -> None:
+        """Check that the calls of both fit."""
+        super().absorb(other)
+        self._check_room()
+
+    def _check_room(self) -> None:
+        if self.most_calls is not None and self.calls.at_most > self.most_calls and len(self.calls) > self.most_calls:
+            raise SelectionError(
+                f"more than {counted(self.most_calls, 'collective call')} do not fit into the memory until all ranks "
+                "are read: give more, or look at a part of the run with --window"
+            )
 
 
 def format_layers(definitions: Definitions, order: tuple[str, ...]) -> tuple[str, ...]:
@@ -295,4 +312,6 @@ class Relations:
                 )  # fmt: skip
 
     def _sums(self, directions: tuple[str, ...], pairs: tuple[tuple[int, int], ...] | None = None) -> RelationSums:
-        return self.stream.summed(lambda: RelationSums(self.stream.scope, directions, self.limits, pairs))
+        reading = self.stream.known_reading
+        most = None if reading is None else reading.most_calls
+        return self.stream.summed(lambda: RelationSums(self.stream.scope, directions, self.limits, pairs, most))

@@ -4,14 +4,19 @@ import os
 from dataclasses import dataclass
 from typing import Final
 
+from ...model.codes import UNDEFINED_UINT32
 from ...model.errors import SelectionError
 from ...model.stream.source import Source
 
 PROGRAM: Final = 200 << 20
 """Bytes of the program itself with compiled kernels and what analyses and HDF5 need, as measured."""
-RELATIONS: Final = 560 << 20
-"""Most bytes of what layers are to each other, and of the blocks that are looked at for it, as measured."""
+_RELATIONS: Final = 24 << 20
+"""Bytes of what layers are to each other, but for collective calls, as measured."""
 _RELATIONS_PER_EVENT: Final = 100
+_FIRST_CALL, _CALL_OF_THREAD = 1500, 1200
+"""Bytes that a collective call takes until all ranks are read, and on each thread that reads, as measured."""
+_SHARE_OF_CALLS: Final = 3, 4
+"""Of what is left beyond the least."""
 MOST_BINS: Final = 1 << 20
 FEWEST_BINS: Final = 1 << 10
 
@@ -53,6 +58,8 @@ class MemoryPlan:
         Bytes that all threads would have if there were memory for them.
     signals : int
         Number of signals that there can be.
+    calls : int or None
+        Collective calls that there is memory for; None where there is enough for as many as there can be.
     """
 
     workers: int
@@ -62,6 +69,7 @@ class MemoryPlan:
     thread: int
     wanted: int
     signals: int
+    calls: int | None = None
 
     def memory_for(self, bins: int) -> int:
         """Return the bytes with which there are at least `bins` bins of each signal; `MOST_BINS` is the most."""
@@ -83,10 +91,10 @@ def plan_memory(
     """Share out `memory` bytes.
 
     There are `kinds` of statistics, by default one for each of the `signals`. `handle_bytes` are set aside for what is
-    done with each handle, and up to `RELATIONS` where these are added up. One thread and the fewest bins come first. Of
-    the rest threads get up to half, bins what is left; so with more memory there are never fewer of either. Raises
-    SelectionError if it is not a whole number of bytes, or is not enough for one thread and 1024 bins, or `workers` is
-    below one.
+    done with each handle. One thread and the fewest bins come first; with `relations` then collective calls, as many as
+    there can be or up to three quarters of what is left. Of the rest threads get up to half, bins what is left; so with
+    more memory there are never fewer of either. Raises SelectionError if it is not a whole number of bytes, or is not
+    enough for one thread and 1024 bins, or `workers` is below one.
     """
     if isinstance(memory, bool) or not isinstance(memory, int) or memory <= 0:
         raise SelectionError(f"memory {memory!r}: give a whole number of bytes above 0")
@@ -95,9 +103,8 @@ def plan_memory(
     definitions = source.definitions
     thread = _BYTES_PER_THREAD + source.chunk + source.chunk // _SHORTEST_ROW * _ROW
     events = sum(definitions.locations.events.tolist())
-    base = (
-        PROGRAM + min(RELATIONS, _RELATIONS_PER_EVENT * events) * relations + handle_bytes * len(definitions.handles.id)
-    )
+    base = PROGRAM + handle_bytes * len(definitions.handles.id)
+    base += min(_RELATIONS, _RELATIONS_PER_EVENT * events) * relations
     base += source.held + _BYTES_PER_SIGNAL * (signals if kinds is None else kinds)
     fewest = FEWEST_BINS * _bytes_per_bin(signals)
     if base + thread + fewest > memory:
@@ -105,14 +112,23 @@ def plan_memory(
             f"{source.path}: {memory / 1e6:.0f} MB of memory are not enough; give at least "
             f"{-(-(base + thread + fewest) // 10**6)}M"
         )
-    wanted = (workers or len(os.sched_getaffinity(0))) * thread
+    calls = None
+    threads = workers or len(os.sched_getaffinity(0))
+    if relations and (definitions.handles.communicator != UNDEFINED_UINT32).any():
+        each = _FIRST_CALL + _CALL_OF_THREAD * threads
+        part, whole = _SHARE_OF_CALLS
+        most = (memory - base - thread - fewest) * part // whole // each
+        # A call has two events on each rank or more, if others than one take part.
+        calls = most if most < events // 4 else None
+        base += each * min(most, events // 4)
+    wanted = threads * thread
     for_threads = min(wanted, max(thread, (memory - base - fewest) // 2))
     bins = 1 << (((memory - base - for_threads) // _bytes_per_bin(signals)).bit_length() - 1)
     bins = min(bins, MOST_BINS)
     waiting = max(
         _EVENTS_WAITING.start, min(_ANALYSED * _BYTES_PER_BIN * bins // _BYTES_PER_EVENT_WAITING, _EVENTS_WAITING.stop)
     )
-    return MemoryPlan(for_threads // thread, bins, waiting, base, thread, wanted, signals)
+    return MemoryPlan(for_threads // thread, bins, waiting, base, thread, wanted, signals, calls)
 
 
 def _bytes_per_bin(signals: int) -> int:
