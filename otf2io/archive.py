@@ -97,7 +97,9 @@ def open_archive(path: str | os.PathLike[str], every_call: bool = False) -> Arch
     definitions, text, functions = read_definitions(anchor, every_call)
     kept = None
     try:
-        kept = kept_of(text, definitions.locations.id, len(definitions.files.id)) if text else None
+        if text:
+            files, processes = len(definitions.files.id), definitions.process_count
+            kept = kept_of(text, definitions.locations.id, files, processes)
     except ValueError:
         recording = replace(recording, notes=(_UNREADABLE,))
     if kept is not None and kept.recording.recorder != recording.recorder:

@@ -85,14 +85,14 @@ class CountedFacts(RankTimes):
         Of a file that ranks share it is known of the slowest and the fastest one.
         """
         moved, rank = group.each("bytes"), self.counters.rank
-        by_rank = sums_by(rank[rank >= 0], moved[rank >= 0], self.processes)
+        by_rank = sums_by(rank[rank >= 0], moved[rank >= 0], max(self.processes, 1))
         for which in ("slowest", "fastest"):
             known = group.rows & (rank < 0)
             who, own = self.counters.count(f"{which}_rank")[known], self.counters.count(f"{which}_rank_bytes")[known]
             # What a rank moved is of both directions.
             own = np.minimum((own * (moved[known] / np.maximum(group.of_both[known], 1))).astype(int), moved[known])
-            np.add.at(by_rank, np.minimum(who, self.processes - 1), own)
-        total, most = int(moved.sum()), int(by_rank.argmax()) if len(by_rank) else -1
+            np.add.at(by_rank, np.clip(who, 0, len(by_rank) - 1), own)
+        total, most = int(moved.sum()), int(by_rank.argmax())
         return total, most if total else -1, min(total, int(by_rank.max(initial=0)))
 
     def match(

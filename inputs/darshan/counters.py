@@ -45,10 +45,10 @@ def read_counters(log: Log) -> tuple[Counters, Ids, list[str]]:
         if count:
             words = np.frombuffer(data, "<i8", count * layout.size // 8).reshape(count, -1)
             parts.append((name, layout, words))
-    return *_joined(parts), faults
+    return *_joined(parts, log.job.processes), faults
 
 
-def _joined(parts: list[tuple[str, Layout, Ints]]) -> tuple[Counters, Ids]:
+def _joined(parts: list[tuple[str, Layout, Ints]], processes: int) -> tuple[Counters, Ids]:
     """Return the records of all modules as columns, and the ids of their files."""
     lengths = [len(words) for _, _, words in parts]
     edges = np.cumsum([0, *lengths])
@@ -79,7 +79,7 @@ def _joined(parts: list[tuple[str, Layout, Ints]]) -> tuple[Counters, Ids]:
     found = Counters(
         module,
         file.reshape(-1).astype(np.int32),
-        np.clip(rank, -1, 2**31 - 1).astype(np.int32),
+        np.where((rank >= 0) & (rank < processes), rank, -1).astype(np.int32),
         **moved,
         modules=tuple(name for name, _, _ in parts),
         layers=tuple(layout.layer for _, layout, _ in parts),

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...model.codes import PROCESS
 from ...model.definitions import (
     Clock,
     Communicator,
@@ -69,7 +70,8 @@ def definitions_of(text: bytes, path: object, metadata: bool = False) -> tuple[D
         made = _tables(found)
         for name, kind in _RECORDS.items():
             made[name] = decoded(found[name], tuple[kind, ...])  # type: ignore[valid-type]
-        kept = kept_of(found["recording"], made["locations"].id, len(made["files"].id))
+        processes = int(np.count_nonzero(made["groups"].kind == PROCESS))
+        kept = kept_of(found["recording"], made["locations"].id, len(made["files"].id), processes)
         native = kept.recording.recorder == OTF2.recorder
         recording = replace(
             kept.recording,

@@ -50,15 +50,15 @@ def _encoded(value: object) -> object:
     return dict(value if isinstance(value, Mapping) else vars(value))
 
 
-def kept_of(text: str, locations: npt.NDArray[np.uint64], files: int) -> KeptOrigin:
+def kept_of(text: str, locations: npt.NDArray[np.uint64], files: int, processes: int) -> KeptOrigin:
     """Return what `kept_text` wrote; ValueError where it is something else.
 
     Parameters
     ----------
     locations : uint64 (l,)
         Ids of the locations that losses are of.
-    files : int
-        How many files counters may be of.
+    files, processes : int
+        How many files and processes counters may be of.
     """
     try:
         found = json.loads(text)
@@ -69,7 +69,7 @@ def kept_of(text: str, locations: npt.NDArray[np.uint64], files: int) -> KeptOri
         if recording.facts.keys() & {"recorder", "format"}:
             raise ValueError("facts that stand elsewhere")
         if recording.counters is not None:
-            _check_counters(recording.counters, files)
+            _check_counters(recording.counters, files, processes)
         losses = []
         for row, expected, read, reason in found["losses"]:
             if not -1 <= _count(row, -1) < len(locations):
@@ -118,12 +118,15 @@ def _decoded_tuple(value: Any, kinds: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(decoded(one, kind) for one, kind in zip(value, of_each, strict=True))
 
 
-def _check_counters(counters: Counters, files: int) -> None:
+def _check_counters(counters: Counters, files: int, processes: int) -> None:
     columns = [one for one in vars(counters).values() if isinstance(one, np.ndarray)]
+    columns += [*counters.counts.values(), *counters.seconds.values()]
     names = len(counters.modules)
     if len({len(column) for column in columns}) != 1 or names != len(counters.layers):
         raise ValueError("counters that differ in number")
-    for name, column, low, high in (("module", counters.module, 0, names), ("file", counters.file, -1, files)):
+    known = (("module", 0, names), ("file", -1, files), ("rank", -1, processes))
+    for name, low, high in known:
+        column = getattr(counters, name)
         if ((column < low) | (column >= high)).any():
             raise ValueError(f"counters of no {name}")
 

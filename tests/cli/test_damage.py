@@ -124,7 +124,7 @@ def test_without_any_process_nobody_is_the_last_rank(made, document, fixtures, t
 
 def test_only_losses_of_the_trace_itself_make_it_unreadable():
     own = LocationDamage(0, 0, 9, 0, "garbage")
-    (again,) = kept_of(kept_text(OTF2, DamageReport(9, 0, (own,))), np.zeros(1, np.uint64), 0).losses
+    (again,) = kept_of(kept_text(OTF2, DamageReport(9, 0, (own,))), np.zeros(1, np.uint64), 0, 0).losses
     assert again == replace(own, inherited=True)
     DamageReport(9, 0, (again,)).check_something_read(Path("x"))
     DamageReport(9, 1, (own,)).check_something_read(Path("x"))

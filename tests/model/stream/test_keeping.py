@@ -12,12 +12,12 @@ from iostrata.model.stream.damage import DamageReport, LocationDamage
 from iostrata.model.stream.keeping import kept_of, kept_text
 
 LOCATIONS = np.array([7, 3, 2**63], np.uint64)
-FILES = 3
+FILES, RANKS = 3, 2**20
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))
 counts = st.integers(-1, 2**62)
 counters = st.lists(
-    st.tuples(st.integers(0, 1), st.integers(-1, FILES - 1), st.integers(-1, 2**31 - 1), counts, counts, counts, counts)
+    st.tuples(st.integers(0, 1), st.integers(-1, FILES - 1), st.integers(-1, RANKS - 1), counts, counts, counts, counts)
 ).map(
     lambda rows: Counters(
         *(np.array([row[place] for row in rows], np.int32 if place < 3 else np.int64) for place in range(7)),
@@ -63,7 +63,7 @@ def plain(recording):
 def test_what_is_kept_comes_back(recording, lost, irregular):
     text = kept_text(recording, DamageReport(5, 5, lost, irregular=irregular))
     assert text.isascii()
-    found = kept_of(text, LOCATIONS, FILES)
+    found = kept_of(text, LOCATIONS, FILES, RANKS)
     assert plain(found.recording) == plain(recording)
     assert (found.losses, found.irregular) == (tuple(replace(one, inherited=True) for one in lost), irregular)
 
@@ -81,11 +81,11 @@ def test_anything_else_is_refused_or_sound(changes):
     """Nothing but a ValueError comes, and what is taken is what could have been written."""
     text = json.dumps({**json.loads(kept_text(Recording())), **changes})
     try:
-        found = kept_of(text, LOCATIONS, FILES)
+        found = kept_of(text, LOCATIONS, FILES, RANKS)
     except ValueError:
         return
     again = kept_of(
-        kept_text(found.recording, DamageReport(0, 0, found.losses, irregular=found.irregular)), LOCATIONS, 3
+        kept_text(found.recording, DamageReport(0, 0, found.losses, irregular=found.irregular)), LOCATIONS, FILES, RANKS
     )
     assert plain(again.recording) == plain(found.recording)
 
@@ -93,24 +93,33 @@ def test_anything_else_is_refused_or_sound(changes):
 @pytest.mark.parametrize("text", ["", "[]", "{", "[" * 100_000, '"x"', "null", "{}"])
 def test_no_such_text(text):
     with pytest.raises(ValueError, match=r"."):
-        kept_of(text, LOCATIONS, FILES)
+        kept_of(text, LOCATIONS, FILES, RANKS)
 
 
 @pytest.mark.parametrize(
     ("column", "value"),
-    [("module", [2]), ("file", [3]), ("rank", [2**31]), ("reads", [2**63]), ("writes", [1, 2]), ("reads", 1)],
+    [
+        ("module", [2]),
+        ("file", [3]),
+        ("rank", [2**31]),
+        ("rank", [RANKS]),
+        ("counts", {"seeks": [1, 2]}),
+        ("reads", [2**63]),
+        ("writes", [1, 2]),
+        ("reads", 1),
+    ],
 )
 def test_counters_that_cannot_be(column, value):
     one = np.zeros(1, np.int32)
     big = one.astype(np.int64)
     table = Counters(one, one, one, big, big, big, big, ("POSIX",), ("POSIX",))
     document = json.loads(kept_text(replace(Recording(), counters=table)))
-    assert kept_of(json.dumps(document), LOCATIONS, FILES).recording.counters is not None
+    assert kept_of(json.dumps(document), LOCATIONS, FILES, RANKS).recording.counters is not None
     document["counters"][column] = value
     with pytest.raises(ValueError, match=r"."):
-        kept_of(json.dumps(document), LOCATIONS, FILES)
+        kept_of(json.dumps(document), LOCATIONS, FILES, RANKS)
 
 
 def test_half_a_surrogate_cannot_reach_a_terminal():
     document = {**json.loads(kept_text(Recording())), "recorder": "\ud800"}
-    kept_of(json.dumps(document), LOCATIONS, FILES).recording.recorder.encode()
+    kept_of(json.dumps(document), LOCATIONS, FILES, RANKS).recording.recorder.encode()
