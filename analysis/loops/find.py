@@ -29,6 +29,8 @@ from .loops import BodyStep, Loop, Loops, Told
 
 _TOGETHER = 0.9
 """Share of the iterations of two loops that must follow one another by turns for both to be one loop."""
+_TURNS = 6
+"""Steps on each of two kinds of files from which on it is evidence that they come by turns: of two orders in 924."""
 _STEPS_SHOWN = 12
 """Steps of an iteration from which on those of one kind are told together."""
 MOST_ITERATIONS = 1 << 12
@@ -142,8 +144,11 @@ def _is_same(one: Member, other: Member) -> bool:
         return False
     if set(one.group.locations) & set(other.group.locations) and one.group is other.group:
         return False
-    if one.group.kind == other.group.kind and one.begin[0] < other.end and other.begin[0] < one.end:
+    known, same_files = max(one.folded.bits, other.folded.bits) > 0, one.group.kind == other.group.kind
+    if known and same_files and one.begin[0] < other.end and other.begin[0] < one.end:
         return True
+    if not (known or same_files or one.folded.count >= _TURNS):
+        return False
     latest, first = np.maximum(one.begin, other.begin)[:-1], np.minimum(one.begin, other.begin)[1:]
     return bool((latest < first).mean() >= _TOGETHER)
 

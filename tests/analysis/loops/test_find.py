@@ -180,3 +180,20 @@ def test_iterations_that_move_nothing_have_sums_too(make_trace):
     (loop,) = find_loops(make_trace([("POSIX", "/data/out", -1)], (), events)).outermost
     assert loop.count == 12
     assert {one.layers["POSIX"].metadata_operations for one in loop.iterations} == {2}
+
+
+@pytest.mark.parametrize(("count", "loops"), [(3, 2), (8, 1)])
+def test_few_steps_on_two_files_by_turns_are_no_evidence(make_trace, count, loops):
+    rows = [
+        {
+            "begin": 50 * n + 20 * handle,
+            "end": 50 * n + 20 * handle + 5,
+            "handle": handle,
+            "requested": size,
+            "moved": size,
+        }
+        for n in range(count)
+        for handle, size in enumerate((100, 7))
+    ]
+    found = find_loops(make_trace([("POSIX", "/data/out", -1), ("POSIX", "/data/log", -1)], rows)).outermost
+    assert [one.count for one in found] == [count] * loops
