@@ -109,6 +109,9 @@ class LoopPair:
         summed = list(map(len, sides)) == list(map(len, together)) and _spread(together) < _STEADIER * _spread(sides)
         sides = together if summed else sides
         means = [np.array([run.mean() for run in side]) for side in sides]
+        # A core that is busy delays each of the ranks.
+        ranks = max(one.row.ranks for one in (*self.before, *self.after)) if summed else 1
+        each = [one - math.log(max(1, ranks)) for one in means]
         rest, kept = _without_pattern([run for side in sides for run in side])
         sizes = [len(side) for side in sides for _ in side]
         parts = [
@@ -117,7 +120,7 @@ class LoopPair:
         ]
         within = sum(part for part, _ in parts)
         freedom = within**2 / sum(part**2 / size for part, size in parts) if within > 0 else math.inf
-        outcome = compare(means[0], means[1], self._spread(layer, means), within, freedom)
+        outcome = compare(means[0], means[1], self._spread(layer, each), within, freedom)
         if within > outcome.error**2:
             # Three runs may be alike by chance, more than their iterations let them be.
             outcome = replace(outcome, error=math.sqrt(within), freedom=freedom)
