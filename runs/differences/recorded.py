@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from ...analysis.findings import rules
 from ...model.document import Record
 from ...model.quantities import bytes_text, counted
 from ..collection.rows import FindingRow, Run
@@ -91,11 +92,20 @@ def could_tell_finding(runs: Sequence[Run], finding: FindingRow, having: Iterabl
     return [
         run
         for run in runs
-        if _told(run, run.job.findings_sought, (finding.id,), recorders)
+        if (
+            _told(run, run.job.findings_sought, (finding.id,), recorders)
+            # What has no flushes is not looked at for findings of them, and has none.
+            or (run.job.recorder in recorders and finding.id in _of_flushes())
+        )
         and _told(run, run.job.layers_recorded, _layers_of(finding), recorders)
         and (not finding.id.startswith("metadata") or run.job.recorder in recorders)
         and not (finding.layer in _unfollowed(run) and len(_layers_of(finding)) > 1)
     ]
+
+
+def _of_flushes() -> set[str]:
+    """Return the findings that are of flushes."""
+    return {rule.id for rule in rules() if "flushes" in rule.needs}
 
 
 def _unfollowed(run: Run) -> set[str]:

@@ -1,6 +1,7 @@
 """What one side's recorder does not tell is no change; what it would have told and did not find is one."""
 
 import importlib.util
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -70,6 +71,22 @@ def test_what_the_other_recorder_would_have_told_is_a_change():
     found = diff_runs([FULL], [replace(run("Darshan", ("MPI-IO", "POSIX"), *WRITES), findings=(finding(),))])
     assert [one.id for one in found.mattering] == ["finding:funnel"]
     assert found.not_recorded == ()
+
+
+def test_a_table_without_rows_of_flushes_has_none_and_no_finding_of_them(tmp_path):
+    read = []
+    for name, flushes in (("a", False), ("b", True)):
+        rows = []
+        for step in range(6):
+            row = {"layer": "POSIX", "rank": 0, "mode": "write", "start": step, "end": step + 0.1, "bytes": 10**6}
+            flush = {**row, "mode": "flush", "start": step + 0.1, "end": step + 0.4, "bytes": 0}
+            rows += [row, flush] if flushes else [row]
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("\n".join(json.dumps({**row, "file": f"/d/f{place}"}) for place, row in enumerate(rows)))
+        read.append(read_run(path, Settings()))
+    found = diff_runs(read[:1], read[1:])
+    assert found.not_recorded == ()
+    assert found.changes[0].text.startswith("POSIX flushes are new: 6 operations, which keep the layer busy for 1.8 s")
 
 
 def test_calls_that_were_not_wrapped_beneath_a_layer_are_no_change():
