@@ -84,6 +84,12 @@ JOBS = click.option(
     type=click.Path(path_type=Path),
     help="When the application ran: CSV with name,start,end in s since the epoch.",
 )
+PARTIAL = click.option(
+    "--partial",
+    is_flag=True,
+    help="Some runs ended early, or still go on: all are cut to the length of the shortest, in place of being brought "
+    "to it, and the signature is of what they begin with.",
+)
 KNOWN = click.option(
     "--known",
     metavar="FILE.json",
@@ -101,7 +107,7 @@ PLOT = picture_option("Draw the signature above its runs (needs matplotlib).")
 
 @runs_command(
     "signature run1 run2 run3 run4 run5 --layer MPI-IO --direction write",
-    RUNS, LAYER, DIRECTION, INTERVAL, LOG, JOBS, METHOD, LEVEL, GAMMA, KAPPA, KNOWN, OUT, PLOT,
+    RUNS, LAYER, DIRECTION, INTERVAL, LOG, JOBS, METHOD, LEVEL, GAMMA, KAPPA, PARTIAL, KNOWN, OUT, PLOT,
 )  # fmt: skip
 def command(
     traces: tuple[Path, ...],
@@ -115,6 +121,7 @@ def command(
     level: int,
     gamma: float,
     kappa: float,
+    partial: bool,
     known: Path | None,
     out: Path | None,
     picture: Path | None,
@@ -145,14 +152,17 @@ def command(
         return
     method = _method(method, log)
     prepare_picture(picture)
+    from ...runs.signatures.sample import cut_to_shortest
     from ...runs.signatures.signature import extract_signature
 
     left_out: tuple[SampleUse, ...] = ()
     chosen = signature = None
     if log is not None and jobs is not None:
         samples, left_out = _from_log(log, jobs, direction, interval)
+        samples = cut_to_shortest(samples) if partial else samples
     else:
         runs, samples, chosen = _from_runs(traces, request, layer, direction, interval)
+        samples = cut_to_shortest(samples) if partial else samples
         signature = _by_loops(method, runs, samples, chosen, direction, kappa)
     recorded: Recorded = "program" if log is None else "server"
     signature = signature or extract_signature(
@@ -175,7 +185,7 @@ _OF_TRACES: Final = ("layer", "window", "files", "engine", "calls", "workers", "
 
 
 _OF_FINDING: Final = (
-    "layer", "direction", "interval", "log", "jobs", "method", "level", "gamma", "kappa", "out", "picture",
+    "layer", "direction", "interval", "log", "jobs", "method", "level", "gamma", "kappa", "partial", "out", "picture",
 )  # fmt: skip
 
 

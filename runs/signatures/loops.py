@@ -61,6 +61,8 @@ def loops_signature(
     rest = [_without(one, shared[place], scale[place], runs[place].signals[layer].window[0])
             for place, one in zip(used, prepared, strict=True)]  # fmt: skip
     bursts += _other_bursts(rest, prepared, kappa)
+    # Of runs that are cut, iterations may lie behind the end.
+    bursts = [one for one in bursts if one.start_s < shortest * interval]
     bursts.sort(key=lambda one: one.start_s)
     volume = float(np.mean([samples[place].volume for place in used]))
     parameters = SignatureParameters(

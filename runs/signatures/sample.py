@@ -59,6 +59,12 @@ def resampled(values: Floats, interval: float, start: float, end: float, step: f
     return np.maximum(means, 0.0)
 
 
+def cut_to_shortest(samples: Sequence[Sample]) -> list[Sample]:
+    """Return the beginnings that all samples have, as where runs ended early or still go on (IOSI, section 2.3)."""
+    shortest = min((len(one.values) for one in samples), default=0)
+    return [one.with_values(one.values[:shortest]) for one in samples]
+
+
 def usual_interval(durations: Sequence[float]) -> float:
     """Return an interval in s that suits runs of these lengths: of 1, 2, 5, 10, … the nearest to 1/200 of the shortest.
 

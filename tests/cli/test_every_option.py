@@ -106,8 +106,16 @@ CHANGES = {
         "signature": ["--signature", "OUT/none.json"],
     },
 }
-ELSEWHERE = {("convert", None), ("record", None), ("mcp", None), ("watch", "speed"), ("watch", "rules")}
-"""Exporters declare what they take, recording and alarms have tests of their own, and speed changes when lines come."""
+ELSEWHERE = {
+    ("convert", None),
+    ("record", None),
+    ("mcp", None),
+    ("watch", "speed"),
+    ("watch", "rules"),
+    ("signature", "partial"),
+}
+"""Exporters declare what they take, recording and alarms have tests of their own, and speed changes when lines come. Runs of one
+length are not partial."""
 
 
 def options():

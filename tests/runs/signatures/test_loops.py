@@ -6,6 +6,7 @@ import iostrata
 import numpy as np
 import pytest
 from iostrata.runs.signatures.loops import loops_signature
+from iostrata.runs.signatures.sample import cut_to_shortest
 from iostrata.runs.signatures.signature import extract_signature
 from iostrata.runs.signatures.traces import common_layer, run_signals, trace_samples
 
@@ -66,6 +67,22 @@ def test_longer_runs_share_what_all_have_and_the_rest_is_told(tmp_path):
     assert all(use.used for use in found.samples)
     assert found.parameters.outside_share == pytest.approx(1 - 30 / sum(counts))
     assert len(signature(runs, 0.3).bursts) == 14
+
+
+@pytest.mark.parametrize("by_loops", [True, False])
+def test_of_partial_runs_the_common_beginning_has_a_signature_at_its_own_times(tmp_path, by_loops):
+    """A run that was killed after five of twelve iterations; brought to its length the others would be too fast."""
+    runs = [made(tmp_path, f"run{n}", [(5 if n == 3 else 12, 1, 4 * MIB)], compute=1.0) for n in range(4)]
+    layer = common_layer(runs)
+    samples = cut_to_shortest(trace_samples(runs, layer, 0.02))
+    if by_loops:
+        found = loops_signature(runs, samples, layer, "write", 0.9)
+    else:
+        found = extract_signature(samples, recorded="program")
+    starts = np.array([burst.start_s for burst in found.bursts])
+    # The clock of a sample is that of the first operation.
+    assert starts - starts[0] == pytest.approx(1.04 * np.arange(5), abs=0.05)
+    assert [burst.volume for burst in found.bursts] == pytest.approx([RANKS * 4 * MIB] * 5, rel=0.05)
 
 
 def test_another_program_is_left_out_with_the_reason_and_runs_without_loops_have_no_such_signature(tmp_path):
