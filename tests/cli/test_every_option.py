@@ -114,8 +114,8 @@ ELSEWHERE = {
     ("watch", "rules"),
     ("signature", "partial"),
 }
-"""Exporters declare what they take, recording and alarms have tests of their own, and speed changes when lines come. Runs of one
-length are not partial."""
+"""Exporters declare what they take, recording and alarms have tests of their own, and speed changes when lines come.
+Runs of one length are not partial."""
 
 
 def options():
