@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 from ..model.arrays import Ints, Mask, RowsOfIds
 from ..model.events import IoEvents
+from ..model.plugins import warn_once
+from ..model.quantities import counted
 from ..model.stream.calls import FILE_IO, EventBatch, FollowsCalls, Regions
 from ..model.stream.damage import LocationDamage
 from ..model.stream.extents import EXTENT, Extents
@@ -23,7 +25,7 @@ from .archive import Archive, open_archive, pick_engine
 from .calls.functions import FAILED, FILE, HANDLE, LIBRARIES, NAME, PARENT, CalledFunctions
 from .definitions.read import read_regions, read_texts
 from .files import reasons
-from .matching.implausible import ImplausibleEvents
+from .matching.implausible import FAR_CALLS, ImplausibleEvents
 
 if TYPE_CHECKING:
     from .calls.handles import CallHandles
@@ -150,6 +152,8 @@ class Otf2Source(ProcessSource):
         converted, _ = self._with_calls(True)
         for _, batches in self._runs(self._walk(True), partition, done):
             yield from map(implausible.leave_out, map(converted, batches))
+        if moved := implausible.crossings:
+            warn_once(f"{self.path}: {counted(moved, 'Enter or Leave', 'Enter and Leave')} {FAR_CALLS}")
 
     def _with_calls(self, regions_wanted: bool) -> tuple[Callable[[EventBatch], EventBatch], Callable[[Block], Block]]:
         """Return what puts the events of calls into the batches of a partition, and what completes its blocks."""

@@ -11,7 +11,7 @@ from ...model.arrays import Mask
 from ...model.codes import MOST_BYTES, UNDEFINED_UINT64, IoRecord
 from ...model.definitions import Clock, Definitions
 from ...model.events import IoEvents
-from ...model.stream.calls import EventBatch
+from ...model.stream.calls import EventBatch, RegionEvents
 from ...model.stream.damage import LocationDamage
 
 SLACK_SECONDS: Final = 3600
@@ -24,6 +24,8 @@ _OFFSET_ATTRIBUTE: Final = "Offset"
 
 _CLAIMS: Final = ("to be more than an hour outside of the trace", f"more than {MOST_BYTES} bytes")
 
+FAR_CALLS: Final = "claim to be more than an hour outside of the trace and count as where the event before is"
+
 
 class ImplausibleEvents:
     """Leaves such events out and counts them; the rest of their locations is sound."""
@@ -31,6 +33,7 @@ class ImplausibleEvents:
     def __init__(self, definitions: Definitions) -> None:
         self._definitions = definitions
         self._counts: tuple[Counter[int], ...] = tuple(Counter() for _ in _CLAIMS)
+        self._crossings = Counter[int]()
 
     def plausible(self, events: IoEvents) -> Mask | None:
         """Return which events are plausible, bool (n,); None where all are."""
@@ -44,13 +47,38 @@ class ImplausibleEvents:
         return np.asarray(~(far | large), np.bool_)
 
     def leave_out(self, batch: EventBatch) -> EventBatch:
-        """Return a batch without the I/O events that are not plausible."""
+        """Return a batch without the I/O events that are not plausible, and with calls at times that are."""
+        batch = replace(batch, regions=self._within(batch.regions))
         plausible = self.plausible(batch.events)
         if plausible is None:
             return batch
         place = np.concatenate(([0], np.cumsum(plausible)))
         regions = replace(batch.regions, position=place[batch.regions.position])
         return EventBatch(batch.events.take(plausible), regions)
+
+    def _within(self, regions: RegionEvents) -> RegionEvents:
+        """Return Enter and Leave at times that can be: one that cannot is where the one before it in its file is.
+
+        Without it those around would be taken for each other's.
+        """
+        first, last = _bounds(self._definitions.clock)
+        if not len(regions) or (first <= regions.time.min() and regions.time.max() <= last):
+            return regions
+        order = np.argsort(regions.location, kind="stable")
+        location, time = regions.location[order], regions.time[order]
+        # Of a parameter the time is its value.
+        far = (regions.position[order] >= 0) & ((time < first) | (time > last))
+        self._crossings.update(location[far].tolist())
+        fresh = np.diff(location, prepend=-1) != 0
+        before = np.maximum.accumulate(np.where(~far | fresh, np.arange(len(time)), 0))
+        found = np.empty_like(time)
+        found[order] = np.where(far, np.clip(time[before], first, last), time)
+        return replace(regions, time=found)
+
+    @property
+    def crossings(self) -> int:
+        """How many Enter and Leave were at a time that cannot be, where no I/O event was: else its loss tells."""
+        return sum(count for row, count in self._crossings.items() if row not in self._counts[0])
 
     def damage(
         self,
@@ -69,7 +97,7 @@ class ImplausibleEvents:
         locations = self._definitions.locations
         added = [
             LocationDamage(int(locations.id[row]), row, int(expected[row]), int(counts[row]), self._reason(row))
-            for row in set().union(*self._counts)
+            for row in set().union(*self._counts, self._crossings)
             if row not in rows
         ]
         return tuple(sorted((*known, *added), key=lambda one: one.row))
@@ -77,7 +105,10 @@ class ImplausibleEvents:
     def _reason(self, row: int) -> str:
         counts = zip((counter[row] for counter in self._counts), _CLAIMS, strict=True)
         claims = [f"{count} of its I/O events claim {claim}" for count, claim in counts if count]
-        return f"{' and '.join(claims)} and are ignored"
+        told = [f"{' and '.join(claims)} and are ignored"] if claims else []
+        if crossings := self._crossings[row]:
+            told.append(f"{crossings} of its Enter and Leave {FAR_CALLS}")
+        return "; ".join(told)
 
 
 def outside(events: IoEvents, clock: Clock) -> Mask:

@@ -9,8 +9,10 @@ import iostrata
 import numpy as np
 import pytest
 from iostrata.model.codes import MOST_BYTES, UNDEFINED_UINT64
-from iostrata.model.stream.calls import FILE_IO
+from iostrata.model.events import IoEvents
+from iostrata.model.stream.calls import FILE_IO, EventBatch, RegionEvents
 from iostrata.otf2io.archive import open_archive
+from iostrata.otf2io.matching.implausible import ImplausibleEvents
 
 from ..reading import read_events
 
@@ -116,3 +118,24 @@ def test_what_clock_correction_moves_far_out_is_left_out_whenever_the_trace_is_r
     iostrata.write_parquet(trace, tmp_path / "x.parquet")
     kinds = parquet.read_table(tmp_path / "x.parquet")["kind"].to_pylist()
     assert sum(kind in ("read", "write") for kind in kinds) == operations
+
+
+def test_a_call_at_a_time_that_cannot_be_is_where_the_event_before_is(
+    written_archive: Write, new_location: Any
+) -> None:
+    definitions = open_archive(
+        written_archive([new_location(transfers([5])), new_location([])], length=LENGTH)
+    ).definitions
+    implausible = ImplausibleEvents(definitions)
+    far, columns = 3700 * SECOND + LENGTH, (("location", np.int32), ("time", np.int64), ("region", np.uint32))
+    rows = [(0, 10, 1), (0, far, 2), (0, far, 1), (0, 30, 2), (1, far, 1), (1, 40, 1), (1, far, 9)]
+    told = {name: np.array(values, kind) for (name, kind), values in zip(columns, zip(*rows, strict=True), strict=True)}
+    # The last is a parameter, whose value stands in place of a time.
+    position = np.array([0] * 6 + [-1])
+    batch = EventBatch(IoEvents.empty(), RegionEvents(**told, enter=np.ones(7, np.bool_), position=position))
+    found = implausible.leave_out(batch).regions.time.tolist()
+    assert found == [10, 10, 10, 30, 3600 * SECOND + LENGTH, 40, far]
+    assert implausible.crossings == 3
+    counts = np.ones(2, np.uint64)
+    reasons = [one.reason for one in implausible.damage((), counts, counts)]
+    assert [reason.split(" claim")[0] for reason in reasons] == ["2 of its Enter and Leave", "1 of its Enter and Leave"]
