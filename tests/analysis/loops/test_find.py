@@ -197,3 +197,31 @@ def test_few_steps_on_two_files_by_turns_are_no_evidence(make_trace, count, loop
     ]
     found = find_loops(make_trace([("POSIX", "/data/out", -1), ("POSIX", "/data/log", -1)], rows)).outermost
     assert [one.count for one in found] == [count] * loops
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_all_that_moves_is_in_one_iteration_or_outside(make_trace, seed):
+    """Iterations with what they cause below, what nobody caused, operations without bytes or end, at any times."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for process in range(3):
+        time = int(rng.integers(0, 50))
+        for _ in range(int(rng.integers(3, 20))):
+            for size in (100, 100, 7)[: int(rng.integers(2, 4))]:
+                inside = {"process": process, "moved": size, "requested": size}
+                rows.append({"begin": time, "end": time + 9, "handle": 0, **inside})
+                rows += [{"begin": time + 1, "end": time + 8, "handle": 1, **inside}] * int(rng.integers(0, 3))
+                time += int(rng.integers(9, 200))
+            if rng.random() < 0.3:
+                lost = {"begin": time, "handle": int(rng.integers(1, 3)), "process": process}
+                rows.append(lost | rng.choice([{"end": time + 3}, {"end": None}, {"end": time + 1, "moved": 5}]))
+    handles = [("MPI-IO", "/data/out", -1), ("POSIX", "/data/out", 0), ("POSIX", "/data/log", -1)]
+    trace = make_trace(handles, rows, length=max(row["begin"] for row in rows) + 10)
+    found = find_loops(trace)
+    assert found.outermost
+    for name, layer in trace.layers.items():
+        parts = [one.layers[name] for loop in found.outermost for one in loop.iterations if name in one.layers]
+        parts += [found.outside[name]] if name in found.outside else []
+        written = layer.statistics("write")
+        assert sum(one.bytes_written for one in parts) == written.bytes
+        assert sum(one.operations for one in parts) == written.operations
