@@ -36,10 +36,10 @@ COPY := build/copy
 
 demo: install
 	@mkdir -p $(DEMO)
-	$(BIN)/iostrata layers fixtures/ncckpt4
-	$(BIN)/iostrata periods fixtures/ncckpt4
-	$(BIN)/iostrata compare fixtures/ncckpt4
 	$(BIN)/iostrata convert fixtures/ncckpt4 $(DEMO)/ncckpt4.h5
+	$(BIN)/iostrata report fixtures/ncckpt4 -o $(DEMO)/ncckpt4.html
+	$(BIN)/iostrata fixtures/ncckpt4
+	@echo "All of it as a page: $(DEMO)/ncckpt4.html"
 
 # The first two commands compile the loops that all processes need, once, before there are several.
 test: install $(VENV)/test-extras

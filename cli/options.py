@@ -108,7 +108,7 @@ LAYERS: Final[Option] = click.option(
     metavar="NAME",
     multiple=True,
     shell_complete=_known_layers,
-    help="Only this layer, by its identification: netCDF, HDF5, MPI-IO, ISOC, POSIX, … Repeatable.",
+    help="Only this layer, by its identification: netCDF, HDF5, MPI-IO, ISOC (or STDIO), POSIX, … Repeatable.",
 )
 
 DIRECTION: Final[Option] = click.option(

@@ -440,8 +440,8 @@ class UnknownPartError(UnknownKeyError):
 class LayerMapping(Mapping[str, Layer]):
     """Layers by name, highest first; read-only.
 
-    Names may be written in any case where that leaves no doubt. Asking for a layer that is not there raises
-    `UnknownLayerError`, a SelectionError that is also a KeyError.
+    Names may be written in any case where that leaves no doubt, and ISOC as STDIO. Asking for a layer that is not there
+    raises `UnknownLayerError`, a SelectionError that is also a KeyError.
     """
 
     def __init__(self, layers: Mapping[str, Layer]) -> None:
@@ -451,7 +451,9 @@ class LayerMapping(Mapping[str, Layer]):
         try:
             return self._layers[name]
         except KeyError:
-            alike = [known for known in self._layers if isinstance(name, str) and known.lower() == name.lower()]
+            # Darshan calls the streams of ISO C so.
+            wanted = {"stdio": "isoc"}.get(name.lower(), name.lower()) if isinstance(name, str) else name
+            alike = [known for known in self._layers if known.lower() == wanted]
             if len(alike) == 1:
                 return self._layers[alike[0]]
             there = ", ".join(self._layers) or "none"

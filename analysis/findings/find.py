@@ -12,6 +12,7 @@ from ...model.errors import IostrataError
 from ...model.plugins import PluginWarning
 from ...model.quantities import counted, named_ranks, percent_text, seconds_range_text, seconds_text
 from ...model.recording import Recording
+from .advice import advice_for
 from .counted import CountedFacts
 from .facts import Facts, Match
 from .rule import SEVERITIES, Rule, rules, severity_of
@@ -219,7 +220,7 @@ def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match) -> Finding:
         cost,
         share,
         evidence,
-        rule.advice,
+        advice_for(rule.advice, facts.trace.order),
         caution,
         # Nothing can save more than there is to pay.
         None if match.gain_s is None or cost is None else (min(match.gain_s[0], cost), min(match.gain_s[1], cost)),

@@ -19,6 +19,7 @@ from ...model.text import printable
 from .console import (
     bounded,
     first_findings,
+    fitted,
     folded_column,
     name_column,
     no_findings,
@@ -77,7 +78,7 @@ def _print_neighbours(comparison: Comparison, flows: list[Flow], console: Consol
     for flow in shown:
         found = comparison.periods.get(places[id(flow)])
         table.add_row(_named(flow), flow.direction, *(text(flow) for text in columns.values()), _verdict(found))
-    console.print(table)
+    console.print(fitted(table, console, "fan-out", "period", "ranks"))
     if len(shown) < len(near):
         console.print(Text(f"and {counted(len(near) - len(shown), 'further pair')}, see below", style="dim"))
     return len(shown) + 1 + (len(shown) < len(near))

@@ -63,6 +63,16 @@ def plain_table(*columns: Column | str, gap: int = 2) -> Table:
     return Table(*made, box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
 
 
+def fitted(table: Table, console: Console, *gives_way: str) -> Table:
+    """Return a table without those columns, the first ones first, for which the console has no room."""
+    room = console.options.update(width=UNBOUNDED)
+    for title in gives_way:
+        if not bounded(console) or console.measure(table, options=room).maximum <= console.width:
+            break
+        table.columns = [column for column in table.columns if column.header != title]
+    return table
+
+
 def name_column(title: str = "") -> Column:
     """Return a column of names that stay on their line."""
     return Column(title, no_wrap=True)

@@ -35,6 +35,7 @@ from ..written import Written
 from .console import (
     bounded,
     curve_width,
+    fitted,
     name_column,
     plain_table,
     print_damage,
@@ -212,7 +213,7 @@ def print_rows(rows: Sequence[Row], titles: tuple[str, ...], console: Console) -
             if same is None and row.period.result.periodic:
                 told.append((name, row.period))
         table.add_row(Text(shown, style="bold"), row.direction, *row.numbers, *(Text(cell) for cell in cells))
-    console.print(table)
+    console.print(fitted(table, console, "from … to", "conf.", "bandwidth", "at rate", "phases", "busy"))
 
 
 def _told(row: Row, told: Iterable[tuple[str, LayerPeriod]]) -> str | None:

@@ -66,6 +66,18 @@ def test_the_overview_begins_with_it(document, run_on_terminal, fixtures):
     assert text[:60] in run_on_terminal(200, fixtures / "ncckpt4", LINES="24")
 
 
+@pytest.mark.parametrize("command", [(), ("periods", "--brief"), ("compare", "--brief")])
+def test_a_narrow_terminal_drops_columns_and_cuts_no_number(run_on_terminal, fixtures, command):
+    name, *options = command or ("overview",)
+    lines = SEQUENCE.sub("", run_on_terminal(60, name, fixtures / "ncckpt4", *options, LINES="24")).splitlines()
+    assert max(map(len, lines)) <= 60
+    rows = [
+        line for line in lines if re.match(r"(layer|netCDF|HDF5|MPI-IO|POSIX)\w* .*(bytes|above|\d B|\d [kMG]B)", line)
+    ]
+    assert len(rows) >= 4
+    assert not [row for row in rows if "…" in row.replace("from … to", "")]
+
+
 def test_a_loop_keeps_its_pace_where_there_is_little_room(run_on_terminal, fixtures):
     lines = one_screen(run_on_terminal(80, fixtures / "ncckpt4", LINES="24"))
     (line,) = (line for line in lines if "20 × (collective write 1 MiB out.nc, collective" in line)

@@ -12,6 +12,7 @@ def test_layers_are_a_mapping_highest_first(fixtures):
     assert "ADIOS" not in layers
     assert layers.get("ADIOS") is None
     assert layers["posix"] is layers["POSIX"]
+    assert layers["STDIO"] is layers["ISOC"]
     with pytest.raises(SelectionError, match=r"^no layer 'ADIOS' in this trace; there are netCDF, HDF5"):
         layers["ADIOS"]
     with pytest.raises(KeyError):

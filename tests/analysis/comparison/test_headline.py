@@ -79,3 +79,11 @@ def test_counters_tell_the_slowest_rank_and_no_mean_also_where_the_heat_map_ends
     found = told(trace)
     assert trace.window[1] >= bins
     assert (found.io_s, found.mean_io_s, found.rank, found.basis) == (5.0, None, 1, "counters")
+
+
+@pytest.mark.recordings
+@pytest.mark.parametrize(("off", "on"), [("pair_strided_coll", "pair_strided_indep"), ("pair_ompio", "pair_romio")])
+def test_what_a_knob_saved_is_within_what_was_foretold_without_it(recordings, off, on):
+    before, after = (told(open_trace(recordings / "benchmarks" / name)) for name in (off, on))
+    assert before.gain_s is not None
+    assert before.gain_s[0] <= before.io_s - after.io_s <= before.gain_s[1]
