@@ -64,4 +64,14 @@ def places_of(column: Any) -> tuple[Any, tuple[str, ...]]:
     if not pyarrow.types.is_dictionary(column.type):
         column = column.cast(pyarrow.string()).dictionary_encode()
     places = np.asarray(column.indices.cast(pyarrow.int32()).fill_null(-1), np.int32)
-    return places, tuple("" if one is None else str(one) for one in column.dictionary.to_pylist())
+    return places, texts_of(column.dictionary)
+
+
+def texts_of(column: Any) -> tuple[str, ...]:
+    """Return the texts of an array, which may hold what is no UTF-8: nobody has looked; empty for none."""
+    import pyarrow
+
+    if not (pyarrow.types.is_string(column.type) or pyarrow.types.is_large_string(column.type)):
+        return tuple("" if one is None else str(one) for one in column.to_pylist())
+    as_bytes = column.cast(pyarrow.large_binary()).to_pylist()
+    return tuple("" if one is None else one.decode("utf-8", "backslashreplace") for one in as_bytes)

@@ -282,7 +282,7 @@ def _read_packed(path: Path, found: _Output) -> None:
                 if whole < size:
                     found.fault = "the last record is cut"
                 return
-            except (ValueError, msgpack.UnpackException, RecursionError) as error:
+            except (ValueError, TypeError, msgpack.UnpackException, RecursionError) as error:
                 found.fault = f"the MessagePack is damaged behind byte {unpacker.tell()}: {error}"
                 return
             if not isinstance(record, list) or not record or record[0] != "io_time":

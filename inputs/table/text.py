@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator
 from io import SEEK_END, BytesIO
 from pathlib import Path
@@ -98,13 +99,26 @@ def _inflated(path: Path, faults: list[str]) -> memoryview:
     return memoryview(text)[: text.rfind(b"\n") + 1] if faults else memoryview(text)
 
 
+def _looked_through(file: BinaryIO) -> tuple[int, int, int, bool]:
+    """Return how many quotation marks, ends of lines and bytes there are up to the end, and whether all is UTF-8."""
+    marks = rows = size = 0
+    is_text, decoder = True, getincrementaldecoder("utf-8")()
+    for part in iter(lambda: file.read(_STEP), b""):
+        marks, rows, size = marks + part.count(b'"'), rows + part.count(b"\n"), size + len(part)
+        try:
+            decoder.decode(part)
+        except UnicodeDecodeError:
+            is_text = False
+    return marks, rows, size, is_text and not decoder.getstate()[0]
+
+
 def _csv(path: Path, file: BinaryIO, start: bytes, faults: list[str], roles: Roles) -> TableColumns:
     """Read everything as text, so that one bad number does not refuse a table."""
     import pyarrow
     import pyarrow.compute
     import pyarrow.csv
 
-    line = _first_line(start).decode("utf-8", "replace")
+    line = _first_line(start).decode("utf-8", "backslashreplace")
     delimiter = _delimiter(line)
     try:
         names = next(csv.reader([line], delimiter=delimiter))
@@ -114,11 +128,13 @@ def _csv(path: Path, file: BinaryIO, start: bytes, faults: list[str], roles: Rol
     if not start[len(_first_line(start)) :].strip():
         return TableColumns(dict.fromkeys(found, pyarrow.array([], pyarrow.string())), scale, 0, faults=tuple(faults))
     begin = file.tell()
-    marks = rows = 0
-    for part in iter(lambda: file.read(_STEP), b""):
-        marks, rows = marks + part.count(b'"'), rows + part.count(b"\n")
-    require_memory(path, rows * BYTES_PER_ROW, f"a table of {rows:,} lines")
+    marks, rows, size, is_text = _looked_through(file)
+    # What is no UTF-8 is text with escapes in place of that.
+    needed = rows * BYTES_PER_ROW + (0 if is_text else 5 * size)
+    require_memory(path, needed, f"a table of {rows:,} lines")
     file.seek(begin)
+    if not is_text:
+        file, begin = BytesIO(file.read().decode("utf-8", "backslashreplace").encode()), 0
     unreadable = 0
 
     def skip(_row: object) -> str:

@@ -145,10 +145,10 @@ def select_files(
     if files == "application" and definitions.recording.called:
         # Calls that do not tell their file are on files of the application as far as anybody knows.
         named = [one.identification in definitions.recording.called for one in definitions.paradigms]
-        handle_reason[(handles.file < 0) & np.append(named, False)[handles.paradigm]] = -1
+        handle_reason[(handles.file < 0) & np.array([*named, False])[handles.paradigm]] = -1
     if files == "application":
         # A device is what is looked at where its own requests are recorded.
-        block = np.append([one.identification == BLOCK_IO for one in definitions.paradigms], False)[handles.paradigm]
+        block = np.array([*(one.identification == BLOCK_IO for one in definitions.paradigms), False])[handles.paradigm]
         handle_reason[block & (handles.file >= 0)] = -1
         file_reason[handles.file[block & (handles.file >= 0)]] = -1
     handle_reason[handles.paradigm < 0] = len(table) + 1

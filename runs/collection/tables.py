@@ -221,7 +221,10 @@ def _row_groups(file: Path, table: str) -> Iterator[Any]:
         if written not in ("", str(SCHEMA_VERSION)) or not {*expected.names} <= {*opened.schema_arrow.names}:
             raise TraceError(f"{file} is of another version of iostrata; collect the runs into a new folder")
         for group in range(opened.num_row_groups):
-            yield opened.read_row_group(group, columns=expected.names).cast(expected)
+            part = opened.read_row_group(group, columns=expected.names).cast(expected)
+            # Texts that are no UTF-8, lists that reach out of their values: nobody has looked yet.
+            part.validate(full=True)
+            yield part
 
 
 def _column(file: Path, name: str) -> list[Any]:

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ...inputs.parquet import texts_of
 from ...model.arrays import Columns, Floats, Ints, Mask
 from ...model.errors import TraceError
 from ..collection.tables import Collection, arrow
@@ -231,7 +232,7 @@ class MetricTable:
         if not pyarrow.types.is_dictionary(column.type):
             column = column.cast(pyarrow.string()).dictionary_encode()
         known = self._codes[place]
-        names = ["" if name is None else str(name) for name in column.dictionary.to_pylist()]
+        names = texts_of(column.dictionary)
         numbers = np.array([known.setdefault(name, len(known)) for name in names], np.int64)
         if len(known) > _MOST_NAMES:
             raise TraceError(f"{self.path}: more than {_MOST_NAMES:,} different values of {NAMES[place]}")

@@ -194,3 +194,11 @@ def test_loops_of_nobody_in_particular_name_neither_ranks_nor_files(tmp_path, ca
     assert [(one["ranks"], one["body"][0]["file"]) for one in loops] == [([], "")]
     assert main([str(path)]) == 0
     assert "9 × (6 × write 1 kB), every 10 s; MPI-IO" in capsys.readouterr().out
+
+
+def test_a_key_that_is_a_list_is_damage(tmp_path):
+    path = tmp_path / "tmio.msgpack"
+    path.write_bytes(msgpack.packb(tmio_packed([(100, 1.0, 2.0)])) + b"\x81\x91\x01\x02")
+    trace = iostrata.open_trace(path)
+    assert trace.layers["MPI-IO"].statistics("write").bytes == 100
+    assert any("the MessagePack is damaged behind byte" in one.reason for one in trace.damage.locations)
