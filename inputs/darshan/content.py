@@ -1,8 +1,8 @@
 """All that a log holds, and several logs of one job as one: each a process of a program without MPI."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +12,7 @@ from ...model.errors import TraceError
 from ...model.recording import Counters, Rows
 from ...model.stream.damage import LocationDamage
 from ..rows import check_processes, lost
-from .counters import Ids, read_counters, read_stripes, transfers
+from .counters import Ids, read_counters, read_mpi, read_stripes, transfers
 from .log import Log, is_darshan, read_log
 from .segments import TRACED, Records, Segments, Traced, read_heatmap, read_segments, with_extents
 
@@ -22,7 +22,11 @@ _WEAKEST: Final[tuple[Rows, ...]] = ("intervals", "extents", "operations")
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """A log with its content; `ids` are those of the counters' files, `names` those of processes that are no ranks."""
+    """A log with its content.
+
+    `ids` are those of the counters' files, `names` those of processes that are no ranks; `mpi_s` is the time in calls
+    of MPI by rank.
+    """
 
     log: Log
     traced: Traced
@@ -31,6 +35,7 @@ class Content:
     stripes: dict[int, dict[str, str]]
     damage: list[LocationDamage]
     names: tuple[str, ...] = ()
+    mpi_s: Mapping[int, float] = field(default_factory=dict)
 
 
 def read_content(path: Path) -> Content:
@@ -50,8 +55,11 @@ def read_content(path: Path) -> Content:
         traced = with_extents(traced, counters, ids)
     if "HEATMAP" in log.modules and log.modules["HEATMAP"].partial:
         faults.append("HEATMAP ran full while it was recorded")
+    nodes, mpi_s, without = read_mpi(log)
+    traced = replace(traced, hosts={**nodes, **traced.hosts})
     stripes, fault = read_stripes(log)
-    return Content(log, traced, counters, ids, stripes, [*_lost(log, traced, counters), *map(lost, [*faults, *fault])])
+    damage = [*_lost(log, traced, counters), *map(lost, [*faults, *without, *fault])]
+    return Content(log, traced, counters, ids, stripes, damage, mpi_s=mpi_s)
 
 
 def _lost(log: Log, traced: Traced, counters: Counters) -> list[LocationDamage]:

@@ -119,3 +119,33 @@ def read_stripes(log: Log) -> tuple[dict[int, dict[str, str]], list[str]]:
         }
         place += count
     return found, [f"LUSTRE: {fault}"] if fault else []
+
+
+_MPI_HEAD: Final = 48
+"""Bytes before the records of APMPI in version 1: id, rank, the magic number, and variances."""
+_MPI_MAGIC: Final = b"IPMPA".ljust(8, b"\0")
+_MPI_RECORD: Final = np.dtype(
+    {
+        "names": ["rank", "seconds", "node"],
+        "formats": ["<i8", "<f8", "S128"],
+        "offsets": [8, 5088, 5104],
+        "itemsize": 5232,
+    }
+)
+"""Of a record what is read: the time in all calls of MPI, and the name of the node."""
+
+
+def read_mpi(log: Log) -> tuple[dict[int, str], dict[int, float], list[str]]:
+    """Return the node of each rank and its time in s in calls of MPI, as AutoPerf's module APMPI tells them."""
+    if "APMPI" not in log.modules:
+        return {}, {}, []
+    data, fault = log.content("APMPI")
+    count, rest = divmod(max(len(data) - _MPI_HEAD, 0), _MPI_RECORD.itemsize)
+    if log.modules["APMPI"].version != 1 or data[16:24] != _MPI_MAGIC or (rest and not fault):
+        return {}, {}, ["APMPI: its records are not as they are known here; they are left out"]
+    found = np.frombuffer(data, _MPI_RECORD, count, _MPI_HEAD)
+    ranks = found["rank"].tolist()
+    seconds = np.where(np.isfinite(found["seconds"]), np.maximum(found["seconds"], 0), 0).tolist()
+    nodes = [name.decode("utf-8", "backslashreplace") for name in found["node"].tolist()]
+    faults = [f"APMPI: {fault}"] if fault else []
+    return dict(zip(ranks, nodes, strict=True)), dict(zip(ranks, seconds, strict=True)), faults

@@ -1,6 +1,7 @@
 """A Darshan log as a source."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -8,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from ...model.arrays import Links
-from ...model.quantities import joined
+from ...model.quantities import joined, seconds_text
 from ...model.recording import Counters, Recording
 from ..recognition import Recorder
 from ..rows import UNRECORDED, Transfers, pairs_of, ticks_of
@@ -74,7 +75,7 @@ def open_darshan(path: Path) -> RowSource:
         offset=segments.offset,
     )
     run = RecordedRun(
-        recording=_recording(log, traced, counters),
+        recording=_recording(log, traced, counters, content.mpi_s),
         ranks=ranks,
         process_names=content.names or tuple(_ALL_RANKS if one < 0 else f"rank {one}" for one in ranks.tolist()),
         nodes=tuple(traced.hosts.get(rank, "") for rank in ranks.tolist()),
@@ -140,7 +141,7 @@ def _watched(log: Log, counters: Counters) -> tuple[str, ...]:
     return tuple(of for module, of in reversed(TRACED.items()) if module in log.modules or of not in unknown)
 
 
-def _recording(log: Log, traced: Traced, counters: Counters) -> Recording:
+def _recording(log: Log, traced: Traced, counters: Counters, mpi_s: Mapping[int, float]) -> Recording:
     some, binned = bool(len(traced.segments)), traced.rows == "intervals"
     return RECORDER.recording(
         format=f"Darshan {log.job.library or 'log'}, log version {log.version}",
@@ -154,9 +155,19 @@ def _recording(log: Log, traced: Traced, counters: Counters) -> Recording:
         layers=_watched(log, counters) if traced.rows == "operations" else ("MPI-IO", "POSIX", "ISOC"),
         whole_seconds=log.job.whole_seconds,
         counters=counters if len(counters.file) else None,
-        notes=tuple(_notes(log, traced)),
+        notes=(*_notes(log, traced), *_mpi_note(mpi_s)),
         remedy="record with DXT (DXT_ENABLE_IO_TRACE=1) for single operations",
     )
+
+
+def _mpi_note(mpi_s: Mapping[int, float]) -> list[str]:
+    if not any(mpi_s.values()):
+        return []
+    most = max(mpi_s, key=lambda rank: mpi_s[rank])
+    mean = sum(mpi_s.values()) / len(mpi_s)
+    return [
+        f"ranks spend {seconds_text(mean)} in calls of MPI on average, rank {most} most, {seconds_text(mpi_s[most])}"
+    ]
 
 
 def _notes(log: Log, traced: Traced) -> list[str]:
@@ -184,7 +195,7 @@ def _notes(log: Log, traced: Traced) -> list[str]:
         )
     if log.job.whole_seconds:
         notes.append("start and length of the run are known to whole seconds only: the length is rounded up")
-    read = (*MODULES, *TRACED, "HEATMAP", "BG/Q", *(["LUSTRE"] if stripes_are_known(log) else []))
+    read = (*MODULES, *TRACED, "HEATMAP", "BG/Q", "APMPI", *(["LUSTRE"] if stripes_are_known(log) else []))
     left_out = [name for name in log.modules if name not in read]
     if left_out:
         notes.append(f"not read: {', '.join(left_out)}")

@@ -296,3 +296,25 @@ def test_every_segment_is_an_operation_of_its_rank_file_and_mode(darshan_log, ro
     )
     names_of = {0: "/a", 1: "/b", 2: "record 0x66, whose name the log does not tell"}
     assert sorted(found) == sorted((row[0], names_of[row[1]], row[2], row[3]) for row in rows)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_apmpi_tells_nodes_and_the_time_in_mpi(darshan_log, version):
+    def record(rank, seconds, node):
+        return struct.pack("<Qq5072xdd128s", 9, rank, seconds, 0.0, node)
+
+    head = struct.pack("<Qq8s24x", 9, 0, b"IPMPA")
+    parts = [head, record(0, 2.0, b"n7"), record(1, 4.0, b"n8")]
+    moved = {"writes": 1, "bytes_written": 5, "write_start_timestamp": 1.0, "write_end_timestamp": 2.0}
+    counted = [made.counters(("POSIX", 4), 5, rank, **moved) for rank in (0, 1)]
+    trace = iostrata.open_trace(
+        darshan_log(modules={"APMPI": (version, parts), "POSIX": (4, counted)}, names={5: "/a"})
+    )
+    notes = " ".join(trace.definitions.recording.notes)
+    if version == 1:
+        assert "ranks spend 3 s in calls of MPI on average, rank 1 most, 4 s" in notes
+        assert trace.breakdown("node").key == ("n7", "n8")
+        assert not trace.damage.damaged
+    else:
+        assert "MPI on average" not in notes
+        assert "APMPI: its records are not as they are known here" in str(trace.damage.locations)
