@@ -11,13 +11,16 @@ _KNOBS: Final = {
 }
 """Names by which one sees which library a piece of advice is for."""
 _SENTENCES: Final = re.compile(r"(?<=[.;])\s+(?![^(]*\))")
+_OMPIO: Final = re.compile(r"^(.*\(ROMIO\)), ([^,]*\(OMPIO\))")
 _STATEMENT: Final = 5
 """Words from which on what stands before a colon says something by itself."""
 _ITEMS: Final = re.compile(r",\s+(?![^(]*\))")
 
 
-def advice_for(advice: str, layers: Collection[str]) -> str:
+def advice_for(advice: str, layers: Collection[str], open_mpi: bool = False) -> str:
     """Return the advice without what is for libraries that are none of the layers; all of it where nothing is left.
+
+    With `open_mpi` what is for its own OMPIO comes before what is for ROMIO, which it has as well.
 
     >>> advice_for("Align data to the blocks: H5Pset_alignment, or padding. Set romio_ds_write=disable.", ["POSIX"])
     'Align data to the blocks: padding.'
@@ -34,6 +37,8 @@ def advice_for(advice: str, layers: Collection[str]) -> str:
         head, colon, named = text.partition(": ")
         if any(one.search(head) for one in missing):
             continue
+        if open_mpi and " (ROMIO), " in named:
+            named = _OMPIO.sub(r"\2, \1", named)
         items = [item for item in _ITEMS.split(named) if not any(one.search(item) for one in missing)]
         if len(items) < len(_ITEMS.split(named)):
             if len(head.split()) < _STATEMENT:

@@ -202,6 +202,11 @@ def _names(text: str, evidence: Mapping[str, Any]) -> str:
     return f" ({'; '.join(told)})" if told else ""
 
 
+def _of_open_mpi(facts: Facts | CountedFacts) -> bool:
+    """Tell whether files of Open MPI show that it was what ran the program."""
+    return any("/ompi." in name for name in facts.definitions.files.name)
+
+
 def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match) -> Finding:
     """Return a match with what it costs."""
     cost = facts.cost(match)
@@ -220,7 +225,7 @@ def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match) -> Finding:
         cost,
         share,
         evidence,
-        advice_for(rule.advice, facts.trace.order),
+        advice_for(rule.advice, facts.trace.order, _of_open_mpi(facts)),
         caution,
         # Nothing can save more than there is to pay.
         None if match.gain_s is None or cost is None else (min(match.gain_s[0], cost), min(match.gain_s[1], cost)),

@@ -24,6 +24,15 @@ def test_advice_is_for_what_is_there(rule, layers):
             assert library in layers or not re.search(pattern, told)
 
 
+def test_under_open_mpi_its_own_knobs_come_first(fixtures):
+    assert (
+        advice_for("Raise it: a, b (ROMIO), c (OMPIO), or d.", EVERY, open_mpi=True)
+        == "Raise it: c (OMPIO), a, b (ROMIO), or d."
+    )
+    one = next(one for one in find(open_trace(fixtures / "ckpt4")) if one.id == "funnelled-collective")
+    assert one.advice.startswith("More aggregators: OMPI_MCA_io_ompio_num_aggregators (OMPIO), hints cb_nodes and")
+
+
 def test_a_run_of_mpi_io_gets_no_hints_for_hdf5(fixtures):
     every = find(open_trace(fixtures / "ckpt4"))
     assert every
