@@ -1,6 +1,8 @@
 # make demo   set everything up and analyse a real trace
 # make test   set everything up and run the tests
 # make recordings RECORDINGS=FOLDER   the tests of recordings that are not in the repository
+# make wheels PYTHONS="python3.11 python3.12"   a wheel, in dist, with the loops compiled for these Pythons and any x86-64
+#                                               processor, or whatever this machine is; others compile them when they run
 # make lint   formatting, lint and types
 # make docs   the user guide, in build/guide
 # make bench  measurements against named peers (half an hour; 4 GB in build/traces)
@@ -31,7 +33,7 @@ DEMO := demo
 # The wheel is built from a copy: an old build folder would leak deleted modules into it.
 COPY := build/copy
 
-.PHONY: demo test recordings lint docs bench accuracy prediction watching signatures differences scheduling scores scorep-plugin scorep-layers \
+.PHONY: demo test recordings wheels lint docs bench accuracy prediction watching signatures differences scheduling scores scorep-plugin scorep-layers \
 	setup install clean
 
 demo: install
@@ -127,6 +129,18 @@ $(VENV)/installed: $(VENV)/dependencies $(SOURCES)
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir $(COPY)/dist ./$(COPY)
 	@$(INSTALL) --no-deps --force-reinstall $(COPY)/dist/*.whl
 	@touch $@
+
+PYTHONS ?= $(PYTHON)
+# What was compiled by one Python goes into the wheel beside that of the others, each named by what it was compiled with.
+wheels: install
+	@rm -rf $(COPY)/model/compiled $(COPY)/build
+	for python in $(PYTHONS); do \
+		$$python -m venv build/wheel-$$(basename $$python) && \
+		build/wheel-$$(basename $$python)/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall \
+			$(COPY)/dist/*.whl && \
+		build/wheel-$$(basename $$python)/bin/python .ci/compile_kernels.py $(CURDIR)/$(COPY)/model/compiled || exit 1; \
+	done
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist ./$(COPY)
 
 clean:
 	rm -rf $(VENV) build $(DEMO)

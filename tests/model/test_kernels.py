@@ -393,3 +393,65 @@ def test_a_cache_that_cannot_be_written_changes_nothing(package: Path) -> None:
     )
     assert (done.stderr, done.stdout.split()) == ("", ["12", "0", "1"])
     assert kept_files(package) == []
+
+
+SHIPPED_RUN = """
+import sys
+from pathlib import Path
+from iostrata.model import kernels
+kernels.SHIPPED = Path(sys.argv[1])
+kernels._VERSIONS += sys.argv[2]
+from small.caller import run
+print(*run())
+"""
+
+
+def run_shipped(package: Path, shipped: Path, version: str = "", **environment: str) -> tuple[int, ...]:
+    """Return what a process computes that has loops from elsewhere, and how often these served; its cache is new."""
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", SHIPPED_RUN, str(shipped), version],
+        capture_output=True,
+        text=True,
+        cwd=package.parent,
+        env={**os.environ, **environment},
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return tuple(map(int, done.stdout.split()))
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Return a small package, and a folder with its loop as it is compiled for any processor of a kind."""
+    package = small_package(tmp_path_factory.mktemp("shipped"))
+    cache = package.parent / "cache"
+    assert run_shipped(package, package, NUMBA_CPU_NAME="generic", NUMBA_CACHE_DIR=str(cache)) == (12, 0)
+    folder = package.parent / "compiled"
+    folder.mkdir()
+    for path in cache.rglob("*.nbc"):
+        shutil.copy(path, folder)
+    return package, folder
+
+
+def test_loops_that_come_with_the_package_are_not_compiled(shipped: tuple[Path, Path], tmp_path: Path) -> None:
+    package, folder = shipped
+    assert run_shipped(package, folder, NUMBA_CACHE_DIR=str(tmp_path)) == (12, 1)
+    assert list(tmp_path.rglob("*.nbc")) == []
+
+
+@pytest.mark.parametrize("version", ["another numba"])
+def test_loops_of_other_versions_are_compiled_anew(shipped: tuple[Path, Path], tmp_path: Path, version: str) -> None:
+    package, folder = shipped
+    assert run_shipped(package, folder, version, NUMBA_CACHE_DIR=str(tmp_path)) == (12, 0)
+    assert list(tmp_path.rglob("*.nbc"))
+
+
+@pytest.mark.parametrize("harm", [cut, empty, zero, flip, put_folder])
+def test_loops_that_came_damaged_are_compiled_anew(
+    shipped: tuple[Path, Path], tmp_path: Path, harm: Callable[[Path], None]
+) -> None:
+    package, folder = shipped
+    damaged = shutil.copytree(folder, tmp_path / "damaged")
+    for path in damaged.glob("*.nbc"):
+        harm(path)
+    assert run_shipped(package, damaged, NUMBA_CACHE_DIR=str(tmp_path / "cache")) == (12, 0)
