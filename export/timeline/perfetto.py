@@ -8,12 +8,12 @@ nanoseconds, written such that an importer that cuts off what is less than a nan
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Final, Literal, TextIO
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -85,6 +85,24 @@ def write_perfetto(
         with little time between them are written as one; and if that is not enough those of one rank, layer and kind.
         As many calls at most, those of one function and level close to each other as one.
     """
+    return write_timeline(trace, path, _json_pieces, layers, traffic, method, fs, most_slices)
+
+
+Pieces = Callable[[dict[str, Any], Iterable["Event"]], Iterator[bytes]]
+"""Makes the content of a file of what it is about and of events, whose times are whole ns from 0 on."""
+
+
+def write_timeline(
+    trace: Trace,
+    path: str | os.PathLike[str],
+    pieces: Pieces,
+    layers: str | Iterable[str] | None,
+    traffic: str,
+    method: str,
+    fs: float | Literal["auto"],
+    most_slices: int,
+) -> Written:
+    """Write a file of the events that `write_perfetto` tells of, with its parameters."""
     chosen = chosen_layers(trace, layers)
     names = tuple(layer.name for layer in chosen)
     periods = list(layer_periods(chosen, DIRECTIONS, traffic, method, fs, loops=loops_of(trace, method)))
@@ -92,8 +110,12 @@ def write_perfetto(
     slices = _slices(trace, names if trace.definitions.recording.knows("operations") else (), most_slices)
     calls = _calls(trace, most_slices)
     with atomic_file(path) as temporary:
-        with temporary.open("w", encoding="ascii") as file:
-            _write(file, trace, names, periods, slices, calls)
+        # Importers drop what lies before 0, which corrected clocks can bring about.
+        origin = min(0, _nanoseconds(trace.window[0]))
+        about = {"source": "iostrata", "trace": shortened(str(trace.path), _NAME), "start_s": origin / 1e9}
+        events = chain(_events(trace, names, periods, slices), () if calls is None else _stacks(trace, calls[0]))
+        with temporary.open("wb") as file:
+            file.writelines(pieces(about, (one | {"ts": one["ts"] - origin} if "ts" in one else one for one in events)))
         size = temporary.stat().st_size
     seconds = max(slices.gap, 0 if calls is None else calls[1]) / trace.scope.window.ticks_per_second
     count = int(slices.marks.count[np.isin(slices.marks.kind, _TRANSFERS)].sum())
@@ -134,30 +156,16 @@ def _calls(trace: Trace, most: int) -> tuple[StackBars, int] | None:
     return call_stacks(trace, with_io.tolist(), most)
 
 
-def _write(
-    file: TextIO,
-    trace: Trace,
-    layers: tuple[str, ...],
-    periods: list[LayerPeriod],
-    slices: _Slices,
-    calls: tuple[StackBars, int] | None,
-) -> None:
-    # Importers drop what lies before 0, which corrected clocks can bring about.
-    origin = min(0, _nanoseconds(trace.window[0]))
-    about = {"source": "iostrata", "trace": shortened(str(trace.path), _NAME), "start_s": origin / 1e9}
-    file.write('{"displayTimeUnit":"ms","otherData":')
-    file.write(json_text(about, indent=None))
-    file.write(',"traceEvents":[\n')
+def _json_pieces(about: dict[str, Any], events: Iterable["Event"]) -> Iterator[bytes]:
+    yield f'{{"displayTimeUnit":"ms","otherData":{json_text(about, indent=None)},"traceEvents":[\n'.encode()
     separator = ""
-    for event in chain(_events(trace, layers, periods, slices), () if calls is None else _stacks(trace, calls[0])):
-        if "ts" in event:
-            event["ts"] = _microseconds(event["ts"] - origin)
-        if "dur" in event:
-            event["dur"] = _microseconds(event["dur"])
-        file.write(separator)
-        file.write(json_text(event, indent=None) if "args" in event else json.dumps(event))
+    for event in events:
+        for name in {"ts", "dur"} & event.keys():
+            event[name] = _microseconds(event[name])
+        text = json_text(event, indent=None) if "args" in event else json.dumps(event)
+        yield f"{separator}{text}".encode()
         separator = ",\n"
-    file.write("\n]}\n")
+    yield b"\n]}\n"
 
 
 Event = dict[str, Any]

@@ -3,7 +3,6 @@
 import os
 import re
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -42,27 +41,23 @@ def test_recipes_call_commands_that_there_are(name):
     assert extras <= set(PROJECT["optional-dependencies"])
 
 
-def epilog(place, **more):
-    found = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "SLURM_JOB_ID": "7", "LC_ALL": "C.UTF-8"}
-    places = {"IOSTRATA_TRACES": f"{place}/traces", "IOSTRATA_RUNS": f"{place}/runs", "IOSTRATA_LOG": f"{place}/log"}
-    done = subprocess.run(
-        ["sh", RECIPES / "slurm-epilog.sh"],
-        env={**found, **places, **more},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.stdout, done.stderr) == ("", "")
-    return done.returncode
+@pytest.mark.parametrize("ended", [0, 1])
+def test_the_epilog_collects_and_never_fails(tmp_path, ended):
+    told = tmp_path / "bin" / "iostrata"
+    told.parent.mkdir()
+    told.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/called\nexit {ended}\n')
+    told.chmod(0o755)
+    places = {"IOSTRATA_TRACES": f"{tmp_path}/traces", "IOSTRATA_RUNS": f"{tmp_path}/runs"}
+    environment = {"PATH": f"{told.parent}:{os.environ['PATH']}", "SLURM_JOB_ID": "7", **places}
 
+    def run():
+        command = ["sh", RECIPES / "slurm-epilog.sh"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
-def test_the_epilog_collects_and_never_fails(tmp_path, fixtures):
-    assert epilog(tmp_path) == 0
-    assert not (tmp_path / "runs").exists()
-    (tmp_path / "traces").mkdir()
-    (tmp_path / "traces" / "7").symlink_to(fixtures / "serial1")
-    assert epilog(tmp_path) == 0
-    assert (tmp_path / "runs" / "job.parquet").is_file()
-    (tmp_path / "traces" / "8").mkdir()
-    assert epilog(tmp_path, SLURM_JOB_ID="8") == 0
-    assert "iostrata: error: " in (tmp_path / "log").read_text()
+    run()
+    assert not (tmp_path / "called").exists()
+    (tmp_path / "traces" / "7").mkdir(parents=True)
+    run()
+    called = (tmp_path / "called").read_text()
+    assert called == f"collect {tmp_path}/traces/7 -o {tmp_path}/runs --workers 1 --json\n"
