@@ -89,13 +89,16 @@ def _joined(parts: list[tuple[str, Layout, Ints]], processes: int) -> tuple[Coun
     return found, ids
 
 
-_LUSTRE_WORDS: Final = 7
-"""Of a record in version 1: id, rank, targets and metadata servers there are, first target, stripe size and count."""
+_LUSTRE_WORDS: Final = {1: 7, 2: 4}
+"""Of a record by version, before the targets. In 1: id, rank, targets and metadata servers there are, first target,
+stripe size and count; in 2: id, rank, how many components and how many targets, then the components."""
+_COMPONENT_WORDS: Final = 9
+"""Of a component of a layout: stripe size first, at last the name of the pool."""
 
 
 def stripes_are_known(log: Log) -> bool:
     """Tell whether the log has the stripes of files in a version that is known here."""
-    return "LUSTRE" in log.modules and log.modules["LUSTRE"].version == 1
+    return "LUSTRE" in log.modules and log.modules["LUSTRE"].version in _LUSTRE_WORDS
 
 
 def read_stripes(log: Log) -> tuple[dict[int, dict[str, str]], list[str]]:
@@ -105,19 +108,23 @@ def read_stripes(log: Log) -> tuple[dict[int, dict[str, str]], list[str]]:
     data, fault = log.content("LUSTRE")
     words = np.frombuffer(data, "<i8", len(data) // 8).tolist()
     found: dict[int, dict[str, str]] = {}
-    place = 0
-    while place + _LUSTRE_WORDS <= len(words):
-        record, _, targets, _, _, size, count = words[place : place + _LUSTRE_WORDS]
-        place += _LUSTRE_WORDS
-        if not 0 <= count <= len(words) - place:
+    place, first = 0, log.modules["LUSTRE"].version == 1
+    head = _LUSTRE_WORDS[log.modules["LUSTRE"].version]
+    while place + head <= len(words):
+        record, count = words[place], words[place + head - 1]
+        components = 0 if first else words[place + 2]
+        start = place + head + _COMPONENT_WORDS * components
+        if not (count >= 0 and components >= 0 and start + count <= len(words)):
             fault = fault or "the last record is cut"
             break
+        # A file that lies on no target yet has neither.
+        size = words[place + 5] if first else words[place + head] if components else 0
         found[record % 2**64] = {
             "Stripe size": str(size),
-            "Storage targets": " ".join(map(str, words[place : place + count])),
-            "Storage targets in all": str(targets),
+            "Storage targets": " ".join(map(str, dict.fromkeys(words[start : start + count]))),
+            **({"Storage targets in all": str(words[place + 2])} if first else {}),
         }
-        place += count
+        place = start + count
     return found, [f"LUSTRE: {fault}"] if fault else []
 
 

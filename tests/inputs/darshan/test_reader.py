@@ -318,3 +318,27 @@ def test_apmpi_tells_nodes_and_the_time_in_mpi(darshan_log, version):
     else:
         assert "MPI on average" not in notes
         assert "APMPI: its records are not as they are known here" in str(trace.damage.locations)
+
+
+def test_stripes_of_both_versions_are_properties_of_files(darshan_log):
+    component = struct.pack("<7q16s", 65536, 2, 0, 0, 0, -1, 0, b"flash")
+    newer = [
+        struct.pack("<Q3q", 5, 0, 2, 3) + 2 * component + struct.pack("<3q", 7, 9, 7),
+        struct.pack("<Q3q", 6, 0, 1, 1) + component + struct.pack("<q", 3),
+    ]
+    moved = {"writes": 1, "bytes_written": 5, "write_start_timestamp": 1.0, "write_end_timestamp": 2.0}
+    counted = [made.counters(("POSIX", 4), one, 0, **moved) for one in (5, 6)]
+    for version, parts, told in (
+        (1, [made.stripes(5, [7, 9], 65536), made.stripes(6, [3], 65536)], {"Storage targets in all": "248"}),
+        (2, newer, {}),
+    ):
+        modules = {"LUSTRE": (version, parts), "POSIX": (4, counted)}
+        files = iostrata.open_trace(darshan_log(modules=modules, names={5: "/x/a", 6: "/x/b"})).definitions.files
+        stripes = [
+            {name: value for name, value in properties.items() if name.startswith("St")}
+            for properties in files.properties
+        ]
+        assert stripes == [
+            {"Stripe size": "65536", "Storage targets": "7 9", **told},
+            {"Stripe size": "65536", "Storage targets": "3", **told},
+        ]
