@@ -19,6 +19,8 @@ from .timefrequency.filters import Butterworth
 
 _BINS_OF_A_PERIOD: Final = 16
 """Where a signal was summed up in bins: each burst is up to half of one from its place, 3 % of a period."""
+_SMALLEST: Final = 1e-140
+"""Smallest volume of a signal whose square float64 can tell from 0."""
 _MOVED: Final = 0.6
 """Share of the bursts after a filter that must have moved something: each burst rings, and that recurs as well."""
 
@@ -83,6 +85,8 @@ def detect_period(
     _check_signal(signal)
     if fs != "auto":
         _check_frequency(fs)
+    if 0 < signal.volume < _SMALLEST:
+        return _of_small(signal, lambda larger: detect_period(larger, method, fs, filter=filter, **options))
     found = period_method(method)
     result = found(signal, fs, **options) if filter is None else _filtered(found, signal, fs, filter, options)
     return _resolved(result, signal)
@@ -130,6 +134,26 @@ def detect_period_samples(x: npt.ArrayLike, fs: float, *, method: str = DEFAULT_
     if baseline < 0 and result.evidence.filter is None:
         return replace(result, evidence=replace(result.evidence, baseline=baseline))
     return result
+
+
+def _of_small(signal: StepSignal, detect: Callable[[StepSignal], PeriodResult]) -> PeriodResult:
+    """Return the verdict on a signal whose squares vanish in float64: that on 2^600 times as much, scaled back."""
+
+    def scaled(value: Any, exponent: int, names: tuple[str, ...]) -> Any:
+        told = {name: getattr(value, name) for name in names if getattr(value, name) is not None}
+        return replace(value, **{name: one * 2.0**exponent for name, one in told.items()})
+
+    def back(metrics: Any) -> Any:
+        return metrics and scaled(metrics, -600, ("b_io", "volume_per_period"))
+
+    result = detect(scaled(signal, 600, ("values", "impulse_volumes", "cumulative")))
+    return replace(
+        result,
+        periods=tuple(scaled(one, -600, ("volume",)) for one in result.periods),
+        phases=tuple(scaled(one, -600, ("volume",)) for one in result.phases),
+        regimes=tuple(replace(one, metrics=back(one.metrics)) for one in result.regimes),
+        metrics=back(result.metrics),
+    )
 
 
 def _filtered(

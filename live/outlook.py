@@ -6,8 +6,8 @@ import numpy as np
 
 from ..analysis.phases.bins import bin_width
 from ..analysis.phases.bursts import Bursts, vertices
-from ..analysis.phases.confidence import confidence
-from ..analysis.phases.decision import Decision, decide
+from ..analysis.phases.confidence import confidence, decided
+from ..analysis.phases.decision import Decision
 from ..analysis.phases.phases import phases_of
 from ..analysis.phases.reasons import reason
 from ..analysis.phases.stretches import MOST_SPANS, PulseTrain
@@ -119,7 +119,7 @@ def outlook(signal: StepSignal) -> Outlook:
     """Return what a signal shows at its end; the decision is that of ``detect_period(signal)``."""
     times, cumulative = vertices(signal)
     width = bin_width(times, cumulative)
-    decision = decide(times, cumulative, FALSE_ALARM_RATE, width)
+    decision = decided(times, cumulative, FALSE_ALARM_RATE, width)
     phases = phases_of(decision, times, cumulative)
     why = reason(decision, phases, LATEST_REGIME)
     found = Outlook(phases=len(phases.bursts), latest=phases.bursts[-LATEST:], reason=why)

@@ -7,10 +7,10 @@ from ...signals.construction import StepSignal
 from ...signals.samples import bin_count
 from ..phases.bins import bin_width
 from ..phases.bursts import vertices
-from ..phases.confidence import confidence
-from ..phases.decision import Decision, decide
+from ..phases.confidence import confidence, decided
+from ..phases.decision import Decision
 from ..phases.phases import Phases, phases_of
-from ..phases.reasons import reason
+from ..phases.reasons import prospect, reason
 from ..registry import FALSE_ALARM_RATE, PeriodMethod
 from ..results.evidence import PhaseEvidence
 from ..results.result import Period, PeriodResult, Regime, SamplingInfo
@@ -59,7 +59,7 @@ class AutoMethod(PeriodMethod):
             bin_count(signal.duration, fs)
         times, cumulative = vertices(signal)
         width = bin_width(times, cumulative, fs)
-        decision = decide(times, cumulative, false_alarm_rate, width)
+        decision = decided(times, cumulative, false_alarm_rate, width)
         phases = phases_of(decision, times, cumulative)
         periods, regimes = _periods(signal, decision, width), _regimes(signal, decision, phases, width)
         period = periods[0].period if periods else None
@@ -78,7 +78,7 @@ class AutoMethod(PeriodMethod):
             metrics=own[0] if own else characterise(signal, period),
             sampling=SamplingInfo(1 / width if width > 0 else None, signal.values.size if width > 0 else 0, True, None),
             evidence=replace(evidence, p_value=decision.line[1]) if decision.line else evidence,
-            reason=reason(decision, phases),
+            reason=prospect(decision, width) + reason(decision, phases),
         )
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 
 from ...model.arrays import Floats
-from .bursts import ALIKE, FEWEST_BURSTS, MOST, NEGLIGIBLE, busy_extent
+from .bursts import ALIKE, FEWEST_BURSTS, MOST, MOST_PERIODS, NEARLY, NEGLIGIBLE, busy_extent
 
 FEWEST_BINS = 4
 """Bins of a period. With fewer a burst and the gap beside it share a bin, and aliases look like periods."""
@@ -40,7 +40,31 @@ def bin_width(times: Floats, cumulative: Floats, fs: float | Literal["auto"] = "
     if not on_grid and not few and (busy[1:] & busy[:-1]).sum() > ALIKE * busy.sum():
         width = float(np.median(steps))
         on_grid = _in_wholes(steps, width, ALIKE)
-    return width if on_grid and busy.any() and np.ptp(rates[busy]) > GRID_ROUNDING * rates.max() else 0.0
+    if not on_grid and not few and busy.mean() > NEARLY:
+        width = _width_of_several(times[np.append(True, real)], rates)
+        on_grid = width > 0
+    if not on_grid or not busy.any():
+        return 0.0
+    low, high = np.quantile(rates[busy], (ALIKE, NEARLY))
+    return width if high - low > (GRID_ROUNDING if fs != "auto" else ALIKE) * high else 0.0
+
+
+def _width_of_several(edges: Floats, rates: Floats) -> float:
+    """Return the width of the bins of several sources out of step, or of bins of several widths in turn; 0 without.
+
+    Their edges come again after it, their rates do not, which tells them from pulses.
+    """
+    steps = np.diff(edges)
+    for lag in range(2, min(MOST_PERIODS, rates.size // FEWEST_STEPS) + 1):
+        again = edges[lag:] - edges[:-lag]
+        width = float(np.median(again))
+        if np.mean(np.abs(again / width - 1) <= NEGLIGIBLE) >= 1 - OFF_GRID:
+            alike = [float(np.corrcoef(rates[by:], rates[:-by])[0, 1]) for by in (1, lag)]
+            return width if alike[1] <= max(alike[0], 0.5) else 0.0
+    # Those that are late are of many lengths, and no burst after each.
+    off = np.abs(steps / float(np.median(steps)) - 1)
+    late = np.mean(off <= MOST) >= NEARLY and np.mean(off > NEGLIGIBLE) >= MOST
+    return float(np.median(steps)) if late and np.corrcoef(rates[1:], rates[:-1])[0, 1] > -0.5 else 0.0
 
 
 def _in_wholes(amounts: Floats, one: float, within: float = GRID_ROUNDING) -> bool:
@@ -51,13 +75,18 @@ def _in_wholes(amounts: Floats, one: float, within: float = GRID_ROUNDING) -> bo
 
 
 def in_units(times: Floats, cumulative: Floats) -> bool:
-    """Tell whether bursts are as short and as small as anything can be in a signal: units of a counter.
+    """Tell whether most bursts are as short and as small as anything can be in a signal: one unit of a counter.
 
     What has been rounded to units comes the more evenly the less there is in a bin, whatever is counted.
     """
     steps, volumes = np.diff(times), np.diff(cumulative)
-    one, unit = np.median(np.column_stack((steps, volumes))[volumes > 0], axis=0).tolist()
-    return one > 0 and _in_wholes(steps, one) and _in_wholes(volumes, unit)
+    busy = volumes > 0
+    one, unit = np.median(np.column_stack((steps, volumes))[busy], axis=0).tolist()
+    if not (one > 0 and _in_wholes(steps, one) and _in_wholes(volumes[busy], unit)):
+        return False
+    # Bins that touch are one burst, which is more than a unit.
+    begins = np.flatnonzero(busy & ~np.append(False, busy[:-1]))
+    return bool(np.mean(np.add.reduceat(volumes, begins) < 1.5 * unit) >= MOST)
 
 
 def too_coarse(times: Floats, cumulative: Floats, width: float) -> bool:

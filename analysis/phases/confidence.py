@@ -5,14 +5,18 @@ all classes of the accuracy study, with and without a period, on seeds below 10,
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from ...model.arrays import Floats
-from .bursts import RELATIVE_ROUNDING
-from .decision import Decision
+from ..results.result import is_certain
+from .bursts import MOST, MOST_PERIODS, RELATIVE_ROUNDING
+from .decision import Decision, decide
 from .stretches import PulseTrain
 
+MOST_SETTLING = MOST_PERIODS * MOST_PERIODS
+"""More bursts than these are no prospect."""
 COEFFICIENTS = (0.73, -17.03, 5.05, -14.99)
 """Of the four `features`."""
 
@@ -40,4 +44,24 @@ def features(decision: Decision, train: PulseTrain | None, bin_width: float) -> 
 
 def confidence(decision: Decision, train: PulseTrain | None, bin_width: float) -> float:
     """Return the confidence in a train or, without, in a spectral line; in [0, 1]. Parameters as of `features`."""
-    return 1 / (1 + math.exp(-float(features(decision, train, bin_width) @ np.array(COEFFICIENTS))))
+    found = 1 / (1 + math.exp(-float(features(decision, train, bin_width) @ np.array(COEFFICIENTS))))
+    tested = train is None or max(decision.gain, train.gain + train.bursts.log_weight) >= decision.enough
+    return found if tested else min(found, MOST)
+
+
+def decided(times: Floats, cumulative: Floats, alpha: float, width: float = 0.0) -> Decision:
+    """Return the decision on a signal, without a period that is rather wrong than right; parameters as of `decide`."""
+    found = decide(times, cumulative, alpha, width)
+    unlikely = found.trains and confidence(found, found.main, width) < 0.5
+    return replace(found, kind="irregular", trains=()) if unlikely else found
+
+
+def more_to_settle(decision: Decision, bin_width: float) -> int:
+    """Return how many more bursts like those of the main train would make its period certain."""
+    train, n = decision.main, decision.main.intervals.size
+    for more in range(MOST_SETTLING):
+        grown = (n + more) / n
+        longer = replace(train, gain=train.gain * grown)
+        if is_certain(confidence(decision, longer, bin_width), train.error / math.sqrt(grown)):
+            return more
+    return MOST_SETTLING

@@ -1,22 +1,37 @@
 """The decision on a signal's bursts: regimes with a period each, trains at the same time, a line, or no period."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from ...model.arrays import Floats
 from .bins import FEWEST_BINS, bin_width, in_units, too_coarse
-from .bursts import ALIKE, MOST, MOST_SETS, NEARLY, Bursts, busy_extent, clipped, few_bursts, sets_of_bursts
+from .bursts import (
+    ALIKE,
+    MOST,
+    MOST_PERIODS,
+    MOST_SETS,
+    NEARLY,
+    Bursts,
+    busy_extent,
+    clipped,
+    few_bursts,
+    sets_of_bursts,
+)
 from .concurrent import concurrent_trains
 from .cycles import cycle_length, in_whole_periods
 from .line import spectral_line
-from .stretches import MOST_JITTER, SAME_PERIOD, PulseTrain, joined, trains_of
+from .stretches import MOST_JITTER, MOST_SPANS, SAME_PERIOD, PulseTrain, joined, trains_of, with_trend
 
-SMALLEST_VOLUME = 0.01
+SMALLEST = 0.01
 """Share of the volume that bursts with a period move at least, were they all as the median, and of that beside them
-from which on the bursts that moved most are listed as well."""
+from which on the bursts that moved most are listed as well; of the run, that the main period lasts at least."""
+PROBABLE = math.log(5)
+"""What one period of all bursts may fall short of the logarithm of 1 / alpha: it is probable then, and not certain."""
 MOST_GAIN = 70.0
 """A larger gain adds nothing: many short intervals have more of it than the few long ones that they make up."""
 GAIN_WEIGHT = 6.0
@@ -43,6 +58,10 @@ class Decision:
         All sets of bursts, the heaviest first.
     cycle : int or None
         Number of phases of the only train after which their sizes repeat.
+    enough : float
+        Logarithm of the Bayes factor from which on a regime can be the main one.
+    silent : float
+        Time in s of pauses between trains in which nothing moves: there is nothing to explain in them.
     """
 
     kind: str
@@ -52,16 +71,29 @@ class Decision:
     line: tuple[float, float] | None = None
     sets: tuple[Bursts, ...] = ()
     cycle: int | None = None
+    enough: float = 0.0
+    silent: float = 0.0
 
     @property
     def main(self) -> PulseTrain:
-        """The regime that moved most, or the first train; there must be one."""
-        return self.trains[0] if self.kind == "concurrent" else max(self.trains, key=lambda train: train.volume)
+        """The regime that moved most of those with evidence of their own, or the first train; there must be one."""
+        if self.kind == "concurrent":
+            return self.trains[0]
+        long = [one for one in self.trains if one.length >= SMALLEST * self.busy] or self.trains
+        clear = [one for one in long if one.gain + one.bursts.log_weight >= self.enough] or long
+        most = max(one.volume for one in clear)
+        return next(one for one in clear if one.volume >= NEARLY * most)
 
     @property
     def gain(self) -> float:
         """Logarithm of the Bayes factor of all trains times the weight of the thresholds."""
         return sum(train.gain for train in self.trains) + self.bursts.log_weight
+
+    @property
+    def whole(self) -> bool:
+        """Whether there is one period of all bursts, none of them missing or late."""
+        first = self.trains[0] if self.trains else None
+        return first is not None and len(first.bursts) == len(self.bursts) and bool((first.spans == 1).all())
 
     @property
     def explained(self) -> float:
@@ -70,7 +102,8 @@ class Decision:
         starts = np.unique(np.concatenate([train.bursts.start for train in self.trains]))
         # Trains at the same time are there but once.
         extent = max(train.start + train.length for train in self.trains) - min(train.start for train in self.trains)
-        coverage = min(sum(train.length for train in self.trains), extent, self.busy) / self.busy
+        busy = self.busy - self.silent
+        coverage = min(sum(train.length for train in self.trains), extent, busy) / busy
         # Of these a few phases are missing, where one touches that of the other.
         there = spans.size / float(spans.sum())
         there = 1.0 if self.kind == "concurrent" and there > NEARLY else there
@@ -105,8 +138,9 @@ def decide(times: Floats, cumulative: Floats, alpha: float, width: float = 0.0) 
     if not sets or (width > 0 and too_coarse(times, cumulative, width)):
         return Decision("few", (), few_bursts(times, cumulative))
     search = _Search(times, cumulative, alpha, width, sets)
-    best = search.clearest() or search.resting()
-    loose = best is None or (len(best.trains) == 1 and best.main.jitter > ALIKE)
+    best = search.clearest()
+    loose = best is None or (len(best.trains) == 1 and best.main.jitter > ALIKE) or not search.stands(best, None)
+    best = (search.resting() if loose else None) or best
     line = spectral_line(times, cumulative, width) if loose else None
     if best is not None and search.stands(best, line):
         return search.completed(best)
@@ -137,16 +171,27 @@ class _Search:
         """Largest jitter of a train."""
         return ALIKE if in_units(self.times, self.cumulative) else MOST_JITTER
 
+    def silent(self, trains: list[PulseTrain]) -> float:
+        """Return the time in s of the silent pause between two trains; dense ones are the parts of two bursts."""
+        ends = [(one.start + one.length, other.start) for one, other in pairwise(trains)]
+        at = np.interp(ends, self.times, self.cumulative) if ends else np.zeros((0, 2))
+        quiet = [high - low for (low, high), (one, other) in zip(ends, at, strict=True) if high > low and one == other]
+        dense = max((float((one.bursts.end - one.bursts.start).sum()) / one.length for one in trains), default=1.0)
+        return quiet[0] if len(quiet) == 1 and dense <= MOST else 0.0
+
     def accepted(self, kind: str, own: Bursts, trains: list[PulseTrain], share: float) -> list[Decision]:
         """Return the decision for trains that may be stated, if they explain more than a share of a set of bursts."""
         shortest = FEWEST_BINS * self.width
-        good = tuple(one for one in trains if one.period >= shortest and one.jitter <= self.most_jitter)
-        kind = kind if len(good) > 1 else "drift" if good and good[0].drift else "one period"
-        found = Decision(kind, good, own, self.busy)
+        good = _lasting([one for one in trains if one.period >= shortest and one.jitter <= self.most_jitter])
+        found = Decision(
+            _kind(kind, good), tuple(good), own, self.busy, enough=-math.log(self.alpha), silent=self.silent(good)
+        )
         # As if all were as the median: small bursts that touch a larger one count as small.
         moved = sum(float(np.median(one.bursts.volume)) * len(one.bursts) for one in good)
-        enough = moved > SMALLEST_VOLUME * float(self.cumulative[-1]) and found.explained > share
-        return [found] if enough and found.gain >= -math.log(self.alpha) else []
+        enough = moved > SMALLEST * float(self.cumulative[-1]) and found.explained > share
+        # What is over in a hundredth of the run is the inside of a burst.
+        enough &= any(one.length >= SMALLEST * (self.times[-1] - self.times[0]) for one in good)
+        return [found] if enough and found.gain >= found.enough - (PROBABLE if found.whole else 0.0) else []
 
     def clearest(self) -> Decision | None:
         """Return the clearest of all decisions on regimes and on trains at the same time."""
@@ -156,7 +201,7 @@ class _Search:
         found = [one for own, trains in some for one in self.accepted("regimes", own, trains or [], 1 - MOST)]
         for own in self.sets[:MOST_SETS]:
             found += self.accepted("concurrent", own, concurrent_trains(own, MOST * self.busy, self.alpha), MOST)
-        return max(found, key=lambda one: one.clearness, default=None)
+        return max(found, key=lambda one: (one.gain >= one.enough, one.clearness), default=None)
 
     def resting(self) -> Decision | None:
         """Return all bursts as one train where, whatever their lengths are, the pauses between them are regular."""
@@ -178,16 +223,15 @@ class _Search:
             if near and line[1] < self.alpha * math.exp(-max(best.gain, 0.0)):
                 return False
         # Anything but one period of all bursts, none missing, is easily found in few intervals.
-        first = best.trains[0]
-        whole = first.missing == 0 and len(first.bursts) == len(best.bursts)
-        return whole or best.gain >= -2 * math.log(self.alpha)
+        return best.whole or best.gain >= -2 * math.log(self.alpha)
 
     def completed(self, best: Decision) -> Decision:
         """Return a decision with what lies beside its trains, whole cycles of intervals, and the cycle of sizes."""
         if best.kind != "concurrent":
-            trains = (*map(in_whole_periods, best.trains), *self._beside(best.trains))
-            own = tuple(joined(sorted(trains, key=lambda one: one.start)))
-            best = replace(best, trains=own, kind="regimes" if len(own) > 1 else best.kind)
+            trains = [*map(in_whole_periods, best.trains), *self._beside(best.trains)]
+            lasting = joined(_lasting(sorted(trains, key=lambda one: one.start)))
+            own = tuple(with_trend(one, self.alpha**2) for one in lasting)
+            best = replace(best, trains=own, kind=_kind("regimes", own))
         cycle = cycle_length(best.trains[0].bursts.volume, self.alpha**2) if len(best.trains) == 1 else None
         return replace(best, sets=self.sets, cycle=cycle)
 
@@ -205,6 +249,18 @@ class _Search:
                 inner = decide(*part, self.alpha, self.width or bin_width(*part))
                 found += inner.trains if inner.kind != "concurrent" else ()
         return found
+
+
+def _lasting(trains: list[PulseTrain]) -> list[PulseTrain]:
+    """Return regimes but those inside of a burst of a far slower neighbour, over in one period of it."""
+    far, beside = MOST_PERIODS * MOST_SPANS, [0.0, *(one.period for one in trains), 0.0]
+    slower = map(max, beside, beside[2:])
+    return [one for one, period in zip(trains, slower, strict=False) if period <= max(one.length, far * one.period)]
+
+
+def _kind(several: str, trains: Sequence[PulseTrain]) -> str:
+    """Return what trains are: several of a kind, or one."""
+    return several if len(trains) > 1 else "drift" if trains and trains[0].drift else "one period"
 
 
 def _evenness(bursts: Bursts) -> float:

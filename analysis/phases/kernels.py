@@ -126,9 +126,9 @@ a period, of one that hardly is one, and of the change from one interval to the 
 RANGE = 4.0
 """Range before anything is known of the mean of ln d, relative to its median, and of its drift over a stretch."""
 PRESENT_LAW = (12.0, 1.0)
-"""Beta law of the share of phases that are there."""
-FREE, STEADY, DRIFTING, MISSING = 0, 1, 2, 3
-"""Laws of a stretch: any intervals, one period, a period that drifts, and one with phases missing."""
+"""Beta law of the share of phases that are there, or not late."""
+FREE, STEADY, DRIFTING, MISSING, DELAYED = 0, 1, 2, 3, 4
+"""Laws of a stretch: any intervals, one period, one that drifts, one with phases missing, one with some delayed."""
 
 
 @compiled
@@ -159,9 +159,10 @@ def most_probable(positions: Rows, sums: Floats) -> tuple[Rows, Rows, Floats, fl
     ----------
     positions : int64 (m,)
         Where stretches may begin and end, from 0 to the number n of intervals.
-    sums : float64 (m, 7)
-        Sums up to each position: of the logarithms x of intervals, their squares, row times x; of the logarithms y of
-        intervals over their spans, and their squares; of intervals of several spans, and of what these could have been.
+    sums : float64 (m, 13)
+        Sums up to each position: of the logarithms x of intervals, their squares, row times x; then for phases missing
+        and for delayed ones the number of intervals that tell the period, of the logarithms of these over their spans,
+        their squares, of long intervals, and of what these could have been.
     """
     size = positions.size
     best = np.full(size, -np.inf)
@@ -169,16 +170,17 @@ def most_probable(positions: Rows, sums: Floats) -> tuple[Rows, Rows, Floats, fl
     before = np.full(size, -1)
     law = np.zeros(size, np.int64)
     gain = np.zeros(size)
-    values = np.zeros(MISSING + 1)
+    values = np.zeros(DELAYED + 1)
     (here, lost), log_range = PRESENT_LAW, math.log(RANGE)
     # A cut could be anywhere; a further law of a period, and a cut before a single interval, a pause, cost less.
-    cut, further = math.log(positions[-1]), math.log(MISSING)
+    cut, further = math.log(positions[-1]), math.log(DELAYED)
     both = math.lgamma(here + lost) - math.lgamma(here) - math.lgamma(lost)
     for to in range(1, size):
         for at in range(to):
             a, b = positions[at], positions[to]
             n = b - a
-            total, squares, turned, single, single_squares, long, ways = sums[to] - sums[at]
+            part = sums[to] - sums[at]
+            total, squares, turned = part[0], part[1], part[2]
             base = best[at] - (0.0 if at == 0 else further if n == 1 else cut) - 0.5 * math.log(n) - log_range
             within = max(squares - total * total / n, 0.0)
             values[:] = -np.inf
@@ -191,11 +193,14 @@ def most_probable(positions: Rows, sums: Floats) -> tuple[Rows, Rows, Floats, fl
                 slope = (turned - 0.5 * (a + b - 1) * total) / n
                 drifting = log_marginal(n - 2, max(within - slope * slope / lever, 0.0), STEADY_LAW)
                 values[DRIFTING] = drifting - 0.5 * math.log(lever) - log_range - further
-            if long > 0 and n > 2.2 * long:
-                within = max(single_squares - single * single / n, 0.0)
-                share = math.lgamma(here + n - long) + math.lgamma(lost + long) - math.lgamma(here + lost + n)
-                missing = log_marginal(n - 1, within, STEADY_LAW)
-                values[MISSING] = missing + both + share - ways - further
+            for law_of in (MISSING, DELAYED):
+                first = 3 + 5 * (law_of - MISSING)
+                told, own, own_squares, long, ways = part[first : first + 5]
+                if long > 0 and n > 2.2 * long and told >= 3:
+                    within = max(own_squares - own * own / told, 0.0)
+                    share = math.lgamma(here + n - long) + math.lgamma(lost + long) - math.lgamma(here + lost + n)
+                    alike = log_marginal(int(told) - 1, within, STEADY_LAW) + 0.5 * math.log(n / told)
+                    values[law_of] = alike + both + share - ways - further
             kind = np.argmax(values)
             if base + values[kind] > best[to]:
                 best[to] = base + values[kind]

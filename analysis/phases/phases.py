@@ -13,7 +13,7 @@ from ...signals.construction import StepSignal
 from ..results.result import Phase
 from .bins import bin_width
 from .bursts import ALIKE, FEWEST_BURSTS, Bursts, vertices
-from .decision import SMALLEST_VOLUME, Decision, decide
+from .decision import SMALLEST, Decision, decide
 from .kernels import longest_quiet
 
 BACKGROUND = 0.15
@@ -44,7 +44,7 @@ def with_edges(bursts: Bursts, times: Floats, cumulative: Floats) -> Bursts:
     volume = cumulative[top] - cumulative[foot]
     first, last = np.append(0, top), np.append(foot, times.size - 1)
     one, other = np.append(volume[0], volume), np.append(volume, volume[-1])
-    quiet = 0.5 * SMALLEST_VOLUME * np.minimum(one, other)
+    quiet = 0.5 * SMALLEST * np.minimum(one, other)
     low, high = longest_quiet(times, cumulative, first, np.maximum(last, first), quiet)
     background = cumulative[last] - cumulative[first] > BACKGROUND * (one + other)
     low, high = np.where(background, first, low), np.where(background, last, high)
@@ -93,7 +93,7 @@ def phases_of(decision: Decision, times: Floats, cumulative: Floats) -> Phases:
     Where a stretch was analysed alone, its own bursts take the place of those that it was found between.
     """
     found = reduce(_with_others, (*(train.bursts for train in decision.trains), decision.bursts))
-    if decision.trains and found.volume.sum() < (1 - SMALLEST_VOLUME) * cumulative[-1]:
+    if decision.trains and found.volume.sum() < (1 - SMALLEST) * cumulative[-1]:
         found = _with_others(found, max(decision.sets, key=lambda one: float(one.volume.sum())))
     rows = tuple(np.searchsorted(found.start, train.bursts.start) for train in decision.trains)
     edged = with_edges(found, times, cumulative) if len(found) else found

@@ -4,9 +4,24 @@ import math
 
 from ...model.quantities import percent_text, seconds_text
 from .bursts import FEWEST_BURSTS
+from .confidence import MOST_SETTLING, more_to_settle
 from .decision import Decision
 from .phases import Phases
 from .stretches import MOST_JITTER, PulseTrain
+
+
+def prospect(decision: Decision, width: float) -> str:
+    """Return a sentence on a period that is probable only, with its interval and what would settle it; else nothing.
+
+    `width` is that in s of the bins of a signal that is made of them, else 0.
+    """
+    more = more_to_settle(decision, width) if decision.trains else 0
+    if not more:
+        return ""
+    train = decision.main
+    low, high = map(seconds_text, train.interval())
+    text = f"About every {seconds_text(train.period)} ({low} … {high}), {len(train.bursts)} times"
+    return f"{text}; {more} more would settle it. " if more < MOST_SETTLING else f"{text}. "
 
 
 def reason(decision: Decision, phases: Phases, chosen: str = "the regime that moved most") -> str:
@@ -50,6 +65,8 @@ def _train(train: PulseTrain, phases: int) -> str:
         return f"{text} on average, drifting from {seconds_text(first)} to {seconds_text(last)}"
     if train.missing:
         return f"{text} or a multiple of it, {train.missing} missing between them"
+    if delayed := train.spans.size - train.intervals.size:
+        return f"{text} where nothing delays them, {delayed} delayed"
     return f"{text}, jitter {percent_text(train.jitter)}"
 
 

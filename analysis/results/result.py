@@ -12,6 +12,15 @@ from .parts import Period, PeriodMetrics, Phase, Regime, SamplingInfo
 __all__ = ["Period", "PeriodMetrics", "PeriodResult", "Phase", "Regime", "SamplingInfo"]
 
 
+CERTAIN, KNOWN = 0.9, 0.1
+"""Least confidence in a period that is certain, and half of its interval at most, as a share of it."""
+
+
+def is_certain(confidence: float, error: float) -> bool:
+    """Tell whether a period is certain, given how sure of it one is and half of its interval, as a share of it."""
+    return confidence >= CERTAIN and error <= KNOWN
+
+
 @dataclass(frozen=True, repr=False, kw_only=True)
 class PeriodResult(Record):
     """The verdict of one method on one signal; `to_dict` gives its entry in the document of ``iostrata periods``.
@@ -28,6 +37,9 @@ class PeriodResult(Record):
         Uncertainty of the period, in s.
     confidence : float
         In [0, 1]: how sure the method is of the period that it names; 0 where it names none.
+    grade : str
+        "certain" where the confidence is at least 0.9 and the interval within a tenth of the period, else "probable";
+        "none" without a period.
     recurrence, jitter : float or None
         Mean time between the starts of phases in s, and its coefficient of variation; from four phases on.
     periods : tuple of Period
@@ -46,7 +58,7 @@ class PeriodResult(Record):
         What the verdict rests on; see `iostrata.analysis.results`.
     """
 
-    ENTRIES: ClassVar = ("periodic", "period", "period_interval", "frequency", "confidence", ...)
+    ENTRIES: ClassVar = ("periodic", "grade", "period", "period_interval", "frequency", "confidence", ...)
 
     recurrence: float | None
     jitter: float | None
@@ -83,6 +95,14 @@ class PeriodResult(Record):
     def confidence(self) -> float:
         """How sure the method is of the period that it names, in [0, 1]; 0 where it names none."""
         return self.periods[0].confidence if self.periods else 0.0
+
+    @property
+    def grade(self) -> str:
+        """How sure, in a word: "certain", "probable" or "none"."""
+        if not self.periods:
+            return "none"
+        low, high = self.periods[0].period_interval
+        return "certain" if is_certain(self.confidence, 0.5 * (high - low) / self.periods[0].period) else "probable"
 
     @property
     def on_bins(self) -> bool:

@@ -16,6 +16,7 @@ from .irregular_bursts import BURSTS
 from .noise import NOISES, late_sampler, noise, rounded_counter
 from .regimes_with_noise import noisy_regimes
 from .signal_input import NO_PERIOD, SignalInput, as_samples
+from .weak_points import WEAK
 
 #: Seeds of the figures begin here; those of tuning lie below.
 FIRST_SEED = 12_000_000
@@ -126,6 +127,7 @@ def catalogue() -> dict[str, InputClass]:
         classes.append(InputClass(f"{family}/{count}, harder", family, partial(harder_input, count=count)))
     classes.append(InputClass("null/wandering interval, steps", "null", wandering_input))
     classes += [InputClass(name, family, one_period.plain, make) for name, family, make in first_study()]
+    classes += [InputClass(f"weak/{name}", family, make) for name, (family, make) in WEAK.items()]
     return {one.name: one for one in classes}
 
 

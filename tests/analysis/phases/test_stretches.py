@@ -6,12 +6,12 @@ import math
 import numpy as np
 import pytest
 from iostrata.analysis.phases.bursts import Bursts
-from iostrata.analysis.phases.kernels import DRIFTING, FREE, MISSING, STEADY
+from iostrata.analysis.phases.kernels import DELAYED, DRIFTING, FREE, MISSING, STEADY
 from iostrata.analysis.phases.stretches import spans_of, stretches, trains_of
 
 
 def divided(intervals: np.ndarray) -> list[tuple[int, int, int]]:
-    return [part[:3] for part in stretches(intervals, spans_of(intervals))]
+    return [part[:3] for part in stretches(intervals, *spans_of(intervals))]
 
 
 def bursts_of(intervals: np.ndarray) -> Bursts:
@@ -32,11 +32,36 @@ def test_missing_phases_and_drift_are_told() -> None:
     assert [law for _, _, law in divided(10.0 * np.exp(np.linspace(0, 0.4, 30)))] == [DRIFTING]
 
 
+def test_delays_leave_the_period_and_are_counted() -> None:
+    random = np.random.default_rng(0)
+    late = random.random(60) < 0.3
+    intervals = 10 * (1 + 0.01 * random.normal(size=60)) + np.where(late, random.uniform(2, 15, 60), 0.0)
+    assert [law for _, _, law in divided(intervals)] == [DELAYED]
+    (train,) = trains_of(bursts_of(intervals)) or []
+    assert train.period == pytest.approx(10.0, rel=0.01)
+    assert train.spans.size - train.intervals.size == late.sum()
+
+
+def test_intervals_that_swing_slowly_are_one_period() -> None:
+    random = np.random.default_rng(1)
+    intervals = 10 * (1 + 0.25 * np.sin(np.arange(60) / 8)) * (1 + 0.02 * random.normal(size=60))
+    (train,) = trains_of(bursts_of(intervals)) or []
+    assert train.period == pytest.approx(intervals.mean())
+    # Neighbours are alike, so that they tell less of the mean than as many independent ones.
+    assert train.memory > 0.8
+    assert train.error > 3 * 2 * train.jitter / math.sqrt(60)
+
+
+def test_the_last_burst_of_a_short_stretch_may_be_the_first_of_the_next() -> None:
+    trains = trains_of(bursts_of(np.array([1.1] * 3 + [0.5] * 8))) or []
+    assert [(train.period, len(train.bursts)) for train in trains] == [(pytest.approx(1.1), 4), (pytest.approx(0.5), 8)]
+
+
 def test_random_intervals_are_free() -> None:
     periodic = 0
     for seed in range(100):
         intervals = np.random.default_rng(seed).gamma(2.0, 1.0, 40)
-        parts = stretches(intervals, spans_of(intervals))
+        parts = stretches(intervals, *spans_of(intervals))
         periodic += any(gain > math.log(100) + 2 * math.log(40) for *_, law, gain in parts if law != FREE)
     assert periodic <= 1
 
@@ -69,6 +94,6 @@ def test_no_other_division_is_more_probable() -> None:
     assert best == [(0, 4, STEADY), (4, 8, STEADY)]
     gains = {}
     for cut in range(3, 6):
-        parts = [stretches(part, np.ones(part.size)) for part in (intervals[:cut], intervals[cut:])]
+        parts = [stretches(part, *spans_of(part)) for part in (intervals[:cut], intervals[cut:])]
         gains[cut] = sum(gain for *_, gain in itertools.chain(*parts))
     assert max(gains, key=lambda cut: gains[cut]) == 4

@@ -12,6 +12,7 @@ from iostrata.analysis.results.parts import PeriodMetrics, SamplingInfo
 
 KEYS = [
     "periodic",
+    "grade",
     "period_s",
     "period_interval_s",
     "frequency_hz",
