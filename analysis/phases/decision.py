@@ -12,6 +12,7 @@ from ...model.arrays import Floats
 from .bins import FEWEST_BINS, bin_width, in_units, too_coarse
 from .bursts import (
     ALIKE,
+    FEWEST_BURSTS,
     MOST,
     MOST_PERIODS,
     MOST_SETS,
@@ -207,7 +208,8 @@ class _Search:
         """Return all bursts as one train where, whatever their lengths are, the pauses between them are regular."""
         bursts = self.sets[0]
         pauses = bursts.start[1:] - bursts.end[:-1]
-        if pauses.min() <= 0:
+        # Fewer are often alike in a signal of few bins, which is not seen to be one.
+        if len(bursts) < 2 * FEWEST_BURSTS or pauses.min() <= 0:
             return None
         for train in trains_of(replace(bursts, start=np.append(0.0, np.cumsum(pauses)))) or []:
             regular = len(train.bursts) == len(bursts) and train.jitter <= ALIKE
