@@ -75,7 +75,7 @@ class Decision:
     enough: float = 0.0
     silent: float = 0.0
 
-    @property
+    @cached_property
     def main(self) -> PulseTrain:
         """The regime that moved most of those with evidence of their own, or the first train; there must be one."""
         if self.kind == "concurrent":
@@ -96,7 +96,7 @@ class Decision:
         first = self.trains[0] if self.trains else None
         return first is not None and len(first.bursts) == len(self.bursts) and bool((first.spans == 1).all())
 
-    @property
+    @cached_property
     def explained(self) -> float:
         """Share of the bursts that are in trains, times that of the time, times that of phases that are there."""
         spans = np.concatenate([train.spans for train in self.trains])

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -43,7 +44,7 @@ class PulseTrain:
     gain: float
     drifts: bool = False
 
-    @property
+    @cached_property
     def intervals(self) -> Floats:
         """Times between bursts in s, over the periods that they span, without those to bursts that are late."""
         told = self.spans == np.rint(self.spans)
@@ -69,18 +70,18 @@ class PulseTrain:
         """Number of phases that are missing."""
         return int(np.sum(self.spans[self.spans == np.rint(self.spans)] - 1))
 
-    @property
+    @cached_property
     def drift(self) -> float:
         """Logarithm of the interval at the end over that at the start, by a line through all; 0 where none drifts."""
         rows = np.arange(self.intervals.size) - 0.5 * (self.intervals.size - 1)
         return float(rows @ np.log(self.intervals) / (rows @ rows)) * rows.size if self.drifts else 0.0
 
-    @property
+    @cached_property
     def steady(self) -> Floats:
         """The intervals in s without their drift."""
         return np.asarray(self.intervals * np.exp(-self.drift / self.intervals.size * np.arange(self.intervals.size)))
 
-    @property
+    @cached_property
     def jitter(self) -> float:
         """Coefficient of variation of the intervals, about the drift."""
         return float(self.steady.std() / self.steady.mean())
@@ -90,7 +91,7 @@ class PulseTrain:
         """What the bursts moved."""
         return float(self.bursts.volume.sum())
 
-    @property
+    @cached_property
     def memory(self) -> float:
         """Autocorrelation of the intervals with the next ones, about the drift; 0 where it may be chance (5 %).
 
@@ -100,7 +101,7 @@ class PulseTrain:
         found = float(off[1:] @ off[:-1]) / max(float(off @ off), np.finfo(np.float64).tiny)
         return min((found + 1 / n) / (1 - 4 / n), NEARLY) if n > 4 and found > 1.64 / math.sqrt(n) else 0.0
 
-    @property
+    @cached_property
     def error(self) -> float:
         """Half of the 95 % confidence interval of the period, as a share of it: t_{0.975} · jitter / √m.
 
