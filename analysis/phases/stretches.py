@@ -235,7 +235,8 @@ def stretches(intervals: Floats, spans: Floats, late: Mask) -> list[tuple[int, i
     columns = (logs, logs**2, logs * np.arange(n), *missing, *delayed)
     positions = _positions(logs)
     sums = np.zeros((positions.size, len(columns)))
-    np.cumsum(np.add.reduceat(np.column_stack(columns), positions[:-1]), axis=0, out=sums[1:])
+    for place, column in enumerate(columns):
+        np.cumsum(np.add.reduceat(column, positions[:-1], dtype=np.float64), out=sums[1:, place])
     rows, law, gain, evidence = most_probable(positions, sums)
     # Where each interval differs from the one before by a random factor, no period lasts.
     wandering = log_marginal(n - 1, float(np.sum(np.diff(logs) ** 2)), kernels.WANDERING_LAW)
