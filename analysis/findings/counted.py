@@ -11,6 +11,7 @@ from ...layers.selection.window import sums_by
 from ...layers.summary.counted import KINDS, RankTimes
 from ...layers.trace import Trace
 from ...model.arrays import Ints, Mask
+from ...model.codes import MOST_BYTES
 from ...model.recording import Counters
 from .facts import FILES_SHOWN, KIB, RANKS_SHOWN, Match, distinct_names
 
@@ -90,7 +91,9 @@ class CountedFacts(RankTimes):
             known = group.rows & (rank < 0)
             who, own = self.counters.count(f"{which}_rank")[known], self.counters.count(f"{which}_rank_bytes")[known]
             # What a rank moved is of both directions.
-            own = np.minimum((own * (moved[known] / np.maximum(group.of_both[known], 1))).astype(int), moved[known])
+            own = np.minimum(own * (moved[known] / np.maximum(group.of_both[known], 1)), moved[known])
+            # Counters of a damaged log may be anything.
+            own = np.clip(np.nan_to_num(own), 0, MOST_BYTES).astype(int)
             np.add.at(by_rank, np.clip(who, 0, len(by_rank) - 1), own)
         total, most = int(moved.sum()), int(by_rank.argmax())
         return total, most if total else -1, min(total, int(by_rank.max(initial=0)))
