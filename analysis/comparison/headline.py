@@ -85,11 +85,12 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
         text += f" on rank {rank}, {seconds_text(mean)} on average"
     text += ")"
     cost = trace.calls.cost
+    threads = ""
     if cost is not None and cost.other_threads_io.any():
         beside = float(cost.other_threads_io.max())
-        text += f"; other threads are in I/O for {seconds_text(beside)} beside the first one of a rank"
+        threads = f"; other threads are in I/O for {seconds_text(beside)} beside the first one of a rank"
         if not longest:
-            return Headline(text, longest, share, run_s, mean, rank, None, None, None, "", basis)
+            return Headline(text + threads, longest, share, run_s, mean, rank, None, None, None, "", basis)
     causes = [] if share < _LITTLE else _causes(findings, longest)
     gain, reason, finding = None, "", None
     if causes:
@@ -99,10 +100,10 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
         most = seconds_text(min(longest, sum(one.cost_s or 0.0 for one in causes)), 2)
         text += f": {layer}, since {wrong}; {helps} could save {seconds_range_text(*gain) if gain else f'up to {most}'}"
     else:
-        layer, what = _longest(trace)
-        text += f", most of it {what}" if layer else ""
+        layer, what = _longest(trace, None if mean is None else mean * trace.ranks)
+        text += f", {what}" if layer else ""
         text += "; little to gain there" if share < _LITTLE and longest > 0 else ""
-    text += _unseen(trace)
+    text += threads + _unseen(trace)
     return Headline(text, longest, share, run_s, mean, rank, layer, finding, gain, reason, basis)
 
 
@@ -121,8 +122,11 @@ def _measured(trace: Trace) -> tuple[float, float | None, int | None, str] | Non
     took = trace.calls.blocking.lengths(processes) / trace.definitions.clock.ticks_per_second
     if not took.any():
         return None
-    rank = int(trace.definitions.groups.rank[took.argmax()])
-    return float(took.max()), float(took.sum()) / max(1, trace.ranks), rank if rank >= 0 else None, "operations"
+    ranks = trace.definitions.groups.rank
+    rank = int(ranks[took.argmax()])
+    # Block devices are a process of their own, beside the ranks.
+    of_ranks = took[ranks >= 0] if rank >= 0 else took
+    return float(took.max()), float(of_ranks.sum()) / max(1, trace.ranks), rank if rank >= 0 else None, "operations"
 
 
 def _counted(facts: CountedFacts) -> tuple[float, None, int | None, str]:
@@ -171,8 +175,11 @@ def _gain_of(causes: Sequence[Finding]) -> tuple[float, float] | None:
     return (sum(one[0] for one in known), sum(one[1] for one in known)) if len(known) == len(causes) else None
 
 
-def _longest(trace: Trace) -> tuple[str | None, str]:
-    """Return the layer whose calls of one kind take longest, summed over ranks, and their name."""
+def _longest(trace: Trace, io_s: float | None) -> tuple[str | None, str]:
+    """Return the layer whose calls of one kind take longest, summed over ranks, and whether they are most of the I/O.
+
+    Where it is not known how long all ranks are in I/O, the kinds of all layers together stand for it.
+    """
     took: dict[tuple[str, str], float] = {}
     for layer in trace.layers.values():
         for direction in layer.directions:
@@ -185,7 +192,8 @@ def _longest(trace: Trace) -> tuple[str | None, str]:
             took[one.layer, one.kind.replace("_", " ")] = one.summed_s
     # The highest layer comes first where a lower one takes as long.
     (name, kind), most = max(took.items(), key=lambda item: item[1], default=(("", ""), 0.0))
-    return (name, f"{name} {kind}") if most > 0 else (None, "")
+    part = "most of it" if most > 0.5 * (sum(took.values()) if io_s is None else io_s) else "the largest part of it"
+    return (name, f"{part} {name} {kind}") if most > 0 else (None, "")
 
 
 def _unseen(trace: Trace) -> str:

@@ -53,6 +53,15 @@ def test_what_is_too_little_to_matter_is_said_to_be(tmp_path):
     assert (found.finding, found.gain_s) == (None, None)
 
 
+@pytest.mark.parametrize(("reads", "part"), [(1, "most of it"), (2, "the largest part of it")])
+def test_most_is_more_than_half_and_else_it_is_the_largest_part(tmp_path, reads, part):
+    write = ["POSIX,0,write,0,2.5,9,/run/a", "POSIX,1,write,0,2.5,9,/run/b"]
+    read = [f"POSIX,{rank},read,3,{3 + reads},9,/run/a" for rank in range(2)]
+    other = [f"ISOC,{rank},read,6,7,9,/run/c" for rank in range(2)]
+    found = told(table(tmp_path / "run.csv", [*write, *read, *other, "POSIX,0,write,99,99.1,9,/run/a"]))
+    assert f", {part} POSIX writes" in found.text
+
+
 @pytest.mark.parametrize("archive", ["ckpt4", "ncckpt4", "ior384", "mixed4", "nonblocking4"])
 def test_no_more_can_be_saved_than_there_is_to_pay(fixtures, archive):
     trace = open_trace(fixtures / archive)

@@ -3,6 +3,7 @@
 import iostrata
 import otf2
 import pytest
+from iostrata.analysis.comparison.headline import headline_of
 from iostrata.analysis.findings import find
 from iostrata.cli import main
 from otf2.enums import (
@@ -46,6 +47,9 @@ def folder(tmp_path):
 def test_a_device_is_a_layer_below_posix_and_no_rank(folder, engine):
     trace = iostrata.open_trace(folder, engine=engine)
     assert list(trace.layers) == ["POSIX", "block_io"]
+    headline = headline_of(trace, ())
+    assert headline.mean_io_s == headline.io_s, "one rank: the device adds nothing to its mean"
+    assert "most of it POSIX writes" in headline.text
     assert (trace.ranks, trace.definitions.groups.rank.tolist()) == (1, [0, -1])
     assert trace.set_aside.operations == 0
     assert {name: layer.statistics("write").bytes for name, layer in trace.layers.items()} == {
