@@ -17,6 +17,8 @@ from .facts import FILES_SHOWN, KIB, RANKS_SHOWN, Match, distinct_names
 
 SMALL_CLASSES: Final = ("0_100", "100_1k", "1k_10k")
 """Classes of sizes in which all requests are small."""
+EACH: Final = 0.9
+"""As many seeks or flushes as requests, of which a few at the begin or the end have none."""
 _ORDER: Final = ("PnetCDF", "HDF5", "MPI-IO", "POSIX")
 """Layers that call those after them on the same file."""
 
@@ -276,14 +278,16 @@ def pattern_text(group: CountedGroup, flushes: bool = True) -> str:
         size, often = next(iter(group.commonest.items()))
         told.append(f"{min(often, group.operations):,} of {size:,} B")
     if 2 * group.sum("seeks") >= group.operations:
-        told.append("a seek before each" if group.sum("seeks") >= 0.9 * group.operations else "many seeks")
-    if flushes and group.direction == "write" and 2 * group.sum("fsyncs", "fdsyncs", "syncs") >= group.operations:
-        told.append("a flush after each")
+        told.append("a seek before each" if group.sum("seeks") >= EACH * group.operations else "many seeks")
+    flushed = group.sum("fsyncs", "fdsyncs", "syncs") if flushes and group.direction == "write" else 0
+    if 2 * flushed >= group.operations:
+        told.append("a flush after each" if flushed >= EACH * group.operations else "many flushes")
     # Of a few requests a rank the first ones are most.
     often = group.operations >= 4 * int(group.openers.sum())
     if often and group.has("consec_{}s") and 2 * group.sum("consec_{}s") < group.operations:
         stride = stride_of(group)
-        told.append(f"none follows the one before, the next is {stride:,} B further" if stride else "out of sequence")
+        none = "few follow" if group.sum("consec_{}s") else "none follows"
+        told.append(f"{none} the one before, the next is {stride:,} B further" if stride else "out of sequence")
     return f" ({', '.join(told)})" if told else ""
 
 

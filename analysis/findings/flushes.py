@@ -6,7 +6,7 @@ import numpy as np
 
 from ...model.codes import IoMode
 from ...model.quantities import bytes_text, counted, seconds_text
-from .counted import CountedFacts, pattern_text
+from .counted import EACH, CountedFacts, pattern_text
 from .facts import Facts, Match
 from .rule import finding
 
@@ -19,10 +19,11 @@ def _flushes_counted(counters: CountedFacts, *, least_share: float, least_s: flo
         if group.direction != "write" or share < least_share or counters.longest(group.rows, "write")[0] < least_s:
             continue
         each = bytes_text(group.bytes / group.operations)
+        after = "each" if share >= EACH else "each flush"
         yield counters.match(
             group,
             f"{counted(flushes, 'flush', 'flushes')} beside {counted(group.operations, 'write')} of {each} on average: "
-            f"{group.layer} waits for the storage after each{pattern_text(group, flushes=False)}",
+            f"{group.layer} waits for the storage after {after}{pattern_text(group, flushes=False)}",
             {"flushes": flushes, "operations": group.operations, "share": share},
             share=share,
         )

@@ -104,6 +104,16 @@ def test_what_is_planted_comes_first_with_its_file_rank_and_cost(findings, first
     assert 0 < one.cost_s <= given.get("slowest_rank_time", 2.0)
 
 
+@pytest.mark.parametrize(
+    ("flushes", "told", "beside"),
+    [(4096, "after each (", "a flush after each"), (2600, "after each flush (", "many flushes")],
+)
+def test_flushes_follow_each_write_only_where_there_are_as_many(findings, flushes, told, beside):
+    found, _ = findings({POSIX: [shared(size=2048, fsyncs=flushes)]})
+    assert f"waits for the storage {told}" in found["flush-dominates"].text
+    assert beside in found["small-requests"].text
+
+
 def test_pieces_below_collective_calls_of_one_aggregator(findings):
     above = {"coll_writes": 64, "bytes_written": 2**24, "size_write_100k_1m": 64, "slowest_rank_bytes": 2**18}
     upper = made.counters(MPIIO, FILE, -1, **above, **times("write", 640.0, 10.0))
