@@ -19,6 +19,9 @@ _MUCH: Final = 0.25
 _MATTERS: Final = 0.01
 """Share of the interval from which on the longest iteration is worth a word where none stands out."""
 
+_RANKS_SHOWN: Final = 6
+"""Ranks at one distance of which more are not named each."""
+
 
 def loop_text(loop: Loop, loops: Sequence[Loop], folder: str = "", file: str | None = None) -> str:
     """Return a loop such as ``8 × (4 × write 1 MiB, flush)``; names of files without a `folder`."""
@@ -136,13 +139,19 @@ def size_text(size: int) -> str:
 def ranks_text(ranks: Sequence[int], of: int) -> str:
     """Return ranks as ranges: ``ranks 0–3, 7``; ``all 8 ranks``, or ``both ranks``, where there are no others.
 
+    Many at one distance are told by the first two and the last.
+
     Nothing where they are not known.
 
     >>> ranks_text((0, 1, 2, 5), 8), ranks_text((3,), 8), ranks_text((0, 1), 2)
     ('ranks 0–2, 5', 'rank 3', 'both ranks')
+    >>> ranks_text(range(40, 1280, 40), 1280)
+    'ranks 40, 80, …, 1240'
     """
     if len(ranks) == of and of > 1:
         return "both ranks" if of == 2 else f"all {of} ranks"
+    if len(ranks) > _RANKS_SHOWN and ranks[1] - ranks[0] > 1 and len(set(np.diff(ranks).tolist())) == 1:
+        return f"ranks {ranks[0]}, {ranks[1]}, …, {ranks[-1]}"
     parts: list[list[int]] = []
     for one in ranks:
         if parts and parts[-1][-1] == one - 1:

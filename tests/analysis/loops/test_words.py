@@ -130,5 +130,12 @@ def test_a_loop_of_one_step_within_is_that_step():
     assert body_text(replace(outer, body=steps), [inner], "/run/") == "open out, 61 × write 512 KiB"
 
 
+def test_many_ranks_at_one_distance_are_told_in_short_and_others_whole():
+    assert ranks_text(range(0, 70, 10), 80) == "ranks 0, 10, …, 60"
+    assert ranks_text(range(0, 60, 10), 80) == "ranks 0, 10, 20, 30, 40, 50"
+    assert ranks_text((0, 10, 20, 30, 40, 50, 61), 80) == "ranks 0, 10, 20, 30, 40, 50, 61"
+    assert ranks_text(range(1, 8), 80) == "ranks 1–7"
+
+
 def test_ranks_that_are_not_known_are_not_told():
     assert ranks_text((), 8) == ""
