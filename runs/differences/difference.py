@@ -78,11 +78,14 @@ class Difference:
     def smaller(self) -> tuple[Change, ...]:
         """The changes that do not matter but can be distinguished in three digits."""
         known = {one.layer for one in self.changes if one.id == "iteration-time"}
+        told = "".join(one.text for one in self.mattering[:1])
         return tuple(
             one
             for one in self.changes
             if not one.matters
             and one.size >= _VISIBLE
+            # What the first one cost stands behind it.
+            and one.text not in told
             # Iterations tell it better.
             and not (one.id in ("time", "bandwidth") and one.p_value is None and one.layer in known)
         )

@@ -149,6 +149,16 @@ def test_the_cost_of_the_first_change_is_told_with_the_interval_of_the_test():
     assert found.changes[0].text.endswith(f". {cost.text}")
 
 
+def test_what_stands_behind_the_first_change_is_not_told_again_as_chance():
+    rng = np.random.default_rng(1)
+    small = [STEPS[0], ["POSIX", "write", 4096, "/run/a/dump.*", 1024]]
+    found = diff_runs([run(rng, jitter=0.5)], [run(rng, jitter=0.5, steps=small, slower=1.4)])
+    first = found.mattering[0].text
+    again = [one for one in found.changes if not one.matters and one.text in first]
+    assert again
+    assert not set(again) & set(found.smaller)
+
+
 def test_how_long_flushes_take_is_no_change_of_single_runs():
     """They wait for whatever a device has to write: equal runs differed by a factor of 12."""
     flush = [*STEPS, ["POSIX", "flush", None, "/run/a/dump.*", 1]]
