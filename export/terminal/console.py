@@ -189,7 +189,8 @@ def print_recording(recording: Recording, console: Console) -> None:
     if recording.handles == "inferred":
         said.append("handles are inferred from names of files")
     if said:
-        print_paragraph(printable(f"{recording.recorder}, {'; '.join(said)}"), console, "dim", indent=0)
+        sign = "," if recording.missing else ":"
+        print_paragraph(printable(f"{recording.recorder}{sign} {'; '.join(said)}"), console, "dim", indent=0)
 
 
 def print_counters(

@@ -2,6 +2,7 @@
 
 from io import StringIO
 
+import pytest
 from iostrata.export.terminal.console import damage_summary, print_damage, print_recording, stdout_console
 from iostrata.model.codes import MOST_EVENTS
 from iostrata.model.recording import Recording
@@ -27,3 +28,16 @@ def test_what_a_file_claims_to_be_kept_of_another_recorder_does_not_act_on_the_t
     print_damage(DamageReport(1, 1, (), irregular={"rows \x1b[2J": 3}), stdout_console(stream))
     assert "\x1b" not in stream.getvalue()
     assert stream.getvalue().count(r"\x1b[2J") == 2
+
+
+@pytest.mark.parametrize(
+    ("recording", "line"),
+    [
+        (Recording(recorder="DFTracer", handles="inferred"), "DFTracer: handles are inferred from names of files"),
+        (Recording(recorder="X", offsets=False), "X, not recorded: offsets"),
+    ],
+)
+def test_what_a_recorder_does_not_tell_is_a_sentence_of_its_own(recording, line):
+    stream = StringIO()
+    print_recording(recording, stdout_console(stream))
+    assert stream.getvalue().strip() == line
