@@ -21,6 +21,10 @@ _OF_IO: Final = 0.1
 """Share of the I/O from which on a finding is its cause, where it is less than a warning."""
 _EVEN: Final = 0.8
 """Of what the rank longest in I/O spends there, the mean over ranks: above, one number tells of both."""
+_ONE_TIME: Final = ("small-requests", "flush-dominates")
+"""Causes whose time counters hold as one, so that nothing tells which of them it is."""
+_ALIKE: Final = 0.9
+"""Of what one of these costs: where another costs as much, both are named."""
 _NAMED: Final = 4
 """More ranks than these are not named."""
 
@@ -96,7 +100,7 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
     if causes:
         layer: str | None = causes[0].layer
         finding, gain, reason = causes[0].id, _gain_of(causes), causes[0].gain_reason
-        wrong, helps = _why(causes)
+        wrong, helps = _why(causes, findings)
         most = seconds_text(min(longest, sum(one.cost_s or 0.0 for one in causes)), 2)
         text += f": {layer}, since {wrong}; {helps} could save {seconds_range_text(*gain) if gain else f'up to {most}'}"
     else:
@@ -159,14 +163,27 @@ def _causes(findings: Sequence[Finding], io_s: float) -> list[Finding]:
     return [found, *(one for one in others if way and one.evidence.get("direction") not in (way, None))]
 
 
-def _why(causes: Sequence[Finding]) -> tuple[str, str]:
-    """Return what is wrong and what helps, in words, of findings of one kind."""
+def _why(causes: Sequence[Finding], findings: Sequence[Finding]) -> tuple[str, str]:
+    """Return what is wrong and what helps, in words, of findings of one kind and of those that share their time."""
     first = causes[0]
     told: defaultdict[str, Any] = defaultdict(str, first.evidence)
     told["who"] = named_ranks(list(first.ranks)) if 0 < len(first.ranks) <= _NAMED else "few ranks"
     told["direction"] = " and ".join(f"{one.evidence.get('direction', 'call')}s" for one in reversed(causes))
-    wrong, _, helps = rule_of(first.id).in_short.partition(";")
-    return wrong.format_map(told), helps.strip()
+    wrong, _, helps = zip(*(rule_of(one).in_short.partition(";") for one in _of_one_time(first, findings)), strict=True)
+    return " and ".join(wrong).format_map(told), " and ".join(map(str.strip, helps))
+
+
+def _of_one_time(first: Finding, findings: Sequence[Finding]) -> list[str]:
+    """Return the id of a finding, among those of others that counters hold the same time for where there are any."""
+    seconds, least = first.evidence.get("slowest_s"), _ALIKE * (first.cost_s or 0.0)
+    if seconds is None or first.id not in _ONE_TIME:
+        return [first.id]
+    ids = {
+        one.id
+        for one in findings
+        if one.layer == first.layer and one.evidence.get("slowest_s") == seconds and (one.cost_s or 0.0) >= least
+    }
+    return [one for one in _ONE_TIME if one in ids]
 
 
 def _gain_of(causes: Sequence[Finding]) -> tuple[float, float] | None:

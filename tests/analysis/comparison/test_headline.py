@@ -90,6 +90,24 @@ def test_counters_tell_the_slowest_rank_and_no_mean_also_where_the_heat_map_ends
     assert (found.io_s, found.mean_io_s, found.rank, found.basis) == (5.0, None, 1, "counters")
 
 
+@pytest.mark.parametrize(
+    ("size", "flushes", "text"),
+    [
+        (1000, 4000, "since requests are small and flushes take long; larger ones and fewer flushes"),
+        (2_000_000, 4000, "since flushes take long; fewer flushes"),
+        (1000, 0, "since requests are small; larger ones"),
+    ],
+)
+def test_causes_that_counters_hold_one_time_for_are_both_named(tmp_path, size, flushes, text):
+    bins = "size_write_100_1k" if size <= 1000 else "size_write_1m_4m"
+    counted = {"writes": 4000, "bytes_written": 4000 * size, bins: 4000, "consec_writes": 3998, "fsyncs": flushes}
+    times = {"write_time": 9.0, "slowest_rank_time": 5.0, "write_start_timestamp": 1.0, "write_end_timestamp": 9.0}
+    path = tmp_path / "run.darshan"
+    records = [made.counters(("POSIX", 4), 5, -1, **counted, **times, slowest_rank=1)]
+    path.write_bytes(bytes(made.DarshanLog(modules={"POSIX": (4, records)}, names={5: "/scratch/data"}, length=10.0)))
+    assert f"{text} could save up to 5 s" in told(open_trace(path)).text
+
+
 @pytest.mark.recordings
 @pytest.mark.parametrize(("off", "on"), [("pair_strided_coll", "pair_strided_indep"), ("pair_ompio", "pair_romio")])
 def test_what_a_knob_saved_is_within_what_was_foretold_without_it(recordings, off, on):
