@@ -142,7 +142,7 @@ def split_requests(
     Notes
     -----
     :Why: A buffer or a stripe cuts them; each piece has its latency.
-    :How it is measured: Operations of the lower layer inside one of the upper.
+    :How it is measured: Operations of the lower layer inside one of the upper, unless one of them moves 90 % of it.
     :When it is wrong: Pieces that go to several servers at once are meant to be.
     :What helps: Raise the buffer that cuts them: cb_buffer_size, ind_wr_buffer_size (ROMIO), io_ompio_bytes_per_agg
         (OMPIO), H5Pset_buffer; align to the stripe: lfs setstripe -S, H5Pset_alignment.

@@ -117,6 +117,8 @@ def union_inside(traffic: TraceBlock, ancestor: Ints, rows: Rows) -> int:
     return int((last - first).sum())
 
 
+_WHOLE: Final = 0.9
+"""Share of a request from which on a piece is as good as all of it."""
 ALIGNMENT: Final = 4096
 """Where a request that begins at a multiple of it counts as aligned."""
 _MOST_STEPS: Final = 1 << 16
@@ -460,9 +462,12 @@ class FlowSums(Sums):
 
 
 def split_operations(rows: FlowRows, least: float, pieces: float) -> Mask:
-    """Return which upper operations of at least a size became several smaller ones beneath, bool (m,)."""
+    """Return which upper operations of at least a size became several smaller ones beneath, bool (m,).
+
+    One that moves nearly all in one piece does not: small ones beside it are the headers of a format.
+    """
     moved = rows.traffic.moved.astype(np.float64)
     largest = np.zeros(len(rows.upper))
     np.maximum.at(largest, rows.above, moved[rows.beneath])
     request = moved[rows.upper]
-    return np.asarray((request >= least) & (rows.fan >= pieces) & (largest < request))
+    return np.asarray((request >= least) & (rows.fan >= pieces) & (largest < _WHOLE * request))

@@ -178,6 +178,18 @@ def test_split_requests(written, pieces):
         assert evidence["largest_piece"] == 2**18
 
 
+@pytest.mark.parametrize(("header", "split"), [(616, False), (2**19, True)])
+def test_a_header_beside_a_whole_request_is_no_split(written, header, split):
+    file = written.file("/s/a")
+    upper = written.handle(file, written.mpi)
+    lower = written.handle(file, written.posix, upper)
+    for start in range(0, 5000, 1000):
+        written.operate(0, upper, WRITE, start, start + 900, 2**20)
+        written.operate(0, lower, WRITE, start + 10, start + 90, header)
+        written.operate(0, lower, WRITE, start + 110, start + 890, 2**20 - header)
+    assert ("split-requests" in written.findings()) is split
+
+
 @pytest.mark.parametrize("share", [0.9, 0.4])
 def test_imbalance(written, share):
     handle = written.handle(written.file("/s/a"), written.posix)
