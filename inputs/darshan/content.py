@@ -13,7 +13,7 @@ from ...model.recording import Counters, Rows
 from ...model.stream.damage import LocationDamage
 from ..rows import check_processes, lost
 from .counters import Ids, read_counters, read_mpi, read_stripes, transfers
-from .log import Log, is_darshan, read_log
+from .log import Log, read_log
 from .segments import TRACED, Records, Segments, Traced, read_heatmap, read_segments, with_extents
 
 _WEAKEST: Final[tuple[Rows, ...]] = ("intervals", "extents", "operations")
@@ -86,20 +86,18 @@ def logs_of_one_job(folder: Path, most: int | None = None) -> list[Path]:
     """
     found: list[Path] = []
     jobs, different = set[int](), set[tuple[object, ...]]()
-    for path in sorted(folder.glob("*.darshan")):
-        with path.open("rb") as file:
-            if not is_darshan(file.read(16)):
-                continue
+    sound = 0
+    for path in sorted(one for one in folder.glob("*.darshan") if one.is_file()):
+        found.append(path)
         try:
             job = read_log(path).job
         except TraceError:
             # It is told of when the others are read.
-            found.append(path)
             continue
-        found.append(path)
+        sound += 1
         jobs.add(job.id)
         different.add((job.start_ns, job.end_ns, job.command, path.stat().st_size))
-        if job.processes != 1 or len(jobs) > 1 or (len(different) == 1 and len(found) > 2):
+        if job.processes != 1 or len(jobs) > 1 or (len(different) == 1 and sound > 2):
             return []
         if most is not None and len(different) >= most:
             return found

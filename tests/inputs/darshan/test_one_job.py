@@ -1,6 +1,7 @@
 """Logs of one job: the processes of a program without MPI, each with a log of its own."""
 
 import importlib.util
+import os
 from pathlib import Path
 
 import iostrata
@@ -75,3 +76,15 @@ def test_what_are_runs_of_their_own_are_named_with_what_takes_all(job_folder, ca
 def test_collect_takes_a_job_as_one_run(job_folder, tmp_path_factory, capsys):
     assert main(["collect", str(job_folder()), "-o", str(tmp_path_factory.mktemp("runs") / "runs")]) == 0
     assert "1 run in" in capsys.readouterr().out
+
+
+def test_logs_without_a_byte_are_damage_and_what_is_no_file_is_none(job_folder):
+    folder = job_folder()
+    for name in ("a0.darshan", "a1.darshan"):  # before the others: they must not pass for copies
+        (folder / name).touch()
+    os.mkfifo(folder / "b.darshan")  # opening it would wait for ever
+    (folder / "c.darshan").symlink_to("c.darshan")
+    trace = iostrata.open_trace(folder)
+    assert trace.ranks == 3
+    assert trace.layers["POSIX"].statistics("write").bytes == 12_000
+    assert len(trace.damage.locations) == 2
