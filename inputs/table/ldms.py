@@ -59,12 +59,14 @@ def open_ldms(path: Path) -> RowSource:
     length, lasted = ticks_of(took.astype(np.float64))
     sound &= timed & began & lasted
     # What does not apply is −1 there.
-    asked, offset = (table.whole_numbers(one)[0] for one in ("len", "off"))
+    (asked, odd), (offset, _) = (table.whole_numbers(one) for one in ("len", "off"))
+    odd &= numbers(table.columns["len"])[0] != -1
     moved = np.where(mode == IoMode.FLUSH, -1, asked)
     calls = Transfers(process, handle, mode, begin, begin + length, moved, asked, offset)
     chosen = np.flatnonzero((mode != NONE) | (kind == NONE))
     metadata, _ = events_of(calls, np.where(layer >= 0, kind, NONE).astype(np.uint8), handles, sound & (rank >= 0))
     since = np.median((stamp - start - took)[sound & stamped]) if (sound & stamped).any() else 0.0
+    realtime, dated = ticks_of(np.array([since]))
     node, nodes = table.names("ProducerName")
     _, first = np.unique(process, return_index=True)
     run = RecordedRun(
@@ -83,13 +85,14 @@ def open_ldms(path: Path) -> RowSource:
         paradigms=_NAMES,
         files=files,
         handles=handles,
-        realtime_ns=round(since * 1e9) if since > 0 else None,
+        realtime_ns=int(realtime[0]) if since > 0 and dated[0] else None,
     )
     faults = {
         "a rank that is no number of a rank": wrong | (rank < 0) | (rank >= 2**31),
         "a module that is not known here": layer < 0,
         "an operation that is not known here": mode == NONE,
         "a time that is no number": ~sound,
+        "a len that is no number of bytes": odd,
     }
     told = {reason: mask[chosen] for reason, mask in faults.items()}
     return run.source(path, calls.take(chosen), told, metadata, table.losses)

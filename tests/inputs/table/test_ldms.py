@@ -89,6 +89,20 @@ def test_rows_that_cannot_be_are_damage_and_several_jobs_are_named(written, caps
     assert "events of 2 jobs (7, 8" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("size", ["nan", 10**30, "many", -2])
+def test_an_amount_that_is_none_is_damage_and_no_write_of_nothing(written, size):
+    trace = iostrata.open_trace(written([*ROWS, row(0, "POSIX", "write", 4, 0.1, size)]))
+    assert trace.layers["POSIX"].statistics("write").operations == 2
+    assert "a len that is no number of bytes" in str(trace.damage.locations)
+
+
+def test_a_time_stamp_that_no_clock_has_is_no_date_of_the_run(written):
+    stamped = [one.rpartition(",")[0] + ",1e300" for one in ROWS]
+    trace = iostrata.open_trace(written(stamped))
+    assert trace.definitions.clock.realtime_ns is None
+    assert trace.layers["POSIX"].statistics("write").bytes == 1500
+
+
 def test_a_cut_file_gives_its_whole_lines(written):
     path = written(ROWS * 200)
     path.write_bytes(path.read_bytes()[:-60])
