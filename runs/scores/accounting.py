@@ -85,7 +85,9 @@ def read_accounting(path: Path) -> Accounting:
             ids = [place for place, name in enumerate(names) if name in _IDS]
             if not ids:
                 raise TraceError(f"{path}: no column JobID in its first line; print it by sacct -P")
-            for cells in csv.reader(text, delimiter=split):
+            # sacct quotes nothing: a quotation mark there belongs to a name.
+            quoting = csv.QUOTE_NONE if split == "|" else csv.QUOTE_MINIMAL
+            for cells in csv.reader(text, delimiter=split, quoting=quoting):
                 known = dict(zip(names, (cell.strip() for cell in cells), strict=False))
                 numbers = {cells[place].strip() for place in ids if place < len(cells)} - {""}
                 if not any("." in known.get(name, "") for name in _IDS[:2]):

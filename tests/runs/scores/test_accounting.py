@@ -56,6 +56,13 @@ def test_what_a_table_does_not_tell_chooses_no_job(tmp_path):
         read_accounting(path)
 
 
+def test_a_quotation_mark_of_sacct_belongs_to_a_name_and_hides_no_job(tmp_path):
+    path = tmp_path / "jobs.txt"
+    path.write_text('JobID|JobName|User\n1|"run|ada\n2|b|bob\n')
+    known = read_accounting(path)
+    assert [known.of(one) for one in "12"] == [JobAccount(user="ada"), JobAccount(user="bob")]
+
+
 def test_jobs_that_score_in_the_same_metrics_are_alike():
     jobs = [
         JobScore(name, 1.0, 1.0, 1.0, 1.0, 1.0, 1, 1, 1, 1, 1.0, 600.0, metrics)
