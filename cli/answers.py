@@ -48,12 +48,21 @@ class AllowedFolders:
 
     def checked(self, path: str) -> Path:
         """Return where an input really is; SelectionError if it, or anything in it, lies outside of the folders."""
-        real = Path(path.replace("\0", "")).resolve()
         # First, so that nothing is told of what there is elsewhere.
-        self._check(real, path)
-        if not real.exists():
+        real = self._real(Path(path.replace("\0", "")), path)
+        if real is None:
             raise SelectionError(f"no such file or folder: {path}")
         self._check_links(real if real.is_dir() else real.parent if real.suffix == ".otf2" else None, path)
+        return real
+
+    def _real(self, given: Path, path: str) -> Path | None:
+        """Return where `given` leads; None where nothing is, or its links lead in a circle: then no file is opened."""
+        try:
+            real = given.resolve(strict=True)
+        except (OSError, RuntimeError):
+            self._check(Path(os.path.realpath(given)), path)
+            return None
+        self._check(real, path)
         return real
 
     def _check(self, real: Path, path: str) -> None:
@@ -69,10 +78,9 @@ class AllowedFolders:
                     entries += 1
                     if entries > _MOST_ENTRIES:
                         raise SelectionError(f"{path} holds more than {_MOST_ENTRIES:,} files: name one of its folders")
-                    real = Path(entry.path).resolve() if entry.is_symlink() else Path(entry.path)
-                    if entry.is_symlink():
-                        self._check(real, f"{path}: {entry.name}, a link,")
-                    if entry.is_dir() and real not in seen:
+                    here = Path(entry.path)
+                    real = self._real(here, f"{path}: {entry.name}, a link,") if entry.is_symlink() else here
+                    if real is not None and entry.is_dir() and real not in seen:
                         seen.add(real)
                         waiting.append(real)
 

@@ -68,7 +68,8 @@ def _below(folder: Path, recorders_known: tuple[Recorder, ...]) -> Iterator[Path
         try:
             status = here.stat()
             with os.scandir(here) as entries:
-                known = sorted((entry.name, entry.is_dir()) for entry in entries)
+                # `DirEntry.is_dir` fails at a link to itself.
+                known = sorted((one.name, (Path(one) if one.is_symlink() else one).is_dir()) for one in entries)
         except OSError:
             continue
         # Links may lead in circles.

@@ -121,6 +121,12 @@ def test_links_within_an_input_lead_nowhere_else(tmp_path):
     assert allowed.checked(str(inside / "trace")) == inside / "trace"
     (inside / "trace" / "0.evt").symlink_to(inside / "elsewhere.evt")
     assert allowed.checked(str(inside / "trace")) == inside / "trace"
+    (inside / "trace" / "2.evt").symlink_to("2.evt")
+    assert allowed.checked(str(inside / "trace")) == inside / "trace"
+    (inside / "out").symlink_to(other)
+    for circle in ("trace/2.evt", "trace/2.evt/../../out"):
+        with pytest.raises(SelectionError, match="no such file or folder"):
+            allowed.checked(str(inside / circle))
     (inside / "trace" / "1.evt").symlink_to(other / "secret.evt")
     with pytest.raises(SelectionError, match=r"1\.evt, a link, is outside"):
         allowed.checked(str(inside / "trace"))

@@ -130,6 +130,7 @@ def test_folders_are_searched_and_aborted_recordings_are_found(fixtures, tmp_pat
     first, second = copies(fixtures / "serial1", tmp_path / "deep" / "er", 2)
     second.unlink()
     (tmp_path / "circle").symlink_to(tmp_path)
+    (tmp_path / "itself").symlink_to("itself")
     (tmp_path / "empty").mkdir()
     assert list(find_traces([tmp_path])) == [first, second.parent]
     assert list(find_traces([tmp_path, first])) == [first, second.parent]
