@@ -86,8 +86,8 @@ def read_accounting(path: Path) -> Accounting:
             if not ids:
                 raise TraceError(f"{path}: no column JobID in its first line; print it by sacct -P")
             # sacct quotes nothing: a quotation mark there belongs to a name.
-            quoting = csv.QUOTE_NONE if split == "|" else csv.QUOTE_MINIMAL
-            for cells in csv.reader(text, delimiter=split, quoting=quoting):
+            rows = csv.reader(text, delimiter=split, quoting=csv.QUOTE_NONE) if split == "|" else csv.reader(text)
+            for cells in rows:
                 known = dict(zip(names, (cell.strip() for cell in cells), strict=False))
                 numbers = {cells[place].strip() for place in ids if place < len(cells)} - {""}
                 if not any("." in known.get(name, "") for name in _IDS[:2]):
