@@ -93,9 +93,10 @@ def redundant_reads(counters: CountedFacts, *, often: float = 2.0, least_bytes: 
             continue
         moved_again, distinct = int(read[again].sum()), int(reach[again].sum())
         times = moved_again / distinct
+        times_read = f"{times:.3g}" if times < 100 else f"{times:,.0f}"
         yield counters.match(
             group,
-            f"{bytes_text(moved_again)} are read of {bytes_text(distinct)}: {times:.3g} times over by {group.layer}",
+            f"{bytes_text(moved_again)} are read of {bytes_text(distinct)}: {times_read} times over by {group.layer}",
             {"read_bytes": moved_again, "distinct_bytes": distinct, "times": times},
             rows=group.rows & again[file],
             share=1 - 1 / times,
