@@ -106,7 +106,7 @@ class Counts(Record):
     truncations : int
         Files that were cut or replaced while they were followed.
     refused : int
-        Records of more layers than are kept.
+        Records of more layers than are kept, and events of LDMS of another job than the first in their stream.
     left_out : int
         Files of folders that cannot be read, or that are more than can be followed.
     """

@@ -31,6 +31,7 @@ class LineReader:
         self._keys: dict[object, Key] = {}
         self._columns: list[str] | None = None
         self._places: list[int] = []
+        self._of_job: str | None = None
         self._row: tuple[float, list[float]] | None = None
         self._records = ReadRecords()
         self._decode = json.JSONDecoder().raw_decode
@@ -63,7 +64,7 @@ class LineReader:
         """Say that the file was cut or replaced: what follows is its beginning."""
         self._job.counts.truncations += 1
         self._rest, self._too_long, self._anew = b"", False, True
-        self._columns, self._row, self._places = None, None, []
+        self._columns, self._row, self._places, self._of_job = None, None, [], None
 
     def _line(self, line: bytes) -> None:
         try:
@@ -205,14 +206,18 @@ class LineReader:
             if rate > 0:
                 self._add(Key(SERVER, direction), before[0], time, _whole(round(rate * (time - before[0]))))
 
-    def _event(self, module: str, kind: str, volume: str, start: str, took: str) -> None:
-        """Take an event of the Darshan connector of LDMS; only what moves bytes is followed."""
-        if kind in MODES:
+    def _event(self, job: str, module: str, kind: str, volume: str, start: str, took: str) -> None:
+        """Take an event of the Darshan connector of LDMS; only what moves bytes is followed, of the first job."""
+        self._of_job = self._of_job or job
+        if kind in MODES and job != self._of_job:
+            # Times are from the job's start: those of several jobs have no clock in common.
+            self._job.counts.refused += 1
+        elif kind in MODES:
             begin = _number(float(start))
             self._add(self._key(LAYERS[module], kind), begin, begin + _number(float(took)), _whole(int(volume)))
 
 
-_EVENT: Final = ("module", "op", "len", "start", "dur")
+_EVENT: Final = ("job_id", "module", "op", "len", "start", "dur")
 _RATES: Final = {
     "bytes_per_second": "total",
     "read_bytes_per_second": "read",

@@ -117,3 +117,11 @@ def test_a_stream_of_events_is_followed(written, capsys):
     last = [line for line in lines if '"last": true' in line]
     assert any('"layer": "POSIX", "direction": "write", "operations": 2, "bytes": 1500' in line for line in last)
     assert any('"layer": "POSIX", "direction": "read", "operations": 1, "bytes": 70' in line for line in last)
+
+
+def test_events_of_another_job_in_a_stream_are_refused_and_told(written, capsys):
+    rows = [*ROWS, row(0, "POSIX", "write", 9, 0.5, 10**6, job=8), row(0, "POSIX", "close", 9.5, 0, job=8)]
+    assert main(["watch", "--once", "--json", str(written(rows, "job.csv"))]) == 0
+    told = capsys.readouterr()
+    assert '"direction": "write", "operations": 2, "bytes": 1500' in told.out
+    assert "refused 1" in told.err
