@@ -234,7 +234,7 @@ def _inflating(data: memoryview, make: Callable[[], Any]) -> Iterator[bytes]:
         piece = data[place : place + step]
         place, step, over = place + len(piece), min(2 * step, _READ), False
         yield stream.decompress(piece, _STEP)
-        while (waiting := _waiting(stream)) is not None:
+        while not stream.eof and (waiting := _waiting(stream)) is not None:
             yield stream.decompress(waiting, _STEP)
         if stream.eof:
             place, step, stream, over = place - len(stream.unused_data), _FIRST, make(), True
@@ -244,8 +244,6 @@ def _inflating(data: memoryview, make: Callable[[], Any]) -> Iterator[bytes]:
 
 def _waiting(stream: Any) -> bytes | None:
     """Return what a stream needs to go on with its last piece: zlib gives the rest back, bzip2 keeps it."""
-    if stream.eof:
-        return None
     if isinstance(stream, bz2.BZ2Decompressor):
         return None if stream.needs_input else b""
     return stream.unconsumed_tail or None

@@ -29,6 +29,9 @@ _RECORD: Final = struct.Struct("<Qq8x64sqq")
 _HEAD: Final = np.dtype([("record", "<u8"), ("rank", "<i8"), ("writes", "<i8"), ("reads", "<i8")])
 _HEATMAP: Final = struct.Struct("<Qqdq16x")
 """Id of the layer's name, rank, width of a bin in s, and how many bins follow, of writes and of reads."""
+_HEATMAP_FIELDS: Final = [("record", "<u8"), ("rank", "<i8"), ("width", "<f8"), ("bins", "<i8"), ("unused", "V16")]
+_AHEAD: Final = 64
+"""Records of a heat map that are looked at together at first."""
 _HEATMAP_LAYERS: Final = {"POSIX": "POSIX", "MPIIO": "MPI-IO", "STDIO": "ISOC", "DFS": "DFS", "DAOS": "DAOS"}
 _MODES: Final = np.array([IoMode.WRITE, IoMode.READ], np.uint8)
 """The order in which a record has them."""
@@ -213,21 +216,30 @@ def read_heatmap(log: Log) -> Traced:
         return Traced.joined([], [f"HEATMAP in version {version} is not known here: it is left out"], "intervals")
     data, fault = log.content("HEATMAP")
     found: dict[str, list[tuple[Any, ...]]] = {}
-    place, unknown = 0, 0
+    place, unknown, ahead = 0, 0, _AHEAD
     while place + _HEATMAP.size <= len(data):
-        record, rank, width, bins = _HEATMAP.unpack_from(data, place)
-        place += _HEATMAP.size
-        if not 0 <= bins <= (len(data) - place) // 16:
+        bins = _HEATMAP.unpack_from(data, place)[3]
+        if not 0 <= bins <= (len(data) - place - _HEATMAP.size) // 16:
             fault = fault or "the last record is cut"
             break
-        values = np.frombuffer(data, "<i8", 2 * bins, place).reshape(2, bins)
-        place += 16 * bins
-        layer = _HEATMAP_LAYERS.get(log.names.get(record, "").removeprefix("heatmap:"))
-        if layer is None or not 0 < width < float("inf"):
-            unknown += 1
-            continue
-        mode, active = np.nonzero(values > 0)
-        found.setdefault(layer, []).append((rank, len(mode), width, mode, active, values[mode, active]))
+        kind = np.dtype([*_HEATMAP_FIELDS, ("values", "<i8", (2, bins))])
+        records = np.frombuffer(data, kind, min(ahead, (len(data) - place) // kind.itemsize), place)
+        # Most often all have as many bins; no more are looked at in vain than were read before.
+        other = np.flatnonzero(records["bins"] != bins)
+        records = records[: other[0]] if len(other) else records
+        place, ahead = place + records.nbytes, 2 * len(records)
+        ids, first, which = np.unique(records["record"], return_index=True, return_inverse=True)
+        layers = [_HEATMAP_LAYERS.get(log.names.get(one, "").removeprefix("heatmap:")) for one in ids.tolist()]
+        sound = (records["width"] > 0) & (records["width"] < np.inf)
+        unknown += len(records)
+        for layer in dict.fromkeys(layers[one] for one in np.argsort(first).tolist()):
+            if layer is None:
+                continue
+            mine = records[sound & np.array([one == layer for one in layers])[which]]
+            row, mode, active = np.nonzero(mine["values"] > 0)
+            counts, moved = np.bincount(row, minlength=len(mine)), mine["values"][row, mode, active]
+            found.setdefault(layer, []).append((mine["rank"], counts, mine["width"], mode, active, moved))
+            unknown -= len(mine)
     faults = [f"HEATMAP: {fault}"] if fault else []
     if unknown:
         faults.append(f"HEATMAP: {unknown} records of no known layer are left out")
@@ -236,12 +248,10 @@ def read_heatmap(log: Log) -> Traced:
 
 def _bins(records: list[tuple[Any, ...]]) -> tuple[Records, Segments]:
     """Return bins of a layer: of each record its rank, number of bins and their width, then mode, place and bytes."""
-    ranks, counts, widths, *columns = zip(*records, strict=True)
-    mode, active, moved = map(np.concatenate, columns)
-    count = np.array(counts, np.int64)
-    width = np.repeat(np.array(widths, np.float64), count)
+    rank, count, widths, mode, active, moved = map(np.concatenate, zip(*records, strict=True))
+    width = np.repeat(widths, count)
     unknown, nothing = np.full(len(mode), -1, np.int64), np.zeros(len(mode), np.uint64)
     return (
-        Records(np.zeros(len(count), np.uint64), np.array(ranks, np.int64), count),
+        Records(np.zeros(len(count), np.uint64), rank.astype(np.int64), count),
         Segments(_MODES[mode], unknown, moved, active * width, (active + 1) * width, nothing),
     )

@@ -1,9 +1,10 @@
 """Which files belong to the application: one table of rules that set the others aside, and its use."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import translate
+from functools import cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -160,9 +161,14 @@ def _first_match(names: tuple[str, ...], rules: tuple[FileRule, ...]) -> Links:
     """Return for each name the row of the first rule that matches it or a folder above it, −1 where none does."""
     reason = np.full(len(names), -1, np.int32)
     for row in reversed(range(len(rules))):
-        pattern = rules[row].pattern
-        matches = re.compile(f"{translate(pattern)}|{translate(pattern.rstrip('/') + '/*')}").match
+        matches = _matcher(rules[row].pattern)
         for file, name in enumerate(names):
             if matches(name):
                 reason[file] = row
     return reason
+
+
+@cache
+def _matcher(pattern: str) -> Callable[[str], object]:
+    """Return what tells whether a name, or a folder above it, matches a pattern."""
+    return re.compile(f"{translate(pattern)}|{translate(pattern.rstrip('/') + '/*')}").match

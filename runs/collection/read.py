@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -70,7 +71,7 @@ class Settings:
     calls: str = "auto"
     memory: int = DEFAULT_MEMORY
 
-    @property
+    @cached_property
     def text(self) -> str:
         """What the rows depend on, as JSON."""
         told = {name: value for name, value in asdict(self).items() if name not in ("engine", "memory")}

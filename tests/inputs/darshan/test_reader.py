@@ -160,6 +160,22 @@ def test_heatmap_is_bytes_by_interval_and_says_so(darshan_log):
     assert not len(comparison.findings)
 
 
+def test_records_of_a_heatmap_may_have_different_bins_and_layers(darshan_log):
+    records = [heatmap(1, rank, 0.5, [1] * bins, [0] * bins) for bins in (3, 0, 5, 5) for rank in range(90)]
+    others = [heatmap(2, 0, 0.5, [0, 7], [0, 9]), heatmap(3, 0, 0.5, [5], [5]), heatmap(1, 0, float("nan"), [5], [5])]
+    path = darshan_log(
+        modules={"HEATMAP": (1, [*others[:2], *records, others[2]])},
+        names={1: "heatmap:POSIX", 2: "heatmap:STDIO", 3: "heatmap:unheard"},
+        processes=90,
+    )
+    trace = iostrata.open_trace(path)
+    moved = {
+        (name, way): layer.statistics(way).bytes for name, layer in trace.layers.items() for way in layer.directions
+    }
+    assert moved == {("POSIX", "write"): 90 * 13, ("ISOC", "write"): 7, ("ISOC", "read"): 9}
+    assert "2 records of no known layer" in str([one.reason for one in trace.damage.locations])
+
+
 def test_counters_without_times_are_told_and_nothing_is_made_of_them(darshan_log):
     path = darshan_log(
         modules={"POSIX": (4, [posix(5, 0, 3, 4, 30, 40), posix(5, 1, 1, 0, 5, 0), posix(6, -1, 0, 2, 0, 9)])}
