@@ -93,14 +93,18 @@ def _traces_in(
     yield from (here / name for name in anchors)
     if not anchors and any(name.endswith(_EVENTS) for name in files):
         yield unfinished
-    together, whole = False, None if anchors else find_recorder(here, recorders_known)
+    together, alone, whole = False, False, None if anchors else find_recorder(here, recorders_known)
     for path in (here / name for name in files if not name.endswith((_ANCHOR, *_MEMBERS))):
         recorder = find_recorder(path, recorders_known)
         if recorder is not None and (anchors or not (recorder.folders or recorder is whole)):
+            alone = True
             yield path
         elif recorder is not None and not together:
             together = True
             yield here
+    # The files of some folders are nothing by themselves.
+    if whole is not None and not (together or alone):
+        yield here
 
 
 def trace_name(path: Path) -> str:

@@ -5,6 +5,7 @@ import pytest
 from iostrata.inputs.recognition import find_recorder
 from iostrata.layers.selection.source import open_source
 from iostrata.model.codes import IoFlag
+from iostrata.runs.collection.content import find_traces
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -101,6 +102,12 @@ def test_files_that_do_not_fit_together_are_refused(calls):
     write(calls, CALLS, size=pyarrow.array(["x"] * len(CALLS)))
     with pytest.raises(iostrata.TraceError, match="Recorder's Parquet cannot be read: "):
         iostrata.open_trace(calls)
+
+
+def test_a_folder_of_recorder_is_one_trace_for_who_searches(tmp_path):
+    runs = [write(tmp_path / name, CALLS[:6]) for name in ("one", "two")]
+    assert list(find_traces([runs[0]])) == runs[:1]
+    assert list(find_traces([tmp_path])) == runs
 
 
 @pytest.mark.recordings
