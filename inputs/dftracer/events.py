@@ -16,7 +16,9 @@ LAYERS: Final = {"POSIX": "POSIX", "STDIO": "ISOC"}
 """Layers by DFTracer's categories; functions of other categories are the program's own."""
 _RECORDER: Final = "dftracer"
 """The category of what it says of itself."""
-_LAYER_CODES: Final = {category: place for place, category in enumerate(LAYERS)}
+_SYSTEM: Final = "sys"
+"""DataCrumbs' category of system calls: what one returned is its size, which is left out where it is 0."""
+_LAYER_CODES: Final = {**{category: place for place, category in enumerate(LAYERS)}, _SYSTEM: 0}
 _NO_LAYER: Final = 255
 
 
@@ -81,7 +83,10 @@ class Joined:
             "layer": np.where(layer == _NO_LAYER, -1, layer.astype(np.int32)),
             "process": process,
         }
-        columns: Any = part.columns | texts
+        system = looked_up(part.columns["cat"], part.names, {_SYSTEM: True}, False).astype(np.bool_)
+        ret, size = part.columns["ret"], part.columns["size"]
+        returned = np.where(system & (ret == UNKNOWN), np.where(size == UNKNOWN, 0, size), ret)
+        columns: Any = part.columns | texts | {"ret": returned}
         events = Events(**{name: columns[name] for name in Events.__annotations__})
         own_notes = looked_up(part.columns["cat"], part.names, {_RECORDER: True}, False).astype(np.bool_)
         self.parts.append(events.take(calls & ~own_notes & (part.columns["ts"] != UNKNOWN)))

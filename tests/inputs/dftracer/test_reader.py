@@ -50,6 +50,30 @@ def test_calls_become_operations_with_their_offsets(small_dftracer):
     assert not trace.damage.damaged
 
 
+def test_system_calls_of_datacrumbs_are_posix_with_what_they_returned(tmp_path):
+    calls = [
+        ("openat", None),
+        ("write", 4096),
+        ("pread64", 100),
+        ("read", None),
+        ("write", 2**64 - 28),
+        ("fsync", None),
+    ]
+    lines = [
+        {"id": row, "name": name, "cat": "sys", "ph": "X", "ts": 1000 * row, "dur": 5, "pid": 7, "tid": 7}
+        | {"args": {"fhash": 12} | ({} if size is None else {"size": size})}
+        for row, (name, size) in enumerate(calls)
+    ]
+    path = tmp_path / "trace.pfw"
+    path.write_text("[\n" + "".join(json.dumps(one) + "\n" for one in lines) + "]")
+    layer = iostrata.open_trace(path, files="all").layers["POSIX"]
+    read, write = layer.statistics("read"), layer.statistics("write")
+    assert (read.operations, read.bytes, read.undefined_bytes_operations) == (2, 100, 0)
+    # One that failed, which is a number beyond all sizes there, moved nothing.
+    assert (write.operations, write.bytes, write.undefined_bytes_operations) == (2, 4096, 0)
+    assert layer.flushes == 1
+
+
 def test_categories_around_transfers_are_layers_above(dftracer_file):
     def call(name, start, length, cat, **told):
         return dftracer_event(name, start, length, cat=cat, hostname="n", **told)
