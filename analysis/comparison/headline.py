@@ -5,13 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
-
 from ...layers.summary.counted import KINDS
 from ...layers.trace import Trace
 from ...model.document import Record
 from ...model.quantities import counted, named_ranks, percent_text, seconds_range_text, seconds_text
 from ..findings.counted import CountedFacts
+from ..findings.facts import blocking_s
 from ..findings.find import Finding
 from ..findings.rule import rule_of, rules
 
@@ -122,8 +121,7 @@ def _measured(trace: Trace) -> tuple[float, float | None, int | None, str] | Non
         return _counted(CountedFacts(trace))
     if recording.reason("operations") or recording.reason("ranks"):
         return None
-    processes = np.arange(len(trace.definitions.groups.id))
-    took = trace.calls.blocking.lengths(processes) / trace.definitions.clock.ticks_per_second
+    took = blocking_s(trace)
     if not took.any():
         return None
     ranks = trace.definitions.groups.rank

@@ -67,6 +67,12 @@ class Match:
     where: dict[str, Any] | None = None
 
 
+def blocking_s(trace: Trace) -> Floats:
+    """Return the time in which each process has a blocking operation in s: what is known of I/O without its calls."""
+    processes = np.arange(len(trace.definitions.groups.id))
+    return trace.calls.blocking.lengths(processes) / trace.definitions.clock.ticks_per_second
+
+
 class Facts:
     """A trace, for rules to look at: its operations by their kind, and what was added up one by one.
 
@@ -130,7 +136,7 @@ class Facts:
     def is_much(self, seconds: float) -> bool:
         """Tell whether a rank's time of some calls is `MUCH_OF_RUN`, or `MUCH_OF_IO` of what any rank is in I/O."""
         cost = self.trace.calls.cost
-        io_s = np.inf if cost is None else float(cost.io.max(initial=0.0))
+        io_s = float((blocking_s(self.trace) if cost is None else cost.io).max(initial=0.0)) or np.inf
         return seconds > 0 and seconds >= min(MUCH_OF_RUN * self.run_s, MUCH_OF_IO * io_s)
 
     def rank_seconds(self, cells: Mask) -> Floats:

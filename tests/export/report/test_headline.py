@@ -160,7 +160,13 @@ def test_a_run_without_bytes_says_what_it_did_instead():
     ]
 
 
-def test_what_is_over_at_once_has_one_time(sentences):
-    _, period, _ = sentences("ckpt16")
-    assert "reads of POSIX every 180 µs at 15.5 s" in period
-    assert "from 15.5 s to 15.5 s" not in period
+def test_what_is_over_at_once_has_one_time(trace_of):
+    trace = trace_of("ncckpt4")
+    layers = chosen_layers(trace)
+    (found,) = (one for one in layer_periods(layers) if one.layer == "ISOC")
+    short = replace(found.result.regimes[0], start=5.5, end=5.5004, period=180e-6)
+    period = headline(
+        layers_document(trace, layers), [replace(found, result=replace(found.result, regimes=(short,)))], None
+    )[1]
+    assert "at 5.5 s" in period
+    assert "from 5.5 s to 5.5 s" not in period
