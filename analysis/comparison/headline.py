@@ -79,8 +79,11 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
     run_s = end - start
     io = _measured(trace)
     if io is None:
-        text = f"How much of the {seconds_text(run_s)} is I/O is not known: {trace.definitions.recording.recorder} "
-        return Headline(text + "recorded no times of it", None, None, run_s, None, None, None, None, None, "", "")
+        reason = (
+            trace.definitions.recording.reason("times", "operations", "ranks") or "nothing that moved bytes took time"
+        )
+        text = f"How much of the {seconds_text(run_s)} a rank is in I/O is not known: {reason}"
+        return Headline(text, None, None, run_s, None, None, None, None, None, "", "")
     longest, mean, rank, basis = io
     share = longest / run_s if run_s > 0 else 0.0
     text = f"I/O is {percent_text(share)} of the run ({seconds_text(longest)} of {seconds_text(run_s)}"

@@ -4,6 +4,7 @@ import importlib.util
 import json
 from pathlib import Path
 
+import msgpack
 import pytest
 from iostrata import open_trace
 from iostrata.analysis.comparison.headline import headline_of
@@ -114,3 +115,13 @@ def test_what_a_knob_saved_is_within_what_was_foretold_without_it(recordings, of
     before, after = (told(open_trace(recordings / "benchmarks" / name)) for name in (off, on))
     assert before.gain_s is not None
     assert before.gain_s[0] <= before.io_s - after.io_s <= before.gain_s[1]
+
+
+def test_why_a_share_is_not_known_is_said(tmp_path):
+    path = tmp_path / "run.msgpack"
+    path.write_bytes(msgpack.packb(made.tmio_packed([(100, 1.0, 2.0), (100, 3.0, 4.0)])))
+    found = told(open_trace(path))
+    assert found.io_s is None
+    assert found.text.endswith("is not known: TMIO does not tell which rank did what")
+    found = told(table(tmp_path / "still.csv", ["POSIX,0,write,0,0,9,/run/a", "POSIX,0,write,5,5,9,/run/a"]))
+    assert found.text.endswith("is not known: nothing that moved bytes took time")
