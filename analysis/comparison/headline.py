@@ -90,27 +90,33 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
     if rank is not None and trace.ranks > 1 and mean is not None and mean < _EVEN * longest:
         text += f" on rank {rank}, {seconds_text(mean)} on average"
     text += ")"
-    cost = trace.calls.cost
-    threads = ""
-    if cost is not None and cost.other_threads_io.any():
-        beside = float(cost.other_threads_io.max())
-        threads = f"; other threads are in I/O for {seconds_text(beside)} beside the first one of a rank"
-        if not longest:
-            return Headline(text + threads, longest, share, run_s, mean, rank, None, None, None, "", basis)
+    threads = _other_threads(trace)
+    if threads and not longest:
+        return Headline(text + threads, longest, share, run_s, mean, rank, None, None, None, "", basis)
     causes = [] if share < _LITTLE else _causes(findings, longest)
-    gain, reason, finding = None, "", None
-    if causes:
-        layer: str | None = causes[0].layer
-        finding, gain, reason = causes[0].id, _gain_of(causes), causes[0].gain_reason
-        wrong, helps = _why(causes, findings)
-        most = seconds_text(min(longest, sum(one.cost_s or 0.0 for one in causes)), 2)
-        text += f": {layer}, since {wrong}; {helps} could save {seconds_range_text(*gain) if gain else f'up to {most}'}"
-    else:
+    if not causes:
         layer, what = _longest(trace, None if mean is None else mean * trace.ranks)
         text += f", {what}" if layer else ""
         text += "; little to gain there" if share < _LITTLE and longest > 0 else ""
+        text += threads + _unseen(trace)
+        return Headline(text, longest, share, run_s, mean, rank, layer, None, None, "", basis)
+    first, gain = causes[0], _gain_of(causes)
+    wrong, helps = _why(causes, findings)
+    most = seconds_text(min(longest, sum(one.cost_s or 0.0 for one in causes)), 2)
+    text += (
+        f": {first.layer}, since {wrong}; {helps} could save {seconds_range_text(*gain) if gain else f'up to {most}'}"
+    )
     text += threads + _unseen(trace)
-    return Headline(text, longest, share, run_s, mean, rank, layer, finding, gain, reason, basis)
+    return Headline(text, longest, share, run_s, mean, rank, first.layer, first.id, gain, first.gain_reason, basis)
+
+
+def _other_threads(trace: Trace) -> str:
+    """Return how long other threads than the first one of a rank are in I/O, in words; nothing where none is."""
+    cost = trace.calls.cost
+    if cost is None or not cost.other_threads_io.any():
+        return ""
+    beside = float(cost.other_threads_io.max())
+    return f"; other threads are in I/O for {seconds_text(beside)} beside the first one of a rank"
 
 
 def _measured(trace: Trace) -> tuple[float, float | None, int | None, str] | None:
