@@ -25,6 +25,9 @@ PROCESS: Final = 1
 CREATE_FILE: Final = 1
 """``OTF2_IO_CREATION_FLAG_CREATE``: the file is made where there is none."""
 
+APPEND: Final = 2
+"""``OTF2_IO_STATUS_FLAG_APPEND``: each write goes to the end of the file."""
+
 SYNCHRONOUS: Final = 16 | 32
 """``OTF2_IO_STATUS_FLAG_SYNC`` and ``_DATA_SYNC``: each write waits until it is in the storage."""
 

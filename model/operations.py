@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import Columns, named_columns
+from .arrays import Columns, Ints, Mask, named_columns
 from .codes import UNDEFINED_UINT64
 from .definitions import Definitions
 from .errors import TraceError
@@ -133,6 +133,32 @@ def view(operations: Operations, rows: Rows) -> Operations:
     if isinstance(operations, OperationsView):
         return OperationsView(operations.source, operations.rows[chosen])
     return OperationsView(operations, chosen)
+
+
+def followed_places(key: Ints, sets: Mask, place: Ints, moved: Ints) -> Ints:
+    """Return where each call begins, −1 where unknown, int64 (n,).
+
+    Parameters
+    ----------
+    key : int64 (n,)
+        What a call goes through; those of a key stand together, in their order.
+    sets : bool (n,)
+        Whether a call, such as an open or a seek, moves no data and sets the place.
+    place : int64 (n,)
+        Where to, in bytes from the start of the file, −1 where unknown; only of those that set it.
+    moved : int64 (n,)
+        Bytes by which a transfer goes on, −1 where unknown; only of the others.
+    """
+    fresh = np.diff(key, prepend=-1) != 0
+    lost = ~sets & (moved < 0)
+    steps = np.where(sets | lost, 0, moved)
+    before = np.cumsum(steps) - steps
+    lost_before: Ints = np.cumsum(lost) - lost
+    last = np.maximum.accumulate(np.where(sets | fresh, np.arange(len(key)), 0))
+    start = np.where(sets, place, -1)[last]
+    known = (start >= 0) & (lost_before == lost_before[last])
+    # A sum beyond int64 is damaged, and negative.
+    return np.maximum(np.where(known, start + before - before[last], -1), -1)
 
 
 def check_rows(operations: Operations, metadata: IoEvents, definitions: Definitions) -> None:

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Annotated, Any, Final, Literal
 
 from ...layers.document import OF_TRACE, document
+from ...layers.flow.access_pattern import OwnAccess
 from ...layers.flow.balance import HiddenTraffic, LayerBalance, TimeSplit
 from ...layers.flow.flow import Flow
 from ...layers.selection.directions import DIRECTIONS
@@ -41,6 +42,7 @@ _COMPARISON: Final = {
     "balance": tuple[LayerBalance, ...],
     "time": tuple[TimeSplit, ...],
     "flush_time": tuple[FlushTime, ...],
+    "access": tuple[OwnAccess, ...],
     "hidden": tuple[HiddenTraffic, ...],
     "findings": tuple[Finding, ...],
 }
@@ -118,6 +120,12 @@ class Comparison:
         return tuple(one for one in found if not self.layers or one.layer in self.layers)
 
     @cached_property
+    def accesses(self) -> tuple[OwnAccess, ...]:
+        """Of the layers that were asked for; none where single operations are not known."""
+        found = () if self._by_intervals else self.trace.relations.accesses
+        return tuple(one for one in found if not self.layers or one.layer in self.layers)
+
+    @cached_property
     def flush_times(self) -> tuple[FlushTime, ...]:
         """Of the layers that were asked for and flush."""
         asked = [one for one in chosen_layers(self.trace, self.layers) if one.flushes]
@@ -135,6 +143,7 @@ class Comparison:
             balance=plain(self.balances),
             time=[one.to_dict() for one in self.times],
             flush_time=plain(self.flush_times),
+            access=plain(self.accesses),
             hidden=[one.to_dict() for one in self.hidden],
             findings=plain(self.findings),
         )

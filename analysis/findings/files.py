@@ -40,8 +40,8 @@ def read_back(
     :In short: processes read what they wrote themselves; keeping it in memory.
     :Why: What was in memory comes from the file system again.
     :How it is measured: Bytes of reads within stretches that the same process had begun to write, each read counted,
-        where the trace has offsets. Score-P records those of ``pread`` and ``pwrite``, not those of ``read``, ``write``
-        and ``lseek``.
+        where the trace has offsets. Score-P records those of ``pread`` and ``pwrite``; those of ``read`` and ``write``
+        follow from how the file was opened, the bytes moved and ``lseek``.
     :When it is wrong: A benchmark reads back on purpose; verification does, too. What was written or read without an
         offset is not seen.
     :What helps: Keep what is needed again in memory or on a node-local file system.

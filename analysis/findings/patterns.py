@@ -1,4 +1,4 @@
-"""Findings that counters tell of how files are read and written."""
+"""Findings that only counters tell, of what is read again and of streams of ISO C."""
 
 from collections.abc import Iterator
 
@@ -6,59 +6,9 @@ import numpy as np
 
 from ...layers.selection.window import sums_by
 from ...model.quantities import bytes_text, percent_text, seconds_text
-from .counted import CountedFacts, stride_of
+from .counted import CountedFacts
 from .facts import MIB, Match
 from .rule import finding
-
-
-@finding(counters_only=True, follows=("small-requests",), units={"stride": "byte"})
-def random_access(
-    counters: CountedFacts,
-    *,
-    operations: float = 100,
-    each: float = 4,
-    least_share: float = 0.5,
-    size: float = MIB,
-) -> Iterator[Match]:
-    """Half of the requests, of less than 1 MiB on average, do not begin where the one before ended.
-
-    Parameters
-    ----------
-    operations : count
-        A few take no time that matters.
-    each : count
-        Requests a process and file: of fewer the first ones are most.
-    least_share : share
-        Of the requests: below, most follow one another.
-    size : byte
-        Larger requests keep the storage busy wherever they begin.
-
-    Notes
-    -----
-    :In short: requests do not follow one another; sorting them.
-    :Why: Read-ahead and write-behind serve what follows; all else waits for the storage, and locks are taken anew.
-    :How it is measured: Counters of consecutive and of sequential requests of each process and file; the commonest
-        stride where half of the requests have it. Cost is the time of the slowest rank in the requests, of which a seek
-        takes as long as moving 1 MiB. Beside ``small-requests`` it is for information.
-    :When it is wrong: Where several files are in use at once, each is read in its order.
-    :What helps: Strides: describe them by a data type in a file view (MPI_File_set_view, hyperslabs) and call
-        collectively, so that the library merges them. Elsewhere sort the requests, or read larger pieces into memory.
-    """
-    for group in counters.groups():
-        count = group.operations
-        apart = count - group.sum("consec_{}s")
-        few = count < max(operations, each * int(group.openers.sum()))
-        if few or not group.has("consec_{}s") or apart < least_share * count or group.bytes >= size * count:
-            continue
-        stride, back = stride_of(group), max(0, count - group.sum("seq_{}s"))
-        how = f"the next one is {bytes_text(stride)} further" if stride else f"{back:,} of them go back in the file"
-        yield counters.match(
-            group,
-            f"{percent_text(apart / count)} of {count:,} {group.layer} {group.direction}s of "
-            f"{bytes_text(group.bytes / count)} on average do not follow the one before: {how}",
-            {"operations": count, "apart_operations": apart, "back_operations": back, "stride": stride},
-            share=apart * size / (count * size + group.bytes),
-        )
 
 
 @finding(counters_only=True, units={"times": "times"})

@@ -13,8 +13,8 @@ from ...layers.selection.directions import DIRECTIONS, modes_of
 from ...model.arrays import Ints, Mask
 from ...model.keyed import KeyedSums
 from ...model.quantities import bytes_text, counted, named_ranks, percent_text, seconds_text
-from .counted import CountedFacts
-from .facts import Facts, Match
+from .counted import CountedFacts, stride_of
+from .facts import MIB, Facts, Match
 from .rule import finding
 
 _PACES_PER_OCTAVE: Final = 2
@@ -202,6 +202,105 @@ def _times_slower(some: KeyedSums, others: KeyedSums) -> float | None:
     if not others["ticks"].sum():
         return None
     return float(some["ticks"].sum() / int(some["bytes"].sum()) * others["bytes"].sum() / others["ticks"].sum())
+
+
+def _random_counted(
+    counters: CountedFacts, *, operations: float, each: float, least_share: float, size: float
+) -> Iterator[Match]:
+    """Find them by counters of consecutive and sequential requests."""
+    for group in counters.groups():
+        count = group.operations
+        apart = count - group.sum("consec_{}s")
+        few = count < max(operations, each * int(group.openers.sum()))
+        if few or not group.has("consec_{}s") or apart < least_share * count or group.bytes >= size * count:
+            continue
+        stride, back = stride_of(group), max(0, count - group.sum("seq_{}s"))
+        how = f"the next one is {bytes_text(stride)} further" if stride else f"{back:,} of them go back in the file"
+        yield counters.match(
+            group,
+            f"{percent_text(apart / count)} of {count:,} {group.layer} {group.direction}s of "
+            f"{bytes_text(group.bytes / count)} on average do not follow the one before: {how}",
+            {"operations": count, "apart_operations": apart, "back_operations": back, "stride": stride},
+            share=apart * size / (count * size + group.bytes),
+        )
+
+
+@finding(counted=_random_counted, follows=("small-requests",), units={"stride": "byte", "slower": "times"})
+def random_access(
+    facts: Facts,
+    *,
+    operations: float = 100,
+    each: float = 4,
+    least_share: float = 0.5,
+    size: float = MIB,
+    compared: float = 0.1,
+) -> Iterator[Match]:
+    """Half of the requests, of less than 1 MiB on average, do not begin where the one before ended.
+
+    Parameters
+    ----------
+    operations : count
+        A few take no time that matters.
+    each : count
+        Requests a process: of fewer the first ones are most.
+    least_share : share
+        Of the requests: below, most follow one another.
+    size : byte
+        Larger requests keep the storage busy wherever they begin.
+    compared : share
+        Of the requests that must follow one another: of fewer it is not known how long such a one takes.
+
+    Notes
+    -----
+    :In short: requests do not follow one another; sorting them.
+    :Why: Read-ahead and write-behind serve what follows; all else waits for the storage, and locks are taken anew.
+    :How it is measured: Offsets of the program's own requests, each against the one before of its process, file and
+        direction, where the trace has offsets (see ``read-back``); cost is what they take longer a byte than those that
+        follow one another. Without those, and in counters of consecutive and of sequential requests, it is the time of
+        the slowest rank in the requests, of which a seek takes as long as moving 1 MiB. Beside ``small-requests`` it is
+        for information.
+    :When it is wrong: Where several files are in use at once, each is read in its order.
+    :What helps: Strides: describe them by a data type in a file view (MPI_File_set_view, hyperslabs) and call
+        collectively, so that the library merges them. Elsewhere sort the requests, or read larger pieces into memory.
+    """
+    second = facts.cells.window.ticks_per_second
+    for layer, direction, mode, sums in _both_ways(facts):
+        apart, after, back, strided = (
+            _of(sums, deed + mode)
+            for deed in (Deed.READS_APART, Deed.READS_NEXT, Deed.READS_BACK, Deed.READS_IN_STRIDES)
+        )
+        count, moved = _count(apart), int(apart["bytes"].sum())
+        all_of = count + _count(after)
+        few = count < max(operations, each * len(np.unique(apart.keys[1])))
+        if few or count < least_share * all_of or moved >= size * count:
+            continue
+        if _count(after) >= compared * all_of:
+            slower = _times_slower(apart, after)
+            share = 1 - 1 / slower if slower is not None and slower > 1 else 0.0
+        else:
+            slower, share = None, count * size / (count * size + moved)
+        if not share:
+            # Nothing is lost by where they begin.
+            continue
+        strides, backward = _count(strided), _count(back)
+        how = "most in equal strides" if 2 * strides >= count else f"{backward:,} of them go back in the file"
+        than = "" if slower is None else f"; they take {slower:.1f} times as long a byte as the others"
+        yield Match(
+            layer,
+            f"{percent_text(count / all_of)} of {all_of:,} {layer} {direction}s of {bytes_text(moved / count)} on "
+            f"average do not follow the one before: {how}{than}",
+            {
+                "direction": direction,
+                "operations": all_of,
+                "apart_operations": count,
+                "back_operations": backward,
+                "strided_operations": strides,
+                "share": count / all_of,
+                "slower": slower,
+            },
+            where=_where(facts, apart),
+            cost_s=share * float(apart["ticks"].max()) / second,
+        )
 
 
 @finding(by_time=True, units={"times_as_long": "times"})

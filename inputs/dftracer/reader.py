@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ...model.arrays import Ints, Links, Mask, Ticks
 from ...model.codes import IoMode, IoRecord
 from ...model.errors import TraceError
+from ...model.operations import followed_places
 from ...model.recording import Recording
 from ...model.stream.calls import OF_MPI, OF_THE_PROGRAM, Regions
 from ..calls import CalledFunctions, nested_calls
@@ -271,14 +272,8 @@ def _offsets(events: Events, kind: npt.NDArray[np.uint8], functions: list[str], 
     sets = (opens | seeks | (kind == IoRecord.DESTROY_HANDLE))[order]
     place = np.where(opens & ~appends, 0, np.where(seeks & (events.ret >= 0), events.ret, -1))[order]
     key = events.process[order].astype(np.int64) << 32 | descriptor[order]
-    fresh = np.diff(key, prepend=-1) != 0
-    sets, place = sets | fresh, np.where(fresh & ~sets, -1, place)
-    steps = np.where(sets, 0, moved[order])
-    before = np.cumsum(steps) - steps
-    last = np.maximum.accumulate(np.where(sets, np.arange(len(order)), 0))
     found = np.full(len(moved), -1, np.int64)
-    if len(order):
-        found[order] = np.where(place[last] >= 0, place[last] + before - before[last], -1)
+    found[order] = followed_places(key, sets, place, moved[order])
     told = explicit & (events.offset >= 0)
     found[told] = events.offset[told]
     return found

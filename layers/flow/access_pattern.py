@@ -1,11 +1,12 @@
 """What operations do one after the other, each process's with a file: in order, in strides, again, how fast."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from ...model.arrays import Ints, Links, Mask
 from ...model.codes import UNDEFINED_UINT64, IoFlag, IoMode
@@ -86,24 +87,25 @@ class AccessSums(Sums):
         self._own = RangeUnion(self.exact)
         self._latest = np.zeros((4, 0), np.int64)
 
-    def add(self, operations: Operations, file: Links) -> None:
-        """Add operations of one direction, (n,), in the order of their begins, with the file of each, −1 where unknown.
+    def add(self, operations: Operations, file: Links, offset: npt.NDArray[np.uint64]) -> None:
+        """Add operations of one direction, (n,), in the order of their begins.
 
+        With the file of each, −1 where unknown, and where in it the operation begins, undefined where unknown.
         Those of a process come one after the other, until `finish`.
         """
-        offset, size, known = _ranges(operations, file)
-        fresh = np.stack((operations.process[known], file[known], offset, size)).astype(np.int64)
+        at, size, known = _ranges(operations, file, offset)
+        fresh = np.stack((operations.process[known], file[known], at, size)).astype(np.int64)
         before = self._latest
         both = np.append(before, fresh, axis=1)
         # What counts of an operation depends on the three before it and the one behind.
         self._counts += _classes(both) - _classes(before)
-        self._counts[_UNKNOWN] += len(operations) - len(offset)
+        self._counts[_UNKNOWN] += len(operations) - len(at)
         stream = numbered(both[0], both[1])
         from_end = positions(stream[::-1])[::-1]
         self._latest = both[:, from_end < 3]
         if self.absolute:
-            self._ranges.add(fresh[1], offset, offset + size)
-            self._own.add((fresh[0] << 32) + fresh[1], offset, offset + size)
+            self._ranges.add(fresh[1], at, at + size)
+            self._own.add((fresh[0] << 32) + fresh[1], at, at + size)
 
     def pattern(self) -> AccessPattern:
         """Return the pattern."""
@@ -139,9 +141,9 @@ class ReadBackSums(Sums):
         self._shift, self._written = 0, NOBODY
         self._reads, self._writes = KeyedSums.none(2, "change"), RangeUnion(self.exact)
 
-    def add(self, operations: Operations, file: Links) -> None:
+    def add(self, operations: Operations, file: Links, offset: npt.NDArray[np.uint64]) -> None:
         """Add reads and writes of one layer, as `AccessSums.add`."""
-        offset, size, known = _ranges(operations, file)
+        at, size, known = _ranges(operations, file, offset)
         process = operations.process[known].astype(np.int64)
         key = (process << 32) + file[known]
         writes = operations.mode[known] == IoMode.WRITE
@@ -151,8 +153,8 @@ class ReadBackSums(Sums):
         np.minimum.at(first, stream[writes], place[writes])
         reads = (operations.mode[known] == IoMode.READ) & (place > first[stream])
         self._written = np.union1d(self._written, key[writes])
-        self._writes.add(key[writes], offset[writes], (offset + size)[writes])
-        ends = np.append(offset[reads], (offset + size)[reads])
+        self._writes.add(key[writes], at[writes], (at + size)[writes])
+        ends = np.append(at[reads], (at + size)[reads])
         change = np.repeat(np.array([1, -1]), len(ends) // 2)
         self._take(KeyedSums([np.append(key[reads], key[reads]), ends], {"change": change}))
 
@@ -221,18 +223,19 @@ def _classes(rows: Ints) -> Ints:
     return np.array([*counts, len(at) - int(same.sum()), 0, int(size.sum())], np.int64)
 
 
-def _ranges(operations: Operations, file: Links) -> tuple[Ints, Ints, Mask]:
+def _ranges(operations: Operations, file: Links, offset: npt.NDArray[np.uint64]) -> tuple[Ints, Ints, Mask]:
     """Return offsets and sizes of the operations that have them, int64 (m,), and which these are, bool (n,)."""
     moved = completed_bytes(operations)
-    known = (operations.offset < _LARGEST) & (operations.moved != UNDEFINED_UINT64) & (file >= 0)
-    return operations.offset[known].astype(np.int64), moved[known].astype(np.int64), known
+    known = (offset < _LARGEST) & (operations.moved != UNDEFINED_UINT64) & (file >= 0)
+    return offset[known].astype(np.int64), moved[known].astype(np.int64), known
 
 
+_NO_GAP: Final = np.iinfo(np.int64).min
 _VALUES: Final = ("count", "bytes", "ticks", "begin", "end")
 
 
 class Deed(IntEnum):
-    """What an operation does beside those around it; transfers are seen twice, by order and by place."""
+    """What an operation does beside those around it; transfers are seen several times, by order and by place."""
 
     GOES_ON = 0
     """A transfer in the direction of the one before on the file, or the first there."""
@@ -248,6 +251,48 @@ class Deed(IntEnum):
     READS_BESIDE = 6
     """One that begins elsewhere."""
     WRITES_BESIDE = 7
+    READS_NEXT = 8
+    """A read that begins where the one before of its process and file ended, or the first one."""
+    WRITES_NEXT = 9
+    READS_APART = 10
+    """One that begins elsewhere; those below are among these."""
+    WRITES_APART = 11
+    READS_BACK = 12
+    """One that begins before the one before ended."""
+    WRITES_BACK = 13
+    READS_IN_STRIDES = 14
+    """One as far from the one before as that was from its own."""
+    WRITES_IN_STRIDES = 15
+
+
+@dataclass(frozen=True)
+class OwnAccess(Record):
+    """Where the program's own requests of a layer and direction lie in their files.
+
+    Each is compared with the one before of its process, file and direction.
+
+    Attributes
+    ----------
+    layer, direction : str
+    operations : int
+        Those whose place is known, as the trace has it or as it follows from opens, seeks and transfers.
+    consecutive : int
+        Those that begin where the one before ended, and first ones.
+    strided : int
+        Others that are as far from the one before as that was from its own.
+    random : int
+        All others.
+    backward : int
+        Those of strided and random ones that begin before the one before ended.
+    """
+
+    layer: str
+    direction: str
+    operations: int
+    consecutive: int
+    strided: int
+    random: int
+    backward: int
 
 
 class StreamSums(Sums):
@@ -277,9 +322,10 @@ class StreamSums(Sums):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._streams = self._modes = self._unflushed = NOBODY
+        self._latest = np.zeros((4, 0), np.int64)
 
-    def add(self, traffic: TraceBlock, rows: Ints) -> None:
-        """Add operations, rows of `traffic` in the order of their begins.
+    def add(self, traffic: TraceBlock, rows: Ints, offset: npt.NDArray[np.uint64]) -> None:
+        """Add operations, rows of `traffic` in the order of their begins, and where in the file they are.
 
         Those of a process come one after the other, until `finish`.
         """
@@ -295,10 +341,22 @@ class StreamSums(Sums):
         self._count((deed, process), columns, deed >= 0)
         transfer = mode != IoMode.FLUSH
         if self.absolute:
-            offset = operations.offset[rows]
             beside = offset % np.uint64(ALIGNMENT) != 0
             deed = np.where(beside, Deed.READS_BESIDE, Deed.READS_ALIGNED) + (mode == IoMode.WRITE)
-            self._count((deed, process), columns, transfer & (offset < _LARGEST) & (size >= ALIGNMENT))
+            placed = transfer & (offset < _LARGEST)
+            self._count((deed, process), columns, placed & (size >= ALIGNMENT))
+            placed &= file >= 0
+            gap = np.full((2, len(rows)), _NO_GAP)
+            gap[:, placed] = self._gaps((process << 32) + file, mode, offset.astype(np.int64), size, placed)
+            apart = placed & (gap[0] != 0) & (gap[0] != _NO_GAP)
+            writes = (mode == IoMode.WRITE).astype(np.int64)
+            for deed_there, there in (
+                (Deed.READS_NEXT, placed & ~apart),
+                (Deed.READS_APART, apart),
+                (Deed.READS_BACK, apart & (gap[0] < 0)),
+                (Deed.READS_IN_STRIDES, apart & (gap[0] == gap[1])),
+            ):
+                self._count((deed_there + writes, process), columns, there)
         # In a collective call a rank is as slow as the others make it.
         alone = (operations.flags[rows] & np.uint32(IoFlag.COLLECTIVE)) == 0
         timed = np.flatnonzero(transfer & alone & (end > begin) & (size > 0))
@@ -313,10 +371,36 @@ class StreamSums(Sums):
         self._streams, self._modes, self._unflushed = (
             column[stays] for column in (self._streams, self._modes, self._unflushed)
         )
+        self._latest = self._latest[:, np.isin(self._latest[0] >> 32, going_on)]
+
+    def accesses(self, layer: str) -> Iterator[OwnAccess]:
+        """Give where reads and writes lie in their files, as far as it is known."""
+        for mode, direction in enumerate(("read", "write")):
+            after, apart, back, strided = (
+                int(self.deeds["count"][self.deeds.keys[0] == deed + mode].sum())
+                for deed in (Deed.READS_NEXT, Deed.READS_APART, Deed.READS_BACK, Deed.READS_IN_STRIDES)
+            )
+            if after + apart:
+                yield OwnAccess(layer, direction, after + apart, after, strided, apart - strided, back)
 
     def _count(self, keys: tuple[Ints, Ints], columns: tuple[Ints, ...], there: Mask) -> None:
         rows = np.flatnonzero(there)
         self.deeds = self.deeds.merged(_sums([key[rows] for key in keys], columns, rows))
+
+    def _gaps(self, stream: Ints, mode: Ints, offset: Ints, size: Ints, placed: Mask) -> Ints:
+        """Return from where the one before ended to where each begins, and the same of the one before, (2, placed)."""
+        fresh = np.stack((stream, mode, offset + size, np.full(len(stream), _NO_GAP)))[:, placed]
+        both = np.append(self._latest, fresh, axis=1)
+        begin = np.append(np.zeros(self._latest.shape[1], np.int64), offset[placed])
+        order = np.lexsort((both[1], both[0]))
+        stream, mode, end, gap = both[:, order]
+        again = np.append(False, (stream[1:] == stream[:-1]) & (mode[1:] == mode[:-1]))[: len(order)]
+        gap[again] = begin[order][again] - end[np.flatnonzero(again) - 1]
+        before = np.where(again, np.roll(gap, 1), _NO_GAP)
+        self._latest = np.stack((stream, mode, end, gap))[:, ~np.append(again[1:], False)[: len(order)]]
+        found = np.empty((2, len(order)), np.int64)
+        found[:, order] = gap, before
+        return found[:, both.shape[1] - fresh.shape[1] :]
 
     def _follow(self, stream: Ints, mode: Ints, size: Ints) -> Ints:
         """Return the `Deed` of operations by the order in their stream, and keep how each stream ends."""

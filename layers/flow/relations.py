@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Final, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from ...model.arrays import Ints, Rows
 from ...model.definitions import Definitions
@@ -16,13 +17,14 @@ from ...model.quantities import counted
 from ...model.sums import NOBODY, Sums, by_key, keyed, nested
 from ..attribution.attribution import TraceBlock
 from ..attribution.collectives import CallPlaces
+from ..attribution.file_positions import FilePositions
 from ..attribution.stream import Stream
 from ..handles.scope import Scope
 from ..handles.stack import layer_name, layer_place
 from ..selection.directions import DIRECTIONS, modes_of
 from ..selection.window import whole_and_part
 from ..statistics.distribution import ValueCounts
-from .access_pattern import AccessSums, ReadBackSums, StreamSums
+from .access_pattern import AccessSums, OwnAccess, ReadBackSums, StreamSums
 from .balance import (
     HiddenTraffic,
     LayerBalance,
@@ -102,13 +104,14 @@ class RelationSums(Sums):
             pairs = [(high, low) for high in range(len(scope.order)) for low in layers_below(stack, high)]
         self.adjacent = {(high, low): are_adjacent(stack, high, low) for high, low in pairs}
         self.formats = format_layers(scope.definitions, scope.order)
-        self._places = CallPlaces()
+        self._places, self._positions = CallPlaces(), FilePositions()
         self._first = KeyedSums.none(3, "begin")
 
     def add(self, block: TraceBlock) -> None:
         """Add a block; metadata events play no part."""
         self.finish(np.unique(block.operations.process).astype(np.int64))
         sequence, place = self._places.keys(block.operations, block.sequences)
+        offset = self._positions.offsets(block)
         split: list[tuple[int, Rows]] = []
         for (high, low), adjacent in self.adjacent.items():
             for direction in self.directions:
@@ -122,22 +125,21 @@ class RelationSums(Sums):
                     key = high, low, direction
                     known = self.flows.setdefault(key, FlowSums(adjacent, self.scope))
                     known.add(rows, marks, sequence, place)
-                    self._add_access(block, key, below)
+                    self._add_access(block, offset, key, below)
         for row, layer in enumerate(self.scope.order):
             of_layer = block.selected & (block.layer == row)
             for direction in self.directions:
                 if any(high == row for high, _ in self.adjacent):
-                    self._add_access(
-                        block, (row, row, direction), np.flatnonzero(of_layer & block.of_direction(direction))
-                    )
+                    rows_there = np.flatnonzero(of_layer & block.of_direction(direction))
+                    self._add_access(block, offset, (row, row, direction), rows_there)
             rows_of = np.flatnonzero(of_layer & block.of_direction("total"))
             if len(rows_of) and block.absolute_offsets(layer):
                 known_back = self.read_back.setdefault(row, ReadBackSums(self.scope.exact))
-                known_back.add(view(block.operations, rows_of), block.file[rows_of])
+                known_back.add(view(block.operations, rows_of), block.file[rows_of], offset[rows_of])
             own = np.flatnonzero(of_layer & block.own)
             if len(own):
                 sums = StreamSums(self.limits.empty, block.absolute_offsets(layer))
-                self.streams.setdefault(row, sums).add(block, own)
+                self.streams.setdefault(row, sums).add(block, own, offset[own])
             for direction in DIRECTIONS:
                 self._add_layer(block, row, direction)
         early = layer_bits(self._early(block), len(block.operations))
@@ -148,6 +150,7 @@ class RelationSums(Sums):
         """Forget what is kept of processes of which more may come: of all but those that are going on."""
         super().finish(going_on)
         self._places.finish(going_on)
+        self._positions.finish(going_on)
         self._first = self._first.taken(np.isin(self._first.keys[1], going_on))
 
     def _early(self, traffic: TraceBlock) -> Iterator[tuple[int, Rows]]:
@@ -184,10 +187,12 @@ class RelationSums(Sums):
         if covered is not None and len(covered):
             self.covered_times[row, direction] = self.covered_times.get((row, direction), 0) + covered
 
-    def _add_access(self, traffic: TraceBlock, key: tuple[int, int, str], rows: Ints) -> None:
+    def _add_access(
+        self, traffic: TraceBlock, offset: npt.NDArray[np.uint64], key: tuple[int, int, str], rows: Ints
+    ) -> None:
         if key not in self.access:
             self.access[key] = AccessSums(traffic.absolute_offsets(self.scope.order[key[1]]), self.scope.exact)
-        self.access[key].add(view(traffic.operations, rows), traffic.file[rows])
+        self.access[key].add(view(traffic.operations, rows), traffic.file[rows], offset[rows])
 
     def _add_calls(self, traffic: TraceBlock, sequence: Ints, place: Ints) -> None:
         """Add collective calls, and how many operations of a lower layer ran inside each."""
@@ -264,6 +269,12 @@ class Relations:
     def time_splits(self) -> tuple[TimeSplit, ...]:
         """For each layer and direction with layers below, in which layer the time of its operations is spent."""
         return tuple(time_splits(self.cells, self.sums.covered_times))
+
+    @property
+    def accesses(self) -> tuple[OwnAccess, ...]:
+        """For each layer and direction whose offsets count from the start of the file, how it goes through files."""
+        found = (sums.accesses(self.stream.scope.order[row]) for row, sums in sorted(self.sums.streams.items()))
+        return tuple(one for each in found for one in each)
 
     @cached_property
     def hidden(self) -> tuple[HiddenTraffic, ...]:

@@ -147,3 +147,13 @@ def test_flushes_have_a_share_in_where_the_time_goes(document, run, fixtures):
     assert flushed > 0
     assert times["HDF5"]["busy_s"] > times["HDF5"]["flush_s"]
     assert "HDF5 flush " in run("compare", fixtures / "ncckpt4").stdout
+
+
+def test_access_patterns_are_told_of_plain_reads_and_writes_too(run, document, fixtures):
+    found = {one["direction"]: one for one in document("compare", fixtures / "serial1")["access"]}
+    write = found["write"]
+    assert (write["layer"], write["operations"]) == ("POSIX", 192)
+    assert write["operations"] == write["consecutive"] + write["strided"] + write["random"]
+    assert 0 < write["backward"] <= write["strided"] + write["random"]
+    text = run("compare", fixtures / "ncckpt4").stdout
+    assert "POSIX write below MPI-IO 125 requests: 65 % consecutive, 35 % random" in text

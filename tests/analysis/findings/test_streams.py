@@ -9,7 +9,7 @@ import pytest
 from iostrata import open_trace
 from iostrata.analysis.findings import find
 from iostrata.layers.flow.access_pattern import Deed
-from otf2.enums import IoOperationFlag, IoOperationMode
+from otf2.enums import IoOperationFlag, IoOperationMode, IoSeekOption
 
 READ, WRITE, FLUSH = IoOperationMode.READ, IoOperationMode.WRITE, IoOperationMode.FLUSH
 
@@ -220,3 +220,42 @@ def test_what_metadata_costs_where_calls_were_recorded(recordings):
     # Eight ranks share it.
     assert one.evidence["metadata_s"] / 8 <= one.cost_s < one.evidence["metadata_s"]
     assert (one.id, one.severity) == ("metadata-storm", "warning")
+
+
+@pytest.mark.parametrize(("place", "told"), [("random", "go back"), ("strided", "in equal strides"), ("on", None)])
+@pytest.mark.parametrize("recorded", [True, False])
+def test_requests_that_do_not_follow_one_another(written, place, told, recorded):
+    """Whether offsets are recorded or follow from seeks, the same is found."""
+    handle = written.handle(written.file("/s/a"), written.posix)
+    written.create(2, handle, 0)
+    order = np.random.default_rng(1).permutation(200) if place == "random" else np.arange(200)
+    for step, at in enumerate(order.tolist()):
+        offset = at * 4096 * (3 if place == "strided" else 1)
+        if not recorded:
+            arguments = (handle, offset, IoSeekOption.FROM_START, offset)
+            written.events.append((1_000 * step + 500, step, 2, "io_seek", arguments))
+        where = offset if recorded else None
+        written.operate(2, handle, READ, 1_000 * step + 600, 1_000 * step + 900, 4096, offset=where)
+    found = written.findings()
+    assert ("random-access" in found) is (told is not None)
+    if told:
+        one = found["random-access"]
+        assert told in one.text
+        assert "rank 2" in one.text
+        assert one.evidence["operations"] == 200
+        assert one.evidence["apart_operations"] == (order[1:] != order[:-1] + 1).sum() if place == "random" else 199
+        assert one.evidence["back_operations"] == (order[1:] <= order[:-1]).sum()
+        assert one.cost_s == pytest.approx(one.evidence["apart_operations"] * 300e-6 * 256 / 257)
+
+
+def test_requests_apart_cost_what_they_take_longer_than_those_that_follow(written):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    at = 0
+    for step in range(300):
+        far = step % 3 != 0
+        at += 4096 * (50 if far else 1)
+        written.operate(0, handle, READ, 1_000 * step, 1_000 * step + (600 if far else 200), 4096, offset=at)
+    one = written.findings()["random-access"]
+    assert one.evidence["slower"] == pytest.approx(3)
+    assert one.cost_s == pytest.approx(one.evidence["apart_operations"] * 400e-6)
+    assert "3.0 times as long" in one.text

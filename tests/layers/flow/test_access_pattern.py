@@ -24,13 +24,13 @@ def made(make_operations, rows):
 
 def access_pattern(operations, file, absolute=True):
     sums = AccessSums(absolute, exact=True)
-    sums.add(operations, file)
+    sums.add(operations, file, operations.offset)
     return sums.pattern()
 
 
 def read_back_bytes(operations, file):
     sums = ReadBackSums(exact=True)
-    sums.add(operations, file)
+    sums.add(operations, file, operations.offset)
     return sums.bytes
 
 

@@ -1,0 +1,108 @@
+"""The offsets of transfers whose records have none: the position of their handle, by opens, seeks and transfers."""
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.arrays import Ints, Mask, Rows
+from ...model.codes import APPEND, UNDEFINED_UINT64, IoMode, IoRecord
+from ...model.operations import followed_places
+from ...model.sums import NOBODY
+from .attribution import TraceBlock
+
+_LAYER: Final = "POSIX"
+"""Of streams of ISO C not all calls are recorded: Score-P has no record of ``fprintf``."""
+_SETS: Final = (IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE, IoRecord.DUPLICATE_HANDLE, IoRecord.SEEK)
+_APPENDS: Final = (IoRecord.CREATE_HANDLE, IoRecord.CHANGE_STATUS_FLAGS)
+_LARGEST: Final = np.uint64(2**62)
+"""Bytes from here on are damaged or unknown."""
+
+
+class FilePositions:
+    """Follows the position of each file descriptor of POSIX, as ``open``, ``lseek``, ``read`` and ``write`` move it.
+
+    A file is opened at its start, and a seek tells where it went. Unknown is, until the next seek, where a descriptor
+    is that was duplicated, that has appended, or that moved data of unknown size; and what two threads move through one
+    at once. Sources: POSIX.1-2017, ``open``, ``lseek``, ``read``, ``write``; OTF2, ``IoCreateHandle`` and ``IoSeek``.
+    """
+
+    def __init__(self) -> None:
+        self._key = self._place = self._appending = NOBODY
+
+    def offsets(self, block: TraceBlock) -> npt.NDArray[np.uint64]:
+        """Return where each operation begins, as recorded or else as followed, uint64 (n,); undefined where unknown.
+
+        Blocks of a process come in their order, until `finish`.
+        """
+        operations, rows = block.operations, self._followed(block)
+        keys, times, places = self._settings(block)
+        own = _keys(operations.process[rows], operations.handle[rows])
+        mode, moved = operations.mode[rows], operations.moved[rows]
+        appended = (mode == IoMode.WRITE) & np.isin(own, self._appending)
+        steps = np.where(appended | (moved >= _LARGEST), -1, np.minimum(moved, _LARGEST).astype(np.int64))
+        first = len(self._key) + len(keys)
+        keys = np.concatenate((self._key, keys, own))
+        times = np.concatenate((np.full(len(self._key), np.iinfo(np.int64).min), times, operations.begin[rows]))
+        order = np.lexsort((times, keys))
+        sets = order < first
+        places = np.concatenate((self._place, places, np.full(len(rows), -1)))[order]
+        steps = np.concatenate((np.zeros(first, np.int64), steps))[order]
+        found = followed_places(keys[order], sets, places, steps)
+        self._keep(keys[order], np.where(sets, places, np.where((found < 0) | (steps < 0), -1, found + steps)))
+        transfers = np.flatnonzero(~sets)
+        row = rows[order[transfers] - first]
+        unknown = (found[transfers] < 0) | appended[order[transfers] - first]
+        unknown |= _at_once(keys[order[transfers]], operations.begin[row], operations.end[row])
+        offsets = operations.offset.copy()
+        offsets[row] = np.where(unknown, np.uint64(UNDEFINED_UINT64), found[transfers].astype(np.uint64))
+        return offsets
+
+    def finish(self, going_on: Ints = NOBODY) -> None:
+        """Forget what is kept of processes of which more may come: of all but those that are going on."""
+        stays = np.isin(self._key >> 32, going_on)
+        self._key, self._place = self._key[stays], self._place[stays]
+        self._appending = self._appending[np.isin(self._appending >> 32, going_on)]
+
+    def _followed(self, block: TraceBlock) -> Rows:
+        """Return the rows of reads and writes that tell no offset, where handles are those of the program."""
+        if _LAYER not in block.layers or block.definitions.recording.handles != "recorded":
+            return np.zeros(0, np.intp)
+        there = (block.operations.offset >= _LARGEST) & (block.operations.handle >= 0)
+        there &= (block.mode == IoMode.READ) | (block.mode == IoMode.WRITE)
+        return np.flatnonzero(there & (block.layer == block.layer_row(_LAYER)))
+
+    def _settings(self, block: TraceBlock) -> tuple[Ints, Ints, Ints]:
+        """Return the handle, time and new place of all that sets one, and note handles that append."""
+        events, metadata = block.other_events, block.metadata
+        keys = _keys(metadata.process, metadata.handle)
+        appends = np.isin(events.kind, _APPENDS) & (events.flags & np.uint32(APPEND) != 0)
+        self._appending = np.union1d(self._appending, keys[appends])
+        sets = np.flatnonzero(np.isin(events.kind, _SETS) & (metadata.handle >= 0))
+        kind, offset = events.kind[sets], events.offset[sets]
+        sought = np.where((kind == IoRecord.SEEK) & (offset < _LARGEST), offset, 0).astype(np.int64)
+        known = (kind == IoRecord.CREATE_HANDLE) | ((kind == IoRecord.SEEK) & (offset < _LARGEST))
+        copies = sets[kind == IoRecord.DUPLICATE_HANDLE]
+        copied = _keys(metadata.process[copies], metadata.new_handle[copies])
+        return (
+            np.append(keys[sets], copied),
+            np.append(events.time[sets], events.time[copies]),
+            np.append(np.where(known, sought, -1), np.full(len(copies), -1)),
+        )
+
+    def _keep(self, keys: Ints, places: Ints) -> None:
+        last = np.flatnonzero(np.diff(keys, append=-1) != 0)
+        known = last[places[last] >= 0]
+        self._key, self._place = keys[known], places[known]
+
+
+def _keys(process: npt.NDArray[np.integer], handle: npt.NDArray[np.integer]) -> Ints:
+    return (process.astype(np.int64) << 32) + handle
+
+
+def _at_once(keys: Ints, begin: Ints, end: Ints) -> Mask:
+    """Return which of calls in their order go on at the same time as the one before or behind through the same."""
+    both = np.zeros(len(keys) + 1, np.bool_)
+    both[1:-1] = (keys[1:] == keys[:-1]) & (begin[1:] < end[:-1])
+    found: Mask = both[1:] | both[:-1]
+    return found
