@@ -16,8 +16,11 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from ..analysis.comparison.layer_periods import LayerPeriod
+from ..analysis.results.evidence import SpectralEvidence
 from ..analysis.results.plots import SHADES, verdict_text
 from ..analysis.results.result import PeriodResult
+from ..analysis.spectral.autocorrelation import PEAK_HEIGHT, autocorrelation, autocorrelation_period, find_peaks
+from ..analysis.spectral.outliers import z_scores
 from ..analysis.spectral.sampling_rate import phase_frequency
 from ..analysis.spectral.spectrum import power_spectrum
 from ..analysis.timefrequency.filters import Butterworth, filtered_signal
@@ -27,6 +30,7 @@ from ..model.errors import SelectionError, import_library
 from ..model.quantities import seconds_text
 from ..model.text import printable, shortened
 from ..signals.samples import Samples
+from ..signals.step import StepSignal
 from .atomic import atomic_file, output_error
 from .quantities import signal_title
 from .written import Written
@@ -39,6 +43,10 @@ _PERIODS_IN_PIECE: Final = 4.0
 _BRIGHTEST: Final = 0.98
 """Quantile of the amplitudes that has the brightest colour."""
 _WIDTH, _HEIGHT = 11.0, 6.5
+_CANDIDATES: Final = 3
+"""Most lines of a spectrum that are marked."""
+_LAGS: Final = 12.0
+"""Periods of lag that an autocorrelation shows."""
 _SHARES: Final = 2
 """Most steps of the narrow axis of a spectrum, whose labels may have many digits."""
 _TITLE_WIDTH: Final = 95
@@ -171,6 +179,12 @@ def _draw(part: Any, period: LayerPeriod, fs: float | Literal["auto"], filter: B
         before = signal.sample(samples.fs)
         axes.stairs(before.values, before.edges, fill=True, color="0.75", label=_bins_label("signal", before))
         axes.stairs(samples.values, samples.edges, color="0.25", linewidth=1, label=f"after {filter} Hz")
+    analysed = _as_analysed(shown, samples, result)
+    if analysed is not samples:
+        label = _bins_label("as analysed", analysed)
+        axes.stairs(analysed.values, analysed.edges, color="tab:brown", linewidth=1, label=label)
+    mean = float(samples.values.mean())
+    axes.axhline(mean, color="0.3", linewidth=0.8, linestyle="--", label="mean rate, V/L")
     _draw_verdict(axes, period, samples)
     wavelet_axes = part.add_subplot(grid[1, 0], sharex=axes)
     fourier_axes = part.add_subplot(grid[2, 0], sharex=axes, sharey=wavelet_axes)
@@ -182,7 +196,8 @@ def _draw(part: Any, period: LayerPeriod, fs: float | Literal["auto"], filter: B
     fourier_axes.set_xlabel("time (s)")
     low, high = 2 / signal.duration, samples.fs / 2
     wavelet_axes.set_ylim(low, high)
-    _draw_spectrum(part.add_subplot(grid[1, 1], sharey=wavelet_axes), samples, result)
+    _draw_spectrum(part.add_subplot(grid[1, 1], sharey=wavelet_axes), analysed, result)
+    _draw_autocorrelation(part.add_subplot(grid[2, 1]), analysed, result)
     words_axes = part.add_subplot(grid[0, 1])
     words_axes.axis("off")
     reason = "\n".join(textwrap.wrap(printable(result.reason), 34)[:9])
@@ -274,16 +289,37 @@ def _draw_transform(axes: Any, transform: TimeFrequency | None, result: PeriodRe
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
+def _as_analysed(shown: StepSignal, samples: Samples, result: PeriodResult) -> Samples:
+    """Return the samples that the method looked at; those that are drawn where it looked at the exact signal."""
+    fs = result.sampling.fs
+    if fs is None or fs == samples.fs or not _FEWEST_BINS <= fs * shown.duration <= _MOST_BINS:
+        return samples
+    return shown.sample(fs)
+
+
 def _draw_spectrum(axes: Any, samples: Samples, result: PeriodResult) -> None:
     from matplotlib.ticker import MaxNLocator
 
     spectrum = power_spectrum(samples.values, samples.fs)
     power = spectrum.power[1:]
     total = float(power.sum())
-    axes.plot(power / total if total > 0 else power, spectrum.frequencies[1:], color="0.25", linewidth=1)
+    shares = power / total if total > 0 else power
+    axes.plot(shares, spectrum.frequencies[1:], color="0.25", linewidth=1)
     for period in sorted({regime.period for regime in result.regimes}):
         axes.axhline(1 / period, color="tab:red", linewidth=1, linestyle=":")
-    axes.set_title("power spectrum", fontsize="small", loc="left")
+    scores = z_scores(power)
+    evidence = result.evidence
+    if isinstance(evidence, SpectralEvidence):
+        for frequency in evidence.candidates_hz[:_CANDIDATES]:
+            line = int(np.argmin(np.abs(spectrum.frequencies[1:] - frequency)))
+            sure = evidence.spectral_confidence if result.frequency == frequency else None
+            place, text = (
+                (shares[line], frequency),
+                f"z {scores[line]:.1f}" + ("" if sure is None else f", c_d {sure:.2f}"),
+            )
+            axes.plot(*place, "o", color="tab:red", markersize=4)
+            axes.annotate(text, place, (-4, 4), textcoords="offset points", ha="right", fontsize="small")
+    axes.set_title(_bins_label("power spectrum", samples), fontsize="small", loc="left")
     axes.set_xlabel("share of the power")
     axes.xaxis.set_major_locator(MaxNLocator(_SHARES))
     # Beside the wavelet transform and as high, so that lines of both stand at one height; with numbers of its own.
@@ -291,3 +327,22 @@ def _draw_spectrum(axes: Any, samples: Samples, result: PeriodResult) -> None:
     axes.yaxis.set_label_position("right")
     axes.tick_params(labelleft=False, labelright=True)
     axes.set_ylabel("frequency (Hz)")
+
+
+def _draw_autocorrelation(axes: Any, samples: Samples, result: PeriodResult) -> None:
+    """Draw the correlation of the samples with themselves, its peaks, and the period that these show."""
+    correlation = autocorrelation(samples.values)
+    lags = np.arange(len(correlation)) / samples.fs
+    peaks = find_peaks(correlation, PEAK_HEIGHT)
+    axes.plot(lags, correlation, color="0.25", linewidth=0.8)
+    axes.plot(lags[peaks], correlation[peaks], ".", color="tab:green", markersize=5)
+    axes.axhline(PEAK_HEIGHT, color="0.6", linewidth=0.8, linestyle="--")
+    for period in sorted({regime.period for regime in result.regimes}):
+        axes.axvline(period, color="tab:red", linewidth=1, linestyle=":")
+    usual = result.period or result.recurrence
+    axes.set_xlim(0, lags[-1] if usual is None else min(lags[-1], _LAGS * usual))
+    found = autocorrelation_period(samples.values, samples.fs)
+    shown = "no peak" if found is None else f"peaks {seconds_text(found.period)} apart"
+    axes.set_title(f"autocorrelation: {shown}", fontsize="small", loc="left")
+    axes.set_xlabel("lag (s)")
+    axes.yaxis.tick_right()

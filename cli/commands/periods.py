@@ -74,7 +74,8 @@ COMPONENTS = click.option(
     "Fourier transform. Sampled at --fs, at most 2^14 times.",
 )
 PLOT = picture_option(
-    "Draw each signal with phases, regimes and fit, its scalogram, short-time Fourier transform and spectrum "
+    "Draw each signal with phases, regimes and fit, its scalogram, short-time Fourier transform, spectrum and "
+    "autocorrelation "
     "(needs matplotlib). A file that is there already is replaced once the new one is complete."
 )
 PHASES = click.option(

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from iostrata import MissingLibraryError, OutputError, SelectionError, detect_period, step_signal
 from iostrata.analysis.comparison.layer_periods import LayerPeriod, with_fit
+from iostrata.analysis.spectral.autocorrelation import autocorrelation
+from iostrata.analysis.spectral.spectrum import power_spectrum
 from iostrata.analysis.timefrequency.transforms import scalogram
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -25,7 +27,7 @@ def two_regimes(method: str = "auto", name: str = "POSIX") -> LayerPeriod:
 def test_one_time_axis_holds_signal_regimes_fit_and_transforms() -> None:
     period = with_fit(two_regimes(), 5)
     figure = draw_periods([period])
-    top, wavelet, fourier, spectrum, _ = figure.axes
+    top, wavelet, fourier, spectrum, _, _ = figure.axes
     (part,) = figure.subfigs
     title = " ".join(part.get_suptitle().split())
     assert "every 10 s from " in title
@@ -109,3 +111,21 @@ def test_the_labels_of_a_spectrum_do_not_touch(length: float) -> None:
     boxes = [tick.label1.get_window_extent() for tick in shown]
     assert len(boxes) >= 2
     assert all(left.x1 + 2 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_the_spectrum_and_the_autocorrelation_are_those_that_the_method_looked_at() -> None:
+    start = 10.0 * np.arange(30)
+    signal = step_signal(start, start + 2.0, np.full(start.size, 1e9), window=(0.0, 300.0))
+    result = detect_period(signal, "ftio", fs=1.0)
+    figure = draw_periods([LayerPeriod("POSIX", "write", "all", signal, result)], fs=4.0)
+    top, _, _, spectrum, correlation, _ = figure.axes
+    analysed = signal.sample(1.0)
+    power = power_spectrum(analysed.values, 1.0).power[1:]
+    np.testing.assert_allclose(spectrum.lines[0].get_xdata(), power / power.sum())
+    np.testing.assert_allclose(correlation.lines[0].get_ydata(), autocorrelation(analysed.values))
+    assert result.evidence.spectral_confidence is not None
+    assert any(f"c_d {result.evidence.spectral_confidence:.2f}" in text.get_text() for text in spectrum.texts)
+    labels = top.get_legend_handles_labels()[1]
+    assert "as analysed, means over 1 s" in labels
+    assert "mean rate, V/L" in labels
+    assert "peaks 10 s apart" in correlation.get_title(loc="left")
