@@ -115,10 +115,9 @@ def _known(name: str, document: Mapping[str, Any]) -> KnownSignature:
     # The clock of a signature is that of its shortest run.
     longer = float(lengths.mean()) / float(str(document["duration_s"]))
     order = np.argsort(start, kind="stable")
-    known = np.concatenate((start, end, *peaks, [longer]))
-    above = np.concatenate((volumes, lengths, moved))
-    if not (np.isfinite(known).all() and (known >= 0).all() and (end >= start).all() and 0 < above.min() < math.inf):
-        raise ValueError("bursts that cannot be")
+    _check_bursts(
+        np.concatenate((start, end, *peaks, [longer])), end - start, np.concatenate((volumes, lengths, moved))
+    )
     layer = document.get("layer")
     return KnownSignature(
         name=name,
@@ -132,6 +131,13 @@ def _known(name: str, document: Mapping[str, Any]) -> KnownSignature:
         peaks=tuple(longer * peaks[row] for row in order.tolist()),
         room=(room_of(lengths) / float(lengths.mean()), room_of(moved) / float(moved.mean())),
     )
+
+
+def _check_bursts(times: Floats, lengths: Floats, amounts: Floats) -> None:
+    """Raise ValueError unless times are finite and from 0 on, lengths not negative, and amounts more than 0."""
+    sound = np.isfinite(times).all() and (times >= 0).all() and (lengths >= 0).all()
+    if not sound or not 0 < amounts.min() < math.inf:
+        raise ValueError("bursts that cannot be")
 
 
 def room_of(values: Floats, tests: int = 1) -> float:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ...layers.summary.counted import KINDS
@@ -91,23 +91,20 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
         text += f" on rank {rank}, {seconds_text(mean)} on average"
     text += ")"
     threads = _other_threads(trace)
+    known = Headline(text + threads, longest, share, run_s, mean, rank, None, None, None, "", basis)
     if threads and not longest:
-        return Headline(text + threads, longest, share, run_s, mean, rank, None, None, None, "", basis)
+        return known
     causes = [] if share < _LITTLE else _causes(findings, longest)
-    if not causes:
+    if causes:
+        first, gain = causes[0], _gain_of(causes)
+        text += f": {first.layer}, since {_why(causes, findings, gain, longest)}"
+        known = replace(known, layer=first.layer, finding=first.id, gain_s=gain, gain_reason=first.gain_reason)
+    else:
         layer, what = _longest(trace, None if mean is None else mean * trace.ranks)
         text += f", {what}" if layer else ""
         text += "; little to gain there" if share < _LITTLE and longest > 0 else ""
-        text += threads + _unseen(trace)
-        return Headline(text, longest, share, run_s, mean, rank, layer, None, None, "", basis)
-    first, gain = causes[0], _gain_of(causes)
-    wrong, helps = _why(causes, findings)
-    most = seconds_text(min(longest, sum(one.cost_s or 0.0 for one in causes)), 2)
-    text += (
-        f": {first.layer}, since {wrong}; {helps} could save {seconds_range_text(*gain) if gain else f'up to {most}'}"
-    )
-    text += threads + _unseen(trace)
-    return Headline(text, longest, share, run_s, mean, rank, first.layer, first.id, gain, first.gain_reason, basis)
+        known = replace(known, layer=layer)
+    return replace(known, text=text + threads + _unseen(trace))
 
 
 def _other_threads(trace: Trace) -> str:
@@ -170,14 +167,16 @@ def _causes(findings: Sequence[Finding], io_s: float) -> list[Finding]:
     return [found, *(one for one in others if way and one.evidence.get("direction") not in (way, None))]
 
 
-def _why(causes: Sequence[Finding], findings: Sequence[Finding]) -> tuple[str, str]:
-    """Return what is wrong and what helps, in words, of findings of one kind and of those that share their time."""
+def _why(causes: Sequence[Finding], findings: Sequence[Finding], gain: tuple[float, float] | None, io_s: float) -> str:
+    """Return what is wrong, what helps and what could be saved, of one kind and of those that share its time."""
     first = causes[0]
     told: defaultdict[str, Any] = defaultdict(str, first.evidence)
     told["who"] = named_ranks(list(first.ranks)) if 0 < len(first.ranks) <= _NAMED else "few ranks"
     told["direction"] = " and ".join(f"{one.evidence.get('direction', 'call')}s" for one in reversed(causes))
     wrong, _, helps = zip(*(rule_of(one).in_short.partition(";") for one in _of_one_time(first, findings)), strict=True)
-    return " and ".join(wrong).format_map(told), " and ".join(map(str.strip, helps))
+    most = seconds_text(min(io_s, sum(one.cost_s or 0.0 for one in causes)), 2)
+    saved = f"could save {seconds_range_text(*gain) if gain else f'up to {most}'}"
+    return f"{' and '.join(wrong).format_map(told)}; {' and '.join(map(str.strip, helps))} {saved}"
 
 
 def _of_one_time(first: Finding, findings: Sequence[Finding]) -> list[str]:

@@ -144,43 +144,54 @@ def compare_flows(
     mapping
         From the place of a flow in `flows` to the comparison.
     """
-    known = dict(seen or {})
+    signals = _Signals(trace, detect, dict(seen or {}))
+    return {place: _compared(one, signals, loops) for place, one in enumerate(flows)}
 
-    def looked_at(layer: str, direction: str, below: str | None) -> Analysed | None:
+
+@dataclass(frozen=True, eq=False)
+class _Signals:
+    """The signals of a trace with the verdicts on them, each looked at once."""
+
+    trace: Trace
+    detect: Callable[[StepSignal], PeriodResult]
+    known: dict[SignalKey, Analysed]
+
+    def of(self, layer: str, direction: str, below: str | None = None) -> Analysed | None:
+        """Return what a layer moves, below another or at all; None where that is nothing."""
         if below is not None:
-            below = _narrowest(trace, layer, direction, below)
+            below = _narrowest(self.trace, layer, direction, below)
         key = layer, direction, below
-        if key not in known:
-            signal = trace.layers[layer].bandwidth(direction, below=below)
+        if key not in self.known:
+            signal = self.trace.layers[layer].bandwidth(direction, below=below)
             if signal.volume <= 0:
                 return None
-            known[key] = signal, detect(signal)
-        return known[key]
+            self.known[key] = signal, self.detect(signal)
+        return self.known[key]
 
-    def compared(one: Pair) -> PeriodComparison:
-        upper = looked_at(one.upper, one.direction, None)
-        lower = looked_at(one.lower, one.direction, one.upper if isinstance(one, Flow) else None)
-        two = loops.pair(one.upper, one.lower, one.direction) if loops is not None and isinstance(one, Flow) else None
-        if loops is None or two is None or upper is None:
-            return compare_periods(upper, lower)
-        top = loops.top(two[0].loop, one.direction)
+    def in_loop(self, passes: Passes, found: Analysed, top: str, direction: str) -> Analysed:
+        """Return a signal with the period of the loop that it is moved in, `top` being the loop's highest layer."""
 
-        def judged(passes: Passes, known: Analysed) -> Analysed:
-            def leader() -> tuple[str, PeriodResult]:
-                found = looked_at(top, one.direction, None)
-                return top, found[1] if found else known[1]
+        def leader() -> tuple[str, PeriodResult]:
+            return top, (self.of(top, direction) or found)[1]
 
-            return known[0], period_by_loops((passes,), known[1], known[0], leader)
+        return found[0], period_by_loops((passes,), found[1], found[0], leader)
 
-        upper = judged(two[0], upper)
-        if lower is None or lower[0].volume <= NOTHING_BELOW * upper[0].volume:
-            return compare_periods(upper, lower)
-        by_iteration = compare_passes(*two)
-        if by_iteration.verdict == "cached":
-            return replace(compare_periods(upper, lower), by_iteration=by_iteration)
-        return _compare_iterations(upper, judged(two[1], lower), by_iteration)
 
-    return {place: compared(one) for place, one in enumerate(flows)}
+def _compared(one: Pair, signals: _Signals, loops: TraceLoops | None) -> PeriodComparison:
+    """Compare the periods of two layers, by iterations where both take part in a loop."""
+    way, is_flow = one.direction, isinstance(one, Flow)
+    upper, lower = signals.of(one.upper, way), signals.of(one.lower, way, one.upper if is_flow else None)
+    two = loops.pair(one.upper, one.lower, way) if loops is not None and is_flow else None
+    if loops is None or two is None or upper is None:
+        return compare_periods(upper, lower)
+    top = loops.top(two[0].loop, way)
+    upper = signals.in_loop(two[0], upper, top, way)
+    if lower is None or lower[0].volume <= NOTHING_BELOW * upper[0].volume:
+        return compare_periods(upper, lower)
+    by_iteration = compare_passes(*two)
+    if by_iteration.verdict == "cached":
+        return replace(compare_periods(upper, lower), by_iteration=by_iteration)
+    return _compare_iterations(upper, signals.in_loop(two[1], lower, top, way), by_iteration)
 
 
 def _compare_iterations(upper: Analysed, lower: Analysed, by_iteration: ByIteration) -> PeriodComparison:

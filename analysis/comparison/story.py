@@ -414,9 +414,8 @@ def _named(segments: list[Segment]) -> Iterator[Segment]:
 
     What a program that reads meanwhile writes need be no checkpoint.
     """
-    later = [one.start for one in segments if one.kind == "reads" or (one.direction == "write" and one.kind != "log")]
-    begun = min(later, default=np.inf)
     lasting = [one for one in segments if one.kind != "log"]
+    begun = min((one.start for one in lasting if one.kind == "reads" or one.direction == "write"), default=np.inf)
     last = max(lasting, key=lambda one: one.end, default=None)
     least = min((one.bytes_per_phase or 0.0 for one in segments if one.kind == "checkpoints"), default=np.inf)
     reads = _reads_meanwhile(segments)

@@ -31,21 +31,25 @@ def advice_for(advice: str, layers: Collection[str], open_mpi: bool = False) -> 
         items = [item for item in found[1].split(", ") if not any(one.search(item) for one in missing)]
         return f" ({', '.join(items)})" if items else ""
 
-    kept = []
-    for sentence in _SENTENCES.split(re.sub(r" \(([^()]*)\)", there, advice)):
-        text, end = (sentence[:-1], sentence[-1]) if sentence[-1:] in ".;" else (sentence, "")
-        head, colon, named = text.partition(": ")
-        if any(one.search(head) for one in missing):
-            continue
-        if open_mpi and " (ROMIO), " in named:
-            named = _OMPIO.sub(r"\2, \1", named)
-        items = [item for item in _ITEMS.split(named) if not any(one.search(item) for one in missing)]
-        if len(items) < len(_ITEMS.split(named)):
-            if len(head.split()) < _STATEMENT:
-                continue
-            named = ", ".join(items).removeprefix("or ").removeprefix("and ")
-        kept.append(head + (colon + named if named else "") + end)
+    sentences = _SENTENCES.split(re.sub(r" \(([^()]*)\)", there, advice))
+    kept = [left for one in sentences if (left := _without(one, missing, open_mpi))]
     if not kept:
         return advice
     whole = re.sub(r";(?=\s+[A-Z][a-z])", ".", " ".join(kept).rstrip(".;")).removeprefix("or ").removeprefix("Or ")
     return f"{whole[:1].upper() if advice[:1].isupper() else whole[:1]}{whole[1:]}."
+
+
+def _without(sentence: str, missing: Collection[re.Pattern[str]], open_mpi: bool) -> str:
+    """Return a sentence without what any of `missing` is in, empty where nothing is left that says something."""
+    text, end = (sentence[:-1], sentence[-1]) if sentence[-1:] in ".;" else (sentence, "")
+    head, colon, named = text.partition(": ")
+    if any(one.search(head) for one in missing):
+        return ""
+    if open_mpi and " (ROMIO), " in named:
+        named = _OMPIO.sub(r"\2, \1", named)
+    items = [item for item in _ITEMS.split(named) if not any(one.search(item) for one in missing)]
+    if len(items) < len(_ITEMS.split(named)):
+        if len(head.split()) < _STATEMENT:
+            return ""
+        named = ", ".join(items).removeprefix("or ").removeprefix("and ")
+    return head + (colon + named if named else "") + end

@@ -1,7 +1,7 @@
 """Findings: what stands out in the flow of I/O down the stack, with the evidence and what helps."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
@@ -148,14 +148,9 @@ def find(trace: Trace, chosen: Iterable[Rule] | None = None) -> tuple[Finding, .
     table = [rule for rule in (rules() if chosen is None else chosen) if not rule.reason_missing(recording)]
     if not table:
         return ()
-    limits = {field: rule.thresholds[name] for rule in table for field, name in rule.limits.items()}
-    by_counters = [rule.by_counters(recording) for rule in table]
-    of_operations = None if all(by_counters) else Facts(trace, SizeLimits(**limits))
-    of_counters = CountedFacts(trace) if any(by_counters) else None
     found = [
         (rule, _finding(facts, rule, match))
-        for rule, facts in zip(table, (of_counters if one else of_operations for one in by_counters), strict=True)
-        if facts is not None
+        for rule, facts in _looked_at(trace, table)
         for match in _matches(facts, rule)
     ]
     # What has its cause beside it would report the same time once more.
@@ -163,6 +158,18 @@ def find(trace: Trace, chosen: Iterable[Rule] | None = None) -> tuple[Finding, .
     follows = (_is_beside(one, dict.fromkeys(rule.follows, 1.0), reported) for rule, one in reported)
     ranked = (replace(one, severity="info") if less else one for (_, one), less in zip(reported, follows, strict=True))
     return tuple(sorted(ranked, key=lambda one: (SEVERITIES.index(one.severity), -(one.cost_s or 0.0))))
+
+
+def _looked_at(trace: Trace, table: Sequence[Rule]) -> Iterator[tuple[Rule, Facts | CountedFacts]]:
+    """Give each rule with what it looks at: operations, or counters where the recorder has these only."""
+    limits = {field: rule.thresholds[name] for rule in table for field, name in rule.limits.items()}
+    recording = trace.definitions.recording
+    facts: dict[bool, Facts | CountedFacts] = {}
+    for rule in table:
+        counters = rule.by_counters(recording)
+        if counters not in facts:
+            facts[counters] = CountedFacts(trace) if counters else Facts(trace, SizeLimits(**limits))
+        yield rule, facts[counters]
 
 
 def evidence_units(findings: Iterable[Finding]) -> dict[str, str]:

@@ -308,26 +308,31 @@ def periods_document(
                 for part, volume in period.volumes
             ]
             continue
-        entry = _of_signal(period, period.signal.unit, period.signal.volume)
-        if period.by is not None:
-            entry |= {"by": period.by, "part": period.part, "false_alarm_rate": period.false_alarm_rate}
-        verdict: Document = period.result.to_dict()
-        if period.quantity != "bandwidth":
-            for name in ("periods", "phases"):
-                verdict[name] = [_with_volume(one) for one in verdict[name]]
-        if period.fit is not None:
-            verdict["fit"] = period.fit.to_dict()
         late = last.get((period.layer, period.direction or "", period.traffic))
-        if late is not None and period.by is None:
-            verdict["last_ranks"] = plain(late)
-        if period.loop is not None:
-            verdict["loop"] = period.loop.to_dict()
-            verdict["by_signal"] = {name: one for name, one in period.of_signal.to_dict().items() if name in _VERDICT}
-        entries.append({**entry, **verdict})
+        entries.append(_period_entry(period, None if period.by is not None else late))
     more: Document = {"not_analysed": left_out} if left_out else {}
     if figure is not None:
         more["plot"] = figure.to_dict()
     return document(trace, layers=entries, **more, set_aside=trace.set_aside.to_dict())
+
+
+def _period_entry(period: LayerPeriod, late: Sequence[LastRank | None] | None) -> Document:
+    """Return the entry of a signal with the verdict on it, and who was `late` in its phases where that is known."""
+    entry = _of_signal(period, period.signal.unit, period.signal.volume)
+    if period.by is not None:
+        entry |= {"by": period.by, "part": period.part, "false_alarm_rate": period.false_alarm_rate}
+    verdict: Document = period.result.to_dict()
+    if period.quantity != "bandwidth":
+        for name in ("periods", "phases"):
+            verdict[name] = [_with_volume(one) for one in verdict[name]]
+    if period.fit is not None:
+        verdict["fit"] = period.fit.to_dict()
+    if late is not None:
+        verdict["last_ranks"] = plain(late)
+    if period.loop is not None:
+        verdict["loop"] = period.loop.to_dict()
+        verdict["by_signal"] = {name: one for name, one in period.of_signal.to_dict().items() if name in _VERDICT}
+    return {**entry, **verdict}
 
 
 def _of_signal(period: LayerPeriod | PartsLeftOut, unit: str, volume: float) -> Document:

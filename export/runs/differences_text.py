@@ -41,13 +41,7 @@ def print_difference(
         if not place or change.text not in difference.mattering[0].text:
             _print_change(change, out)
     rest = difference.smaller
-    if rest:
-        out.print()
-        print_paragraph("Differences that may be chance, or are too small to matter:", out, "dim", indent=0)
-        for change in rest[:_SMALLER_SHOWN]:
-            print_paragraph(printable(change.text), out, "dim")
-        if len(rest) > _SMALLER_SHOWN:
-            print_paragraph(f"and {len(rest) - _SMALLER_SHOWN} more; --json has all", out, "dim")
+    _print_smaller(rest, out)
     if difference.cautions:
         out.print()
     for caution in difference.cautions:
@@ -64,6 +58,18 @@ def print_difference(
         print_paragraph(f"--fail-on {rule}: {printable(texts[0])}", out, "bold red", indent=0)
     if written is not None:
         out.print(written_lines(written))
+
+
+def _print_smaller(changes: Sequence[Change], out: Console) -> None:
+    """Print the first of the changes that do not matter; nothing where there are none."""
+    if not changes:
+        return
+    out.print()
+    print_paragraph("Differences that may be chance, or are too small to matter:", out, "dim", indent=0)
+    for change in changes[:_SMALLER_SHOWN]:
+        print_paragraph(printable(change.text), out, "dim")
+    if len(changes) > _SMALLER_SHOWN:
+        print_paragraph(f"and {len(changes) - _SMALLER_SHOWN} more; --json has all", out, "dim")
 
 
 def _print_change(change: Change, out: Console) -> None:

@@ -346,21 +346,21 @@ def _headline(usable: Sequence[JobRow], names: Mapping[str, str], scores: Scores
             f"{names[first]} spends the most time in I/O, {seconds_text(costs[first])} over all its ranks, "
             f"{percent_text(costs[first] / sum(costs.values()))} of what all runs spend."
         )
+    return [*said, _most_findings(usable, names)]
+
+
+def _most_findings(usable: Sequence[JobRow], names: Mapping[str, str]) -> str:
+    """Return the sentence about the run with the most serious findings."""
     serious = [job for job in usable if job.critical or job.warnings]
-    if serious:
-        worst = max(serious, key=lambda job: (job.critical or 0, job.warnings or 0))
-        told = [
-            counted(count, noun)
-            for count, noun in ((worst.critical or 0, "critical finding"), (worst.warnings or 0, "warning"))
-            if count
-        ]
-        said.append(
-            f"{counted(len(serious), 'run')} of {len(usable):,} {'has' if len(serious) == 1 else 'have'} warnings or "
-            f"critical findings; {names[worst.job]} has the most, {' and '.join(told)}."
-        )
-    else:
-        said.append("No run has a warning or a critical finding.")
-    return said
+    if not serious:
+        return "No run has a warning or a critical finding."
+    worst = max(serious, key=lambda job: (job.critical or 0, job.warnings or 0))
+    found = ((worst.critical or 0, "critical finding"), (worst.warnings or 0, "warning"))
+    told = [counted(count, noun) for count, noun in found if count]
+    return (
+        f"{counted(len(serious), 'run')} of {len(usable):,} {'has' if len(serious) == 1 else 'have'} warnings or "
+        f"critical findings; {names[worst.job]} has the most, {' and '.join(told)}."
+    )
 
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")

@@ -3,9 +3,9 @@
 import re
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from io import StringIO, TextIOBase
-from typing import Final, TextIO, cast
+from typing import Any, Final, TextIO, cast
 
 from rich.console import Console
 from rich.table import Column, Table
@@ -215,11 +215,11 @@ def print_counters(
                 Text(printable(one.module), style="bold"),
                 Text(printable(one.layer)),
                 one.direction,
-                UNKNOWN if one.operations is None else count_text(one.operations),
-                UNKNOWN if one.bytes is None else bytes_text(one.bytes),
+                _known_text(one.operations, count_text),
+                _known_text(one.bytes, bytes_text),
                 count_text(one.files),
-                UNKNOWN if one.ranks is None else count_text(one.ranks),
-                UNKNOWN if one.summed_s is None else seconds_text(one.summed_s),
+                _known_text(one.ranks, count_text),
+                _known_text(one.summed_s, seconds_text),
             )
         console.print(table)
     for module in sums:
@@ -228,6 +228,10 @@ def print_counters(
             print_paragraph(printable(f"{module['module']}: {', '.join(filter(None, told))}"), console, indent=2)
     text = f"Counters are {recording.recorder}'s own sums of the whole run and all files."
     print_paragraph(printable(text), console, "dim", indent=0)
+
+
+def _known_text(value: Any, text: Callable[[Any], str]) -> str:
+    return UNKNOWN if value is None else text(value)
 
 
 _TOLD: Final = ("module", "layer", "records", "reads", "writes")

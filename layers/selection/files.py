@@ -121,22 +121,8 @@ def select_files(
     if not isinstance(files, str) or not files:
         raise SelectionError(f"files {files!r}: give 'application', 'all' or a pattern such as '*/out_*.nc'")
     names, known = definitions.files.name, tuple(FileRule(*rule) for rule in rules)
-    table: tuple[FileRule, ...]
-    if files == "all":
-        table = ()
-        file_reason = np.full(len(names), -1, np.int32)
-    elif files == "application":
-        table = known
-        file_reason = _first_match(names, table)
-    else:
-        table = (FileRule(files, "file that the chosen pattern does not match"),)
-        matches = re.compile(translate(files)).match
-        file_reason = np.array([-1 if matches(name) else 0 for name in names], np.int32)
-        if len(names) and not (file_reason < 0).any():
-            wider = "*" + files.lstrip("*")
-            raise SelectionError(
-                f"files {files!r}: no file of the trace matches; patterns are for full names, such as {wider!r}"
-            )
+    table: tuple[FileRule, ...] = {"all": (), "application": known}.get(files, (FileRule(files, _NO_MATCH),))
+    file_reason = _first_match(names, table) if files in ("all", "application") else _by_pattern(names, files)
     handles = definitions.handles
     without_file = -1 if files == "all" else len(table)
     if len(names):
@@ -155,6 +141,21 @@ def select_files(
     handle_reason[handles.paradigm < 0] = len(table) + 1
     reasons = (*table, FileRule("", WITHOUT_FILE), FileRule("", WITHOUT_LAYER), FileRule("", WITHOUT_HANDLE))
     return FileSelection(files, reasons, handle_reason.astype(np.int32), file_reason, known)
+
+
+_NO_MATCH: Final = "file that the chosen pattern does not match"
+
+
+def _by_pattern(names: tuple[str, ...], pattern: str) -> Links:
+    """Return -1 for each name that matches and 0 for others, int32 (n,); SelectionError where none does."""
+    matches = re.compile(translate(pattern)).match
+    reason = np.array([-1 if matches(name) else 0 for name in names], np.int32)
+    if len(names) and not (reason < 0).any():
+        wider = "*" + pattern.lstrip("*")
+        raise SelectionError(
+            f"files {pattern!r}: no file of the trace matches; patterns are for full names, such as {wider!r}"
+        )
+    return reason
 
 
 def _first_match(names: tuple[str, ...], rules: tuple[FileRule, ...]) -> Links:

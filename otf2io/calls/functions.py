@@ -268,13 +268,9 @@ def called_functions(
         if not _MAY_BE.match(plain):
             continue
         says_io = role in (FILE_IO, FILE_IO_METADATA) or name == f"{plain}()"
-        for number, library, beside in left:
-            kind = library.kind_of(plain)
-            if kind is not None and (says_io or not library.common):
-                collective = _pattern(library.collective.split()).match(plain) is not None
-                if kind <= Kind.FLUSH or not beside:
-                    found.append((region, number, kind, collective, beside))
-                break
+        call = _call(plain, [one for one in left if says_io or not one[1].common])
+        if call is not None:
+            found.append((region, *call))
     if all(kind == Kind.OTHER for _, _, kind, *_ in found):
         return None
     ids, library_of, kind_of, together, beside_of = zip(*sorted(found), strict=True)
@@ -288,3 +284,16 @@ def called_functions(
         np.array([one for one, _ in known], np.uint32),
         np.array([code for _, code in known], np.uint8),
     )
+
+
+def _call(name: str, libraries: Iterable[tuple[int, Library, bool]]) -> tuple[int, Kind, bool, bool] | None:
+    """Return library, kind, whether it is collective and beside I/O records of a function; None for one to leave out.
+
+    Of the first library that has it; each comes with its number and whether it has I/O records.
+    """
+    for number, library, beside in libraries:
+        kind = library.kind_of(name)
+        if kind is not None:
+            collective = _pattern(library.collective.split()).match(name) is not None
+            return (number, kind, collective, beside) if kind <= Kind.FLUSH or not beside else None
+    return None

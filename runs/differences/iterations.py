@@ -112,14 +112,7 @@ class LoopPair:
         # A core that is busy delays each of the ranks.
         ranks = max(one.row.ranks for one in (*self.before, *self.after)) if summed else 1
         each = [one - math.log(max(1, ranks)) for one in means]
-        rest, kept = _without_pattern([run for side in sides for run in side])
-        sizes = [len(side) for side in sides for _ in side]
-        parts = [
-            (_variance_of_mean(run) / kept / size**2, kept * (len(run) - 1))
-            for run, size in zip(rest, sizes, strict=True)
-        ]
-        within = sum(part for part, _ in parts)
-        freedom = within**2 / sum(part**2 / size for part, size in parts) if within > 0 else math.inf
+        within, freedom = _within_runs(sides)
         outcome = compare(means[0], means[1], self._spread(layer, each), within, freedom)
         if within > outcome.error**2:
             # Three runs may be alike by chance, more than their iterations let them be.
@@ -178,6 +171,17 @@ def _positive(values: Floats) -> Floats:
 def _spread(sides: Iterable[Iterable[Floats]]) -> float:
     """Return the mean variance within runs."""
     return float(np.mean([run.var(ddof=1) for side in sides for run in side]))
+
+
+def _within_runs(sides: Sequence[Sequence[Floats]]) -> tuple[float, float]:
+    """Return the variance of the difference of two sides that the iterations within runs make, and its freedom."""
+    rest, kept = _without_pattern([run for side in sides for run in side])
+    sizes = [len(side) for side in sides for _ in side]
+    parts = [
+        (_variance_of_mean(run) / kept / size**2, kept * (len(run) - 1)) for run, size in zip(rest, sizes, strict=True)
+    ]
+    within = sum(part for part, _ in parts)
+    return within, within**2 / sum(part**2 / size for part, size in parts) if within > 0 else math.inf
 
 
 def _without_pattern(runs: list[Floats]) -> tuple[list[Floats], float]:

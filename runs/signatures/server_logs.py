@@ -156,31 +156,35 @@ def _read_csv(path: Path) -> tuple[Floats, Floats]:
 def _read_hdf5(path: Path, direction: str) -> tuple[Floats, Floats]:
     import h5py
 
-    ways = ("read", "write") if direction == "total" else (direction,)
     try:
         with open_regular(path), h5py.File(path, "r") as file:
-            if (times := _numbers(path, file, _LMT_TIMES)) is not None:
-                found, axis = [_numbers(path, file, _LMT[way]) for way in ways], 0
-            elif (times := _numbers(path, file, _TOKIO_TIMES)) is not None:
-                first = ((_numbers(path, file, name) for name in _TOKIO[way]) for way in ways)
-                found, axis = [next((one for one in each if one is not None), None) for each in first], 1
-            else:
-                raise TraceError(f"{path}: an HDF5 file of neither LMT nor TOKIO: it has no throughput of targets")
-        parts = [one.sum(axis=axis) for one in found if one is not None]
-        if len(parts) < len(ways):
-            raise TraceError(f"{path}: it has no throughput of targets for {' and '.join(ways)}")
+            times, total = _of_targets(path, file, ("read", "write") if direction == "total" else (direction,))
+    except TraceError:
+        raise
     except (RuntimeError, ValueError, TypeError) as error:
-        if isinstance(error, TraceError):
-            raise
         raise TraceError(f"{path}: its data sets cannot be read: {' '.join(str(error).split())[:200]}") from None
     except OSError as error:
         if error.errno is not None:
             raise
         raise TraceError(f"{path}: not a sound HDF5 file") from None
-    total: Floats = np.sum(parts, axis=0)
     if times.ndim != 1 or total.shape != times.shape:
         raise TraceError(f"{path}: {total.size} values at {times.size} times")
     return times, total
+
+
+def _of_targets(path: Path, file: Any, ways: tuple[str, ...]) -> tuple[Floats, Floats]:
+    """Return the times, and the throughput of all targets together, of a file of LMT or TOKIO."""
+    if (times := _numbers(path, file, _LMT_TIMES)) is not None:
+        found, axis = [_numbers(path, file, _LMT[way]) for way in ways], 0
+    elif (times := _numbers(path, file, _TOKIO_TIMES)) is not None:
+        first = ((_numbers(path, file, name) for name in _TOKIO[way]) for way in ways)
+        found, axis = [next((one for one in each if one is not None), None) for each in first], 1
+    else:
+        raise TraceError(f"{path}: an HDF5 file of neither LMT nor TOKIO: it has no throughput of targets")
+    parts = [one.sum(axis=axis) for one in found if one is not None]
+    if len(parts) < len(ways):
+        raise TraceError(f"{path}: it has no throughput of targets for {' and '.join(ways)}")
+    return times, np.sum(parts, axis=0)
 
 
 def _numbers(path: Path, file: Any, name: str) -> Floats | None:
