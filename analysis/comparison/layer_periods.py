@@ -136,16 +136,20 @@ def layer_periods(
     SelectionError
         As `detect_period` and `Layer.signal`.
     """
-
-    def detect(signal: StepSignal) -> PeriodResult:
-        return detect_period(signal, method, fs, filter=filter, **options)
-
+    detect = _detector(method, fs, filter, options)
     for layer in layers:
         for direction in _ways(quantity, directions):
             signal = layer.signal(quantity, direction or "total", traffic)
             if signal.volume > 0:
                 found = LayerPeriod(layer.name, direction, traffic, signal, detect(signal), quantity)
                 yield in_loop(found, loops, detect)
+
+
+def _detector(
+    method: str, fs: float | Literal["auto"], filter: Butterworth | str | None, options: Mapping[str, Any]
+) -> Callable[[StepSignal], PeriodResult]:
+    """Return what gives the verdict on a signal."""
+    return lambda signal: detect_period(signal, method, fs, filter=filter, **options)
 
 
 def in_loop(found: LayerPeriod, loops: TraceLoops | None, detect: Callable[[StepSignal], PeriodResult]) -> LayerPeriod:
@@ -216,10 +220,7 @@ def part_periods(
     usual = {**period_method(method).defaults, **options}.get("false_alarm_rate")
     rate = None if usual is None else usual / max(count, 1)
     options = dict(options) if rate is None else {**options, "false_alarm_rate": rate}
-
-    def detect(signal: StepSignal) -> PeriodResult:
-        return detect_period(signal, method, fs, filter=filter, **options)
-
+    detect = _detector(method, fs, filter, options)
     signals = _part_signals(tables, by, (quantity, traffic), binned)
     for layer, direction, _, keys, left_out in tables:
         for key in keys:

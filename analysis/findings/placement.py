@@ -1,6 +1,6 @@
 """Findings that counters tell of how many files there are, and on which storage they lie."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -172,19 +172,10 @@ def slow_target(
     for group in counters.groups():
         if group.module != "POSIX":
             continue
-        file, moved = counters.counters.file, group.each("bytes")
-        rows = np.flatnonzero(moved > 0)
-        took = counters.counters.time(f"{group.direction}_time")
-        by_target: dict[int, list[int]] = {}
-        for row in rows.tolist():
-            for one in _targets(counters, int(file[row]))[0]:
-                by_target.setdefault(one, []).append(row)
-        if len(by_target) < targets:
-            continue
+        moved, took = group.each("bytes"), counters.counters.time(f"{group.direction}_time")
+        by_target = _rows_by_target(counters, np.flatnonzero(moved > 0).tolist())
         # Files of many stripes lie on the same targets.
-        of_files = {
-            on: float(np.median(took[list(on)] / moved[list(on)])) for on in set(map(tuple, by_target.values()))
-        }
+        of_files = {on: float(np.median(took[[*on]] / moved[[*on]])) for on in set(map(tuple, by_target.values()))}
         pace = {
             target: of_files[tuple(on)] for target, on in by_target.items() if sum(map(moved.item, on)) >= least_bytes
         }
@@ -194,7 +185,7 @@ def slow_target(
         slowest = max(pace, key=lambda target: pace[target])
         if usual <= 0 or pace[slowest] < slower * usual:
             continue
-        on = np.isin(np.arange(len(file)), by_target[slowest])
+        on = np.isin(np.arange(len(moved)), by_target[slowest])
         share = int(moved[on].sum()) / max(1, group.bytes)
         yield counters.match(
             group,
@@ -210,6 +201,15 @@ def slow_target(
             rows=group.rows & on,
             share=1 - usual / pace[slowest],
         )
+
+
+def _rows_by_target(counters: CountedFacts, rows: Sequence[int]) -> dict[int, list[int]]:
+    """Return for each storage target the rows of counters whose file lies on it."""
+    found: dict[int, list[int]] = {}
+    for row in rows:
+        for one in _targets(counters, int(counters.counters.file[row]))[0]:
+            found.setdefault(one, []).append(row)
+    return found
 
 
 def _targets(counters: CountedFacts, file: int) -> tuple[list[int], int]:

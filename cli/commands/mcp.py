@@ -1,5 +1,8 @@
 """Answer an assistant's questions about traces (MCP)."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -47,82 +50,105 @@ def command(folders: tuple[Path, ...], as_json: bool) -> None:  # noqa: ARG001
     serve(allowed).run("stdio")
 
 
+TracePath = Annotated[str, "Path of a trace: an anchor (*.otf2), a Darshan log or other recorder's file, or a folder."]
+LayerName = Annotated[str | None, "Only this layer: netCDF, PnetCDF, HDF5, ADIOS, MPI-IO, ISOC or POSIX."]
+DirectionName = Annotated[Literal["read", "write", "total"] | None, "Default: read and write, each by itself."]
+WindowText = Annotated[str | None, "START:END in s from the trace's start; either may be left out."]
+
+
 def serve(allowed: "AllowedFolders") -> "MCPServer[Any]":
     """Return the server with its tools; needs mcp."""
     from mcp.server.mcpserver import MCPServer
-    from mcp.server.mcpserver.exceptions import ToolError
     from mcp_types import ToolAnnotations
 
-    from ...model.errors import IostrataError
     from ...model.version import __version__
-    from ...runs.collection.content import find_traces
-    from ..answers import answer
 
     server: MCPServer[Any] = MCPServer("iostrata", instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING")
-    Trace = Annotated[str, "Path of a trace: an anchor (*.otf2), a Darshan log or other recorder's file, or a folder."]
-    Layer = Annotated[str | None, "Only this layer: netCDF, PnetCDF, HDF5, ADIOS, MPI-IO, ISOC or POSIX."]
-    Direction = Annotated[Literal["read", "write", "total"] | None, "Default: read and write, each by itself."]
-    Window = Annotated[str | None, "START:END in s from the trace's start; either may be left out."]
+    ask = Questions(allowed)
+    for tool in (
+        ask.traces, ask.overview, ask.layers, ask.loops, ask.periods, ask.compare, ask.findings, ask.diff, ask.jobs,
+    ):  # fmt: skip
+        server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
+    return server
 
-    def ask(name: str, *paths: str, keep: tuple[str, ...] = (), **options: str | None) -> dict[str, Any]:
-        try:
-            real = [str(allowed.checked(path)) for path in paths]
-            given = [f"--{option}={value}" for option, value in options.items() if value is not None]
-            return answer([name, *real, *given], keep)
-        except IostrataError as error:
-            raise ToolError(str(error)) from None
+
+@dataclass(frozen=True)
+class Questions:
+    """What may be asked about traces in some folders: signatures and docstrings are what an assistant reads."""
+
+    allowed: "AllowedFolders"
 
     def traces(
+        self,
         folder: Annotated[str | None, "Below this one; default: all folders that may be read."] = None,
     ) -> dict[str, Any]:
         """List the traces that may be asked about."""
-        try:
-            chosen = [allowed.checked(one) for one in ([folder] if folder else map(str, allowed.folders))]
+        from ...runs.collection.content import find_traces
+
+        with _as_tool_error():
+            chosen = [self.allowed.checked(one) for one in ([folder] if folder else map(str, self.allowed.folders))]
             found = [str(one) for one, _ in zip(find_traces(chosen), range(_MOST_TRACES + 1), strict=False)]
-        except IostrataError as error:
-            raise ToolError(str(error)) from None
         return {"traces": found[:_MOST_TRACES], "more": len(found) > _MOST_TRACES}
 
-    def overview(trace: Trace, layer: Layer = None, direction: Direction = None) -> dict[str, Any]:
+    def overview(self, trace: TracePath, layer: LayerName = None, direction: DirectionName = None) -> dict[str, Any]:
         """Tell what a run's I/O was: each layer with its bytes, time and period, the story of the run, and findings."""
-        return ask("overview", trace, layer=layer, direction=direction)
+        return self._ask("overview", trace, layer=layer, direction=direction)
 
     def layers(
-        trace: Trace,
-        layer: Layer = None,
-        direction: Direction = None,
-        window: Window = None,
+        self,
+        trace: TracePath,
+        layer: LayerName = None,
+        direction: DirectionName = None,
+        window: WindowText = None,
         by: Literal["file", "stream", "filesystem", "rank", "node", "function", "caller"] | None = None,
     ) -> dict[str, Any]:
         """Tell what each layer did: operations, bytes, times, request sizes, ranks; with `by` also split by a key."""
-        return ask("layers", trace, layer=layer, direction=direction, window=window, by=by)
+        return self._ask("layers", trace, layer=layer, direction=direction, window=window, by=by)
 
-    def loops(trace: Trace) -> dict[str, Any]:
+    def loops(self, trace: TracePath) -> dict[str, Any]:
         """Tell what the program does again and again, and which layer and rank make an iteration slow."""
-        return ask("loops", trace)
+        return self._ask("loops", trace)
 
     def periods(
-        trace: Trace, layer: Layer = None, direction: Direction = None, window: Window = None
+        self, trace: TracePath, layer: LayerName = None, direction: DirectionName = None, window: WindowText = None
     ) -> dict[str, Any]:
         """Tell the period of each layer's bandwidth with its interval and confidence, phases and regimes."""
-        return ask("periods", trace, layer=layer, direction=direction, window=window)
+        return self._ask("periods", trace, layer=layer, direction=direction, window=window)
 
-    def compare(trace: Trace, layer: Layer = None, direction: Direction = None) -> dict[str, Any]:
+    def compare(self, trace: TracePath, layer: LayerName = None, direction: DirectionName = None) -> dict[str, Any]:
         """Tell what each layer makes of the one above: amplification, splitting, hidden traffic, and findings."""
-        return ask("compare", trace, layer=layer, direction=direction)
+        return self._ask("compare", trace, layer=layer, direction=direction)
 
-    def findings(trace: Trace) -> dict[str, Any]:
+    def findings(self, trace: TracePath) -> dict[str, Any]:
         """Tell what deserves attention in a run, each finding with its evidence, its cost and advice."""
-        return ask("overview", trace, keep=("schema_version", "trace", "findings", "damage"))
+        return self._ask("overview", trace, keep=("schema_version", "trace", "findings", "damage"))
 
-    def diff(before: Trace, after: Trace) -> dict[str, Any]:
+    def diff(self, before: TracePath, after: TracePath) -> dict[str, Any]:
         """Tell what differs between two runs, or two folders of runs, and whether it matters."""
-        return ask("diff", before, after)
+        return self._ask("diff", before, after)
 
-    def jobs(runs: Annotated[str, "A folder of traces, or a collection of `iostrata collect`."]) -> dict[str, Any]:
+    def jobs(
+        self, runs: Annotated[str, "A folder of traces, or a collection of `iostrata collect`."]
+    ) -> dict[str, Any]:
         """Rank jobs by how much their I/O deserves a look."""
-        return ask("assess", runs)
+        return self._ask("assess", runs)
 
-    for tool in (traces, overview, layers, loops, periods, compare, findings, diff, jobs):
-        server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
-    return server
+    def _ask(self, name: str, *paths: str, keep: tuple[str, ...] = (), **options: str | None) -> dict[str, Any]:
+        from ..answers import answer
+
+        given = [f"--{option}={value}" for option, value in options.items() if value is not None]
+        with _as_tool_error():
+            return answer([name, *(str(self.allowed.checked(path)) for path in paths), *given], keep)
+
+
+@contextmanager
+def _as_tool_error() -> Iterator[None]:
+    """Let what cannot be answered be an answer that says so."""
+    from mcp.server.mcpserver.exceptions import ToolError
+
+    from ...model.errors import IostrataError
+
+    try:
+        yield
+    except IostrataError as error:
+        raise ToolError(str(error)) from None
