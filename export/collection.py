@@ -25,7 +25,7 @@ from ..runs.collection.tables import PENDING, SUFFIX, Collection, arrow, is_coll
 from .atomic import atomic_file, output_error, written_together
 
 _MOST_RUNS: Final = 256
-_MOST_NUMBERS: Final = 2_000_000
+_MOST_NUMBERS: Final = 500_000
 _SECONDS: Final = 10.0
 """A batch ends with so many runs, numbers in lists, or this long after it began."""
 _GROUP_BYTES: Final = 32_000_000

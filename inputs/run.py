@@ -211,7 +211,7 @@ class RecordedRun:
         """Return the definitions; `promised` (l,) rows should be read of each location, in `length` ns."""
         names = tuple(dict.fromkeys(node for node in self.nodes if node))
         row_of = {name: row + 1 for row, name in enumerate(names)}
-        table, processes, files = self.handles, len(self.ranks), len(self.files)
+        table, files = self.handles, len(self.files)
         return Definitions(
             clock=Clock(NANOSECONDS, 0, length, self.realtime_ns),
             system_tree=_table(
@@ -224,7 +224,7 @@ class RecordedRun:
                 LocationGroups,
                 name=self.process_names,
                 kind=np.where(self.ranks >= 0, PROCESS, 0).astype(np.uint8),
-                node=np.array([row_of.get(node, -1) for node in self.nodes or ("",) * processes], np.int32),
+                node=np.array([row_of.get(node, -1) for node in self.nodes], np.int32) if names else np.int32(-1),
                 rank=self.ranks.astype(np.int32),
             ),
             locations=_table(

@@ -122,6 +122,8 @@ class RowsOfIds:
 
 def column_at(column: npt.NDArray[np.int32], rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """Return ``column[rows]``, −1 where a row is out of range."""
+    if len(rows) and rows.min() >= 0 and rows.max() < len(column):
+        return column[rows]
     found = np.full(len(rows), -1, np.int32)
     valid = (rows >= 0) & (rows < len(column))
     found[valid] = column[rows[valid]]

@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln
 
 from ...layers.loops.steps import OPEN, STEP_CODES, Steps
 from ...model.arrays import Ints, Mask
@@ -277,6 +276,8 @@ def _whole_files(line: Line) -> float:
     count = np.bincount(line.file)
     if len(line) < 2 * len(count) or len(count) < 2 or np.count_nonzero(_first_of_files(line)) != len(count):
         return 0.0
+    from scipy.special import gammaln
+
     return float((gammaln(len(line) + 1) - gammaln(count + 1).sum()) / np.log(2))
 
 
@@ -666,6 +667,8 @@ def _rounds(token: Ints) -> list[Folded]:
 
 def _order_bits(token: Ints) -> float:
     """Return the bits of the order of tokens whose numbers are known."""
+    from scipy.special import gammaln
+
     return float((gammaln(len(token) + 1) - gammaln(np.bincount(token) + 1).sum()) / np.log(2))
 
 

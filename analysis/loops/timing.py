@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc
 
 from ...model.arrays import Floats, Rows
 from ...model.document import Record
@@ -57,6 +56,8 @@ def timing_of(begin: Floats) -> Timing:
     Of normal intervals of an unknown variance, that follows a scaled inverse chi-square distribution given the sample's
     (Jeffreys' prior); so do begins around an even grid. What the classes are is bounds of either.
     """
+    from scipy.special import chdtrc
+
     if len(begin) < 2:
         return Timing(Intervals(), "irregular", None, "")
     between = np.diff(begin)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -77,8 +78,8 @@ def open_darshan(path: Path) -> RowSource:
     run = RecordedRun(
         recording=_recording(log, traced, counters, content.mpi_s),
         ranks=ranks,
-        process_names=content.names or tuple(_ALL_RANKS if one < 0 else f"rank {one}" for one in ranks.tolist()),
-        nodes=tuple(traced.hosts.get(rank, "") for rank in ranks.tolist()),
+        process_names=content.names or (*_rank_names(log.job.processes), _ALL_RANKS)[: len(ranks)],
+        nodes=tuple(traced.hosts.get(rank, "") for rank in ranks.tolist()) if traced.hosts else (),
         location_process=location_process,
         location_names=location_names,
         paradigms=traced.layers,
@@ -100,6 +101,12 @@ def _shares_ranks(traced: Traced) -> bool:
     return traced.rows != "operations" and bool((traced.records.rank == -1).any())
 
 
+@lru_cache(maxsize=8)
+def _rank_names(count: int) -> tuple[str, ...]:
+    """Return the names of so many ranks; logs of a centre have the same numbers again and again."""
+    return tuple(f"rank {rank}" for rank in range(count))
+
+
 def _locations(traced: Traced, processes: int, names: tuple[str, ...]) -> tuple[Links, Links, tuple[str, ...]]:
     """Return the location of each transfer, −1 for none; the process of each location, and the names of locations.
 
@@ -112,7 +119,7 @@ def _locations(traced: Traced, processes: int, names: tuple[str, ...]) -> tuple[
     rank = np.repeat(np.where(shared & (records.rank < 0), processes, rank).astype(np.int32), records.count)
     if not traced.threads:
         every = np.arange(processes + shared, dtype=np.int32)
-        return rank, every, (names or (*(f"rank {one}" for one in range(processes)), _ALL_RANKS))[: len(every)]
+        return rank, every, names or (*_rank_names(processes), _ALL_RANKS)[: len(every)]
     # Processes without transfers have a location too.
     idle = np.setdiff1d(np.arange(processes), records.rank[known])
     _, number = np.unique(traced.segments.thread, return_inverse=True)

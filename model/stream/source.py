@@ -210,10 +210,11 @@ class ProcessSource:
         """Cut the processes into partitions, as `Source.partitions`."""
         threads = self.worker_count(workers)
         most = None if memory is None else max(FEWEST_OPERATIONS, memory // threads // BYTES_PER_OPERATION)
-        if not len(self.work):
+        work = self.work
+        if not len(work):
             return ()
         order, first, _ = self.processes
-        work = self.work[order]
+        work = work[order]
         total = np.cumsum(np.add.reduceat(work, first))
         usual = max(_USUAL_WORK, int(total[-1]) // _MOST_PARTITIONS)
         size = max(self.LEAST_WORK, min(int(total[-1]) // (PARTITIONS_PER_WORKER * threads), usual))
@@ -228,7 +229,11 @@ class ProcessSource:
     def processes(self) -> tuple[Rows, Rows, Ints]:
         """Locations by process, processes by their first location; where each begins; and the process of each."""
         group = self.definitions.locations.group
-        key = np.where(group >= 0, group, len(self.definitions.groups.id) + np.arange(len(group)))
+        every = np.arange(len(group))
+        if np.array_equal(group, every):
+            # A process of one location each, as most recorders that are no tracers have them.
+            return every, every, every
+        key = np.where(group >= 0, group, len(self.definitions.groups.id) + every)
         _, leader, number = np.unique(key, return_index=True, return_inverse=True)
         process = leader[number.reshape(-1)]
         order = np.argsort(process, kind="stable")

@@ -93,7 +93,8 @@ class SegmentSums(Sums):
         self._count = max(1, int(np.ceil(length / width)))
         names = [paradigm.identification for paradigm in definitions.paradigms]
         self.metadata = dict.fromkeys(names, 0)
-        self._system_paradigms = np.array([row for row, name in enumerate(names) if name in SYSTEM_LAYERS], np.int32)
+        # The last is of none.
+        self._of_system = np.array([*(name in SYSTEM_LAYERS for name in names), False])
 
     def add(self, block: ScopedBlock) -> None:
         """Add a block."""
@@ -102,8 +103,7 @@ class SegmentSums(Sums):
         shown = view(operations, (selection.reason_of(operations.handle) < 0) & window.overlaps(operations))
         ended = view(shown, shown.end != UNDEFINED_TIME)
         self.busy.add(np.zeros(len(ended), np.int64), *window.clipped(ended))
-        of_system = np.isin(column_at(definitions.handles.paradigm, shown.handle), self._system_paradigms)
-        shown = view(shown, of_system)
+        shown = view(shown, self._of_system[column_at(definitions.handles.paradigm, shown.handle)])
         group = self._group(definitions.handles.file[shown.handle], shown.process, shown.handle)
         begin, end = window.clipped(shown)
         # What begins before the window was called before it.
@@ -112,6 +112,8 @@ class SegmentSums(Sums):
         length = (window.ends(shown) - shown.begin).astype(np.float64)
         for name, mode in _MODES.items():
             chosen = shown.mode == mode
+            if not chosen.any():
+                continue
             self._count_events(f"{name}_calls", group[chosen & inside], begin[chosen & inside])
             moving = np.flatnonzero(chosen & (moved > 0))
             self._spread(f"{name}_bytes", group[moving], begin[moving], end[moving], length[moving], moved[moving])
@@ -123,7 +125,7 @@ class SegmentSums(Sums):
         paradigm = metadata.paradigm[chosen & (metadata.paradigm >= 0)]
         for row, count in enumerate(np.bincount(paradigm, minlength=len(definitions.paradigms)).tolist()):
             self.metadata[definitions.paradigms[row].identification] += count
-        events = metadata.take(np.flatnonzero(chosen & np.isin(metadata.paradigm, self._system_paradigms)))
+        events = metadata.take(np.flatnonzero(chosen & self._of_system[metadata.paradigm]))
         group = self._group(events.file, events.process, events.handle)
         for name, kinds in _KINDS.items():
             wanted = np.isin(events.kind, np.array(kinds, np.uint8)) & ~events.creates_file
@@ -179,29 +181,40 @@ class SegmentSums(Sums):
         return np.clip(places, 0, self._count - 1)
 
     def _count_events(self, metric: str, group: Ints, time: Ints) -> None:
-        groups, row = np.unique(group, return_inverse=True)
+        if not len(group):
+            return
+        groups, row = _numbered(group)
         counts = np.bincount(row * self._count + self._segment(time), minlength=len(groups) * self._count)
-        for one, count in zip(groups.tolist(), counts.reshape(len(groups), self._count), strict=True):
+        for one, count in zip(groups, counts.reshape(len(groups), self._count), strict=True):
             self._of((one, metric))[:] += count
 
     def _spread(self, metric: str, group: Ints, begin: Ints, end: Ints, length: Any, volume: Any) -> None:
         """Add volumes, each spread evenly over its `length` of which [begin, end] lies in the window."""
+        if not len(group):
+            return
         start, width, count = self.trace.scope.window.start, self._width, self._count
         first, last = self._segment(begin), self._segment(end)
         rate = np.divide(volume, length, out=np.zeros(len(volume)), where=length > 0)
         within = np.where(length > 0, rate * (end - begin), volume)
-        in_last = np.where(last > first, rate * (end - start - last * width), 0.0)
-        in_first = np.where(last > first, rate * (start + (first + 1) * width - begin), within)
-        whole = last - first > 1
-        groups, row = np.unique(group, return_inverse=True)
-        found = np.zeros((len(groups), count))
-        np.add.at(found, (row, first), in_first)
-        np.add.at(found, (row, last), in_last)
+        several, whole = last > first, last - first > 1
+        in_first = np.where(several, rate * (start + (first + 1) * width - begin), within)
+        groups, row = _numbered(group)
+
+        def added(where: Any, segment: Ints, amount: Any, size: int) -> Any:
+            return np.bincount(row[where] * size + segment[where], amount[where], len(groups) * size).reshape(-1, size)
+
+        found = added(slice(None), first, in_first, count)
+        if several.any():
+            found += added(several, last, rate * (end - start - last * width), count)
         if whole.any():
             # Segments that an operation fills: a step up behind its first, a step down at its last.
-            steps = np.zeros((len(groups), count + 1))
-            np.add.at(steps, (row[whole], first[whole] + 1), rate[whole])
-            np.add.at(steps, (row[whole], last[whole]), -rate[whole])
+            steps = added(whole, first + 1, rate, count + 1) - added(whole, last, rate, count + 1)
             found += np.maximum(np.cumsum(steps, axis=1)[:, :count], 0.0) * width
-        for one, sums in zip(groups.tolist(), found, strict=True):
+        for one, sums in zip(groups, found, strict=True):
             self._of((one, metric))[:] += sums
+
+
+def _numbered(group: Ints) -> tuple[list[int], Ints]:
+    """Return the groups that there are, and the place of each of `group` among them; they are small numbers."""
+    there = np.bincount(group) > 0
+    return np.flatnonzero(there).tolist(), (np.cumsum(there) - 1)[group]

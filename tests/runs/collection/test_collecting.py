@@ -8,6 +8,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from iostrata import IostrataError, OutputError, TraceError, open_trace
 from iostrata.analysis.loops.find import find_loops
@@ -20,7 +21,7 @@ from iostrata.runs.collection.content import content_hash, find_traces
 from iostrata.runs.collection.loops import steps_of
 from iostrata.runs.collection.read import job_key
 from iostrata.runs.collection.rows import TABLES
-from iostrata.runs.collection.segments import METRICS, SegmentSums
+from iostrata.runs.collection.segments import METRICS, SYSTEM_LAYERS, SegmentSums
 
 pytest.importorskip("pyarrow")
 SETTINGS = Settings(segment=0.1)
@@ -384,3 +385,22 @@ def test_the_loops_of_a_run_are_kept_with_what_each_iteration_moved(run, fixture
         ("write", 2 << 20, 1),
     ]
     assert steps_of(replace(checkpoints, steps="[[1]]")) == ()
+
+
+def test_what_hands_traces_to_processes_loads_neither_compiler_nor_statistics():
+    """Each would take tens of MB beside the processes that read."""
+    code = "import sys, iostrata.export.collection; print(*{'numba', 'scipy', 'pyarrow'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not done.stdout.split()
+
+
+@pytest.mark.parametrize("seconds", [0.0005, 0.02, 0.1])
+def test_segments_are_the_bandwidth_of_the_system_calls(fixtures, seconds):
+    """Segments within an operation, and operations within a segment."""
+    trace = open_trace(fixtures / "ckpt4")
+    sums = trace.stream.summed(lambda: SegmentSums(trace, seconds))
+    system = [layer for name, layer in trace.layers.items() if name in SYSTEM_LAYERS]
+    for direction in ("read", "write"):
+        found = sum(np.array(one.values) for one in sums.rows("job") if one.metric == f"{direction}_bytes")
+        expected = sum(layer.bandwidth(direction).sample(1 / sums.segment_s).values for layer in system)
+        assert found[:-1] == pytest.approx(expected[: len(found) - 1], rel=1e-6, abs=1e-3)
