@@ -29,13 +29,13 @@ from ..page.document import Fold, Listing, PageBlock, PageDocument, Paragraph, P
 from ..page.html import write_page
 from ..written import Written
 from .glossary import GLOSSARY
-from .headline import headline, holds_io, verdict_text
 from .panels.calls import call_tree, thread_stacks
 from .panels.limits import Limits
 from .panels.loops import loop_charts, loop_strips
 from .panels.signals import curve, phase_strip, request_sizes, size_charts, spectra
 from .panels.timeline import collective_calls, timeline
 from .panels.volumes import handle_tree, heat_maps, system_nodes
+from .sentences import first_sentences, holds_io, period_text
 
 Document = dict[str, Any]
 
@@ -96,7 +96,7 @@ def report_contents(
     cut = {} if len(story) <= limits.segments else {"story": len(story)}
     whole = layers_document(trace, layers)
     compared = None if comparison is None else _comparison_document(comparison)
-    told = headline(whole, periods, compared)
+    told = first_sentences(whole, periods, compared)
     shown = _most_moved(periods, limits, cut)
     more: Document = {
         "layers": _shorter_lists(whole, limits, cut),
@@ -173,7 +173,7 @@ def _drawings(
             {
                 "layer": period.layer,
                 "direction": period.direction,
-                "verdict": verdict_text(period.result, period.signal.window),
+                "verdict": period_text(period.result, period.signal.window),
                 "phases": phase_strip(period.result.phases, limits.drawn_phases),
                 **curve(period.signal, limits.steps, limits.bins),
             }

@@ -8,7 +8,7 @@ import pytest
 from iostrata import Trace, compare_layers, detect_period, open_trace, step_signal
 from iostrata.analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
 from iostrata.export.json.documents import layers_document
-from iostrata.export.report.headline import headline, verdict_text
+from iostrata.export.report.sentences import first_sentences, period_text
 from iostrata.export.report.write import report_contents
 
 
@@ -21,7 +21,7 @@ def sentences(trace_of: Callable[[str], Trace]) -> Callable[[str], list[str]]:
             replace(one, result=replace(one.result, periods=())) if one.layer in without_period else one
             for one in layer_periods(layers)
         ]
-        return headline(layers_document(trace, layers), periods, compare_layers(trace).to_dict())
+        return first_sentences(layers_document(trace, layers), periods, compare_layers(trace).to_dict())
 
     return told
 
@@ -70,7 +70,7 @@ def test_both_directions_and_every_substantial_layer_are_told(sentences):
 def test_a_layer_that_only_serves_others_is_not_the_program(trace_of):
     trace = trace_of("ncckpt4")
     lowest = chosen_layers(trace, ["POSIX"])
-    told = headline(layers_document(trace, lowest), list(layer_periods(lowest)), None)[0]
+    told = first_sentences(layers_document(trace, lowest), list(layer_periods(lowest)), None)[0]
     assert told == "POSIX wrote 168 MB for the layers above it, on 1 of 4 ranks."
 
 
@@ -89,14 +89,14 @@ def test_ranks_that_take_part_without_bytes_write_nothing(tmp_path):
     trace = open_trace(path)
     layers = chosen_layers(trace)
     documents = layers_document(trace, layers), compare_layers(trace).to_dict()
-    volume = headline(documents[0], layer_periods(layers), documents[1])[0]
+    volume = first_sentences(documents[0], layer_periods(layers), documents[1])[0]
     assert volume == "The program wrote 10 B through MPI-IO, on 1 of 4 ranks; of this POSIX made 10 B, as much."
 
 
 def test_both_regimes_and_their_stretches_are_told():
     found = bursts()
     assert [round(regime.period, 2) for regime in found.result.regimes] == [0.2, 0.45]
-    text = verdict_text(found.result, found.signal.window)
+    text = period_text(found.result, found.signal.window)
     first, second = found.result.regimes
     assert text.startswith("every 200 ms from 100 ms to 4.")
     assert f", then every 450 ms to {second.end:.3g} s" in text
@@ -108,23 +108,23 @@ def test_both_regimes_and_their_stretches_are_told():
 def test_the_stretch_where_the_hybrid_holds_is_told():
     found = bursts("hybrid")
     (regime,) = found.result.regimes
-    text = verdict_text(found.result, found.signal.window)
+    text = period_text(found.result, found.signal.window)
     assert f" from {1000 * regime.start:.3g} ms to {regime.end:.3g} s, confidence" in text
 
 
 def test_a_period_of_the_middle_of_the_run_is_told_with_its_stretch():
     found = bursts(starts=10.0 + 0.5 * np.arange(20), window=(0.0, 30.0))
-    assert " from 10 s to " in verdict_text(found.result, found.signal.window)
+    assert " from 10 s to " in period_text(found.result, found.signal.window)
     found = bursts(starts=0.1 + 0.5 * np.arange(20), window=(0.0, 10.0))
-    assert " from " not in verdict_text(found.result, found.signal.window)
+    assert " from " not in period_text(found.result, found.signal.window)
 
 
 def test_the_headline_and_the_panels_say_so(trace_of):
     trace = trace_of("ncckpt4")
     layers = chosen_layers(trace)
     found = bursts()
-    sentence = headline(layers_document(trace, layers), [found], None)[1]
-    text = verdict_text(found.result, found.signal.window)
+    sentence = first_sentences(layers_document(trace, layers), [found], None)[1]
+    text = period_text(found.result, found.signal.window)
     assert sentence == f"Writes of POSIX come {text}."
     assert report_contents(trace, layers, [found]).more["curves"][0]["verdict"] == text
 
@@ -136,7 +136,7 @@ def test_layers_with_other_regimes_are_told_apart(trace_of, alike):
     regimes = one.result.regimes if alike else one.result.regimes[1:]
     periods = (replace(one.result.periods[0], period=regimes[-1].period),)
     other = replace(one, layer="MPI-IO", result=replace(one.result, regimes=regimes, periods=periods))
-    sentence = headline(layers_document(trace, chosen_layers(trace)), [one, other], None)[1]
+    sentence = first_sentences(layers_document(trace, chosen_layers(trace)), [one, other], None)[1]
     assert sentence.startswith("Writes of POSIX and MPI-IO come" if alike else "Writes of POSIX come")
     assert ("writes of MPI-IO every 450 ms from 4." in sentence) is not alike
 
@@ -153,7 +153,7 @@ def test_a_run_without_bytes_says_what_it_did_instead():
         ],
     }
     finding = {"text": "many POSIX metadata operations beside 0 transfers"}
-    assert headline(document, [], {"findings": [finding]}) == [
+    assert first_sentences(document, [], {"findings": [finding]}) == [
         "No bytes were moved on the selected files.",
         "POSIX made 1,160 opens, 576 deletions, which took 530 ms in all, summed over ranks.",
         "Many POSIX metadata operations beside 0 transfers.",
@@ -165,7 +165,7 @@ def test_what_is_over_at_once_has_one_time(trace_of):
     layers = chosen_layers(trace)
     (found,) = (one for one in layer_periods(layers) if one.layer == "ISOC")
     short = replace(found.result.regimes[0], start=5.5, end=5.5004, period=180e-6)
-    period = headline(
+    period = first_sentences(
         layers_document(trace, layers), [replace(found, result=replace(found.result, regimes=(short,)))], None
     )[1]
     assert "at 5.5 s" in period

@@ -51,7 +51,7 @@ def certainty_text(result: PeriodResult) -> str:
     return f"confidence {', '.join(texts[:-1])} and {texts[-1]}"
 
 
-def verdict_text(result: PeriodResult, window: tuple[float, float]) -> str:
+def period_text(result: PeriodResult, window: tuple[float, float]) -> str:
     """Return a verdict in words, as the heading of a picture of the signal."""
     if not result.periodic or result.period is None:
         return "no period"
@@ -88,7 +88,7 @@ _OTHER_WAY: Final = 0.01
 _SAID: Final = ("write-amplification", "read-amplification")
 
 
-def headline(layers: Document, periods: Iterable[LayerPeriod], comparison: Document | None) -> list[str]:
+def first_sentences(layers: Document, periods: Iterable[LayerPeriod], comparison: Document | None) -> list[str]:
     """Return the sentences.
 
     Parameters
