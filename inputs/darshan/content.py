@@ -47,12 +47,11 @@ def read_content(path: Path) -> Content:
     check_processes(path, log.job.processes, "Darshan")
     counters, ids, faults = read_counters(log)
     traced = read_segments(log)
-    faults = [*log.faults, *faults, *traced.faults]
     if not len(traced.segments):
-        if "HEATMAP" in log.modules:
-            traced = read_heatmap(log)
-            faults += traced.faults
-        traced = with_extents(traced, counters, ids)
+        binned = read_heatmap(log) if "HEATMAP" in log.modules else replace(traced, faults=[])
+        binned = with_extents(binned, counters, ids, log.job.length_ns / 1e9)
+        traced = replace(binned, faults=[*traced.faults, *binned.faults])
+    faults = [*log.faults, *faults, *traced.faults]
     if "HEATMAP" in log.modules and log.modules["HEATMAP"].partial:
         faults.append("HEATMAP ran full while it was recorded")
     nodes, mpi_s, without = read_mpi(log)
@@ -166,6 +165,7 @@ def _joined_traced(parts: Sequence[Content], shifts: Sequence[float]) -> Traced:
         next((one for one in _WEAKEST if one in kinds), "operations"),
         threads=all(part.traced.threads for part in parts),
         coarse=tuple(dict.fromkeys(one for part in parts for one in part.traced.coarse)),
+        untimed=sum(part.traced.untimed for part in parts),
         hosts={rank: host for rank, part in enumerate(parts) for host in part.traced.hosts.values()},
     )
 

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Floats, Ints
+from ...model.quantities import counted
 from ...model.recording import Counters
 from .layouts import LAYOUTS, Layout
 from .log import Log
@@ -44,8 +45,17 @@ def read_counters(log: Log) -> tuple[Counters, Ids, list[str]]:
             faults.append(f"{name} ran full while it was recorded: files are missing among its counters")
         if count:
             words = np.frombuffer(data, "<i8", count * layout.size // 8).reshape(count, -1)
+            times = _times(layout, words)
+            impossible = int((~np.isfinite(times) | ((times < 0) & (times != -1))).sum())
+            if impossible:
+                faults.append(f"counters of {name}: {counted(impossible, 'time')} below 0 or no number, left out")
             parts.append((name, layout, words))
     return *_joined(parts, log.job.processes), faults
+
+
+def _times(layout: Layout, words: Ints) -> Floats:
+    first = layout.start + len(layout.counters)
+    return words.view("<f8")[:, first : first + len(layout.times)]
 
 
 def _joined(parts: list[tuple[str, Layout, Ints]], processes: int) -> tuple[Counters, Ids]:
@@ -67,9 +77,8 @@ def _joined(parts: list[tuple[str, Layout, Ints]], processes: int) -> tuple[Coun
             if column is None:
                 column = counts[name] = np.full(rows, -1, np.int64)
             column[mine] = words[:, place]
-        first = layout.start + len(layout.counters)
-        times = words.view("<f8")[:, first : first + len(layout.times)]
-        times = np.where(np.isfinite(times), times, -1.0)
+        times = _times(layout, words)
+        times = np.where(np.isfinite(times) & (times >= 0), times, -1.0)
         for place, name in enumerate(layout.times):
             seconds.setdefault(name, np.full(rows, -1.0))[mine] = times[:, place]
         for name, summed in zip(("reads", "writes"), layout.transfers, strict=True):

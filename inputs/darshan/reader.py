@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from ...model.arrays import Links
-from ...model.quantities import joined, seconds_text
+from ...model.quantities import counted, joined, seconds_text
 from ...model.recording import Counters, Recording
 from ..recognition import Recorder
 from ..rows import UNRECORDED, Transfers, pairs_of, ticks_of
@@ -48,12 +48,12 @@ def open_darshan(path: Path) -> RowSource:
     Raises TraceError if header or job cannot be read, UnsupportedTraceError if the version is not known.
     """
     content = read_job(path) if path.is_dir() else read_content(path)
-    log, traced, counted, damage = content.log, content.traced, content.ids, list(content.damage)
+    log, traced, known, damage = content.log, content.traced, content.ids, list(content.damage)
     # Records are a tenth of the transfers or less: what is of a record is found before it is repeated.
     records, segments = traced.records, traced.segments
-    ids = np.union1d(records.record, counted)
+    ids = np.union1d(records.record, known)
     counters = content.counters
-    counters = replace(counters, file=np.searchsorted(ids, counted)[counters.file].astype(np.int32))
+    counters = replace(counters, file=np.searchsorted(ids, known)[counters.file].astype(np.int32))
     names = [log.names.get(one) or _NO_NAME.format(one) for one in ids.tolist()]
     file = np.searchsorted(ids, records.record)
     binned = traced.rows == "intervals"
@@ -199,6 +199,11 @@ def _notes(log: Log, traced: Traced) -> list[str]:
         notes.append(
             f"{joined(coarse, len(coarse))}: of each file only the first and last time of its reads and writes are "
             "known; bytes are spread evenly between them, which is a bound and no curve"
+        )
+    if traced.untimed:
+        notes.append(
+            f"{counted(traced.untimed, 'sum')} of a file's reads or writes without a first and last time that can be "
+            "true: the bytes are spread over the whole run"
         )
     if log.job.whole_seconds:
         notes.append("start and length of the run are known to whole seconds only: the length is rounded up")

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ...model.arrays import Columns, Floats, Ints, Links
 from ...model.codes import IoMode
+from ...model.quantities import bytes_text
 from ...model.recording import Counters, Rows
 from .log import Log
 
@@ -92,8 +93,10 @@ class Traced:
         Name of the node of each rank.
     threads : bool
         Whether the log tells threads.
-    binned : bool
-        Whether rows are intervals of HEATMAP.
+    coarse : tuple of str
+        Layers of which only first and last times are known.
+    untimed : int
+        Sums of a file and direction without such times that can be true.
     faults : list of str
         Why data end early, or are not known here.
     """
@@ -106,6 +109,7 @@ class Traced:
     rows: Rows
     threads: bool = False
     coarse: tuple[str, ...] = ()
+    untimed: int = 0
     hosts: dict[int, str] = field(default_factory=dict)
 
     @classmethod
@@ -178,35 +182,72 @@ def _module_segments(
     return np.array(heads, _HEAD), np.frombuffer(b"".join(content), kind), names, fault
 
 
-def with_extents(traced: Traced, counters: Counters, ids: npt.NDArray[np.uint64]) -> Traced:
-    """Add what the counters tell of layers that are not traced: what was moved between a first and a last time."""
+def with_extents(traced: Traced, counters: Counters, ids: npt.NDArray[np.uint64], run_s: float) -> Traced:
+    """Add what the counters tell of layers and directions that are not traced: bytes between a first and a last time.
+
+    Where these times cannot be true, the bytes lie somewhere in the `run_s` seconds of the run. Bins of HEATMAP are
+    brought to the bytes of the counters, where they differ by no more than rounding to bins explains.
+    """
     parts: list[tuple[str, Records, Segments]] = []
+    lengths, untimed, faults = traced.segments.length, 0, list(traced.faults)
+    layer_of = np.repeat(traced.layer, traced.records.count)
     for layer in dict.fromkeys(counters.layers):
         mine = np.isin(counters.module, [place for place, name in enumerate(counters.layers) if name == layer])
+        there = layer_of == (traced.layers.index(layer) if layer in traced.layers else -1)
         for direction, mode in (("read", IoMode.READ), ("write", IoMode.WRITE)):
-            _, moved = counters.of(direction)
-            start, end = (counters.time(f"{direction}_{one}_timestamp") for one in ("start", "end"))
-            rows = np.flatnonzero(mine & (moved > 0) & (end > 0) & (start <= end))
-            if layer in traced.layers or not len(rows):
+            operations, moved = counters.of(direction)
+            rows, bins = np.flatnonzero(mine & (moved > 0)), there & (traced.segments.mode == mode)
+            if bins.any():
+                count = int(np.maximum(operations[mine], 0).sum())
+                total, binned = int(moved[rows].sum()), int(lengths[bins].sum())
+                lengths = np.where(bins, _brought_to(lengths * bins, total, count), lengths)
+                if int(lengths[bins].sum()) != total and len(rows):
+                    told = (
+                        f"{layer} {direction}s of {bytes_text(binned)} in HEATMAP, of {bytes_text(total)} by counters"
+                    )
+                    faults.append(f"{told}: one of them does not have all")
                 continue
+            if not len(rows):
+                continue
+            start, end = (counters.time(f"{direction}_{one}_timestamp")[rows] for one in ("start", "end"))
+            sound = (end > 0) & (start <= end) & (end <= 2 * run_s)
+            untimed += int((~sound).sum())
+            start, end = np.where(sound, start, 0.0), np.where(sound, end, run_s)
             one, unknown = np.ones(len(rows), np.int64), np.full(len(rows), -1, np.int64)
             records = Records(ids[counters.file[rows]], counters.rank[rows].astype(np.int64), one)
             modes, thread = np.full(len(rows), mode, np.uint8), np.zeros(len(rows), np.uint64)
-            parts.append((layer, records, Segments(modes, unknown, moved[rows], start[rows], end[rows], thread)))
-    if not parts:
+            parts.append((layer, records, Segments(modes, unknown, moved[rows], start, end, thread)))
+    traced = replace(traced, segments=replace(traced.segments, length=lengths), faults=faults)
+    if not parts or (not traced.layers and untimed == sum(len(records) for _, records, _ in parts)):
+        # Of a log without any times there are no signals.
         return traced
-    extents = Traced.joined(parts, traced.faults, "extents")
-    if not traced.layers:
-        return replace(extents, coarse=extents.layers)
-    return Traced(
-        (*traced.layers, *extents.layers),
-        np.concatenate([traced.layer, extents.layer + np.int32(len(traced.layers))]),
-        Records.concatenate([traced.records, extents.records]),
-        Segments.concatenate([traced.segments, extents.segments]),
-        traced.faults,
-        traced.rows,
-        coarse=extents.layers,
+    extents = replace(Traced.joined(parts, faults, "extents"), untimed=untimed)
+    if not len(lengths):
+        return replace(extents, coarse=extents.layers, hosts=traced.hosts)
+    coarse = tuple(layer for layer in extents.layers if layer not in traced.layers)
+    layers = (*traced.layers, *coarse)
+    return replace(
+        extents,
+        layers=layers,
+        layer=np.append(traced.layer, np.array(list(map(layers.index, extents.layers)), np.int32)[extents.layer]),
+        records=Records.concatenate([traced.records, extents.records]),
+        segments=Segments.concatenate([traced.segments, extents.segments]),
+        rows=traced.rows,
+        coarse=coarse,
     )
+
+
+def _brought_to(lengths: Ints, total: int, operations: int) -> Ints:
+    """Return bytes of bins, each in proportion, so that they are `total`, if rounding is all that they lack.
+
+    A transfer is rounded in each bin that it touches: of one rank, a bin more than there are transfers at most.
+    """
+    until = np.cumsum(lengths)
+    there = int(until[-1])
+    if there == total or abs(there - total) > operations + np.count_nonzero(lengths):
+        return lengths
+    scaled = np.rint(until * (total / there)).astype(np.int64)
+    return np.diff(np.where(until == there, total, np.minimum(scaled, total)), prepend=0)
 
 
 def read_heatmap(log: Log) -> Traced:

@@ -114,7 +114,11 @@ class CountedLayer:
 
     @property
     def bandwidth(self) -> float | None:
-        """Bytes over the time of the slowest rank."""
+        """Bytes over the time of the slowest rank; None where the time of some of them is not known."""
+        if any(
+            (self.counters.seconds.get(f"{way}_time", np.zeros(1)) < 0)[self.moving].any() for way in self.directions
+        ):
+            return None
         moved = sum(int(np.maximum(self.counters.of(way)[1], 0)[self.moving].sum()) for way in self.directions)
         return None if self.slowest_s is None else moved / self.slowest_s
 

@@ -358,3 +358,61 @@ def test_stripes_of_both_versions_are_properties_of_files(darshan_log):
             {"Stripe size": "65536", "Storage targets": "7 9", **told},
             {"Stripe size": "65536", "Storage targets": "3", **told},
         ]
+
+
+_TIME = st.one_of(st.floats(), st.sampled_from([0.0, -1.0, 1e300, float("nan"), 3.0, 12.0]))
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["POSIX", "STDIO"]), st.integers(-1, 2), st.integers(0, 10**12), _TIME, _TIME, _TIME),
+        max_size=8,
+    )
+)
+def test_bytes_and_counts_of_a_record_never_depend_on_its_times(darshan_log, rows):
+    """One record is sound, so that there are times at all; of all others they may be anything."""
+    records = {"POSIX": [("POSIX", 0, 7, 1.0, 2.0, 0.5)], "STDIO": []}
+    for row in rows:
+        records[row[0]].append(row)
+    versions = {"POSIX": 4, "STDIO": 2}
+    modules = {
+        name: (
+            versions[name],
+            [
+                made.counters(
+                    (name, versions[name]), 5 + place, rank, writes=3, bytes_written=moved,
+                    write_start_timestamp=start, write_end_timestamp=end, write_time=took,
+                )
+                for place, (_, rank, moved, start, end, took) in enumerate(mine)
+            ],
+        )
+        for name, mine in records.items()
+        if mine
+    }  # fmt: skip
+    layers = iostrata.open_trace(darshan_log(modules=modules, processes=3)).layers
+    for name, layer in (("POSIX", "POSIX"), ("STDIO", "ISOC")):
+        moved = sum(row[2] for row in records[name])
+        if moved:
+            told = layers[layer].statistics("write")
+            assert (told.operations, told.bytes) == (3 * len(records[name]), moved)
+            assert layers[layer].bandwidth("write").volume == pytest.approx(moved, rel=1e-9)
+
+
+@given(st.lists(st.integers(0, 10**7), min_size=1, max_size=30), st.integers(-20, 20))
+def test_bins_of_a_heatmap_have_the_bytes_of_the_counters(darshan_log, bins, rounded):
+    moved, often = sum(bins) + rounded, 20
+    if not sum(bins) or moved <= 0:
+        return
+    counted = made.counters(("POSIX", 4), 5, 0, writes=often, bytes_written=moved)
+    modules = {"HEATMAP": (1, [heatmap(1, 0, 0.25, bins, [0] * len(bins))]), "POSIX": (4, [counted])}
+    layer = iostrata.open_trace(darshan_log(modules=modules, names={1: "heatmap:POSIX"})).layers["POSIX"]
+    assert (layer.statistics("write").operations, layer.statistics("write").bytes) == (often, moved)
+    assert layer.bandwidth("write").volume == pytest.approx(moved, rel=1e-12)
+
+
+def test_what_a_heatmap_has_and_counters_do_not_is_not_taken_for_rounding(darshan_log):
+    counted = made.counters(("POSIX", 4), 5, 0, writes=2, bytes_written=50)
+    modules = {"HEATMAP": (1, [heatmap(1, 0, 0.25, [900, 100], [0, 0])]), "POSIX": (4, [counted])}
+    trace = iostrata.open_trace(darshan_log(modules=modules, names={1: "heatmap:POSIX"}))
+    assert trace.layers["POSIX"].statistics("write").bytes == 1000
+    assert "POSIX writes of 1 kB in HEATMAP, of 50 B by counters" in str(trace.damage.locations)
