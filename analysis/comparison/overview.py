@@ -8,7 +8,7 @@ from ...layers.document import FLUSHES, OF_TRACE, document
 from ...layers.layer import Layer
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.selection.window import SetAside
-from ...layers.summary.statistics import LayerStatistics
+from ...layers.summary.statistics import LayerStatistics, with_counted
 from ...layers.trace import Trace
 from ...model.document import Document, keys_of
 from ..findings.find import Finding, find
@@ -131,6 +131,8 @@ def overview_of(
     periods = layer_periods(chosen, directions, "all", method, fs, loops=loops_of(trace, method))
     known = {(one.layer, one.direction): one for one in periods}
     statistics = [layer.statistics(direction) for layer in chosen for direction in directions]
+    if len(chosen) == len(trace.layers):
+        statistics = with_counted(trace.scope, statistics, directions)
     rows = tuple(
         OverviewRow(one, known.get((one.layer, one.direction)))
         for one in statistics

@@ -24,7 +24,7 @@ from ...layers.handles.forest import HANDLE
 from ...layers.layer import Layer
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.selection.window import SetAside
-from ...layers.summary.statistics import LayerStatistics
+from ...layers.summary.statistics import LayerStatistics, with_counted
 from ...layers.trace import Trace
 from ...model.definitions import Definitions
 from ...model.document import SCHEMA_VERSION, Document, Plain, keys_of, plain, rows_of
@@ -232,6 +232,8 @@ def layers_document(
     layers, directions, recording = tuple(layers), tuple(directions), trace.definitions.recording
     chosen = len(layers) < len(trace.layers)
     entries = [layer.statistics(direction, traffic) for layer in layers for direction in directions]
+    if not chosen and traffic == "all":
+        entries = with_counted(trace.scope, entries, directions)
     found = document(
         trace,
         layers=[{**entry.to_dict(), "traffic": traffic} for entry in entries if entry.operations],

@@ -14,7 +14,7 @@ from ...layers.attribution.calls.calls import OTHER_CALLS, Calls
 from ...layers.attribution.calls.cost import Overlap, RunCost, WaitingChain
 from ...layers.attribution.calls.functions import CALL_KEYS
 from ...layers.layer import Layer
-from ...layers.summary.statistics import LayerStatistics
+from ...layers.summary.statistics import LayerStatistics, with_counted
 from ...layers.trace import Trace
 from ...model.metrics import UNKNOWN, Metric, columns_of
 from ...model.quantities import bytes_text, count_text, counted, seconds_text, share_text
@@ -56,7 +56,7 @@ def print_layers(
     if trace.tally.unmatched:
         console.print(Text(f"{counted(trace.tally.unmatched, 'event')} of operations that never began: not counted"))
     recording = trace.definitions.recording
-    traced = trace.order if recording.counters is not None else ()
+    traced = () if recording.counters is None else (*trace.order, *recording.counters.layers)
     wanted = {layer.name for layer in layers} if len(layers) < len(trace.layers) else ()
     print_counters(recording, console, wanted, directions, traced)
     print_set_aside(trace, console)
@@ -64,10 +64,12 @@ def print_layers(
 
 
 def _print_transfers(
-    trace: Trace, layers: Iterable[Layer], directions: Sequence[str], console: Console, traffic: str
+    trace: Trace, layers: Collection[Layer], directions: Sequence[str], console: Console, traffic: str
 ) -> None:
     """Print the rows, and what there is beside them."""
     statistics = [layer.statistics(direction, traffic) for layer in layers for direction in directions]
+    if len(layers) == len(trace.layers) and traffic == "all":
+        statistics = with_counted(trace.scope, statistics, directions)
     statistics = [entry for entry in statistics if entry.operations]
     if statistics:
         _print_table(statistics, console)

@@ -122,11 +122,15 @@ def _rows(overview: Overview) -> list[Weighted]:
     columns = _columns(overview).values()
     most = max((row.statistics.bytes for row in overview.rows), default=0) or 1
     rows: list[Weighted] = []
-    for layer in overview.layers:
+    layers = {layer.name: layer for layer in overview.layers}
+    for name in dict.fromkeys((*layers, *(row.statistics.layer for row in overview.rows))):
         for row in overview.rows:
-            if row.statistics.layer == layer.name:
-                weight = max(row.statistics.bytes / most, row.statistics.busy_s / (end - start))
+            if row.statistics.layer == name:
+                weight = max(row.statistics.bytes / most, (row.statistics.busy_s or 0) / (end - start))
                 rows.append((_row(row, columns), weight))
+        if (layer := layers.get(name)) is None:
+            # Counters are all there is of it.
+            continue
         share = layer.flush_busy_s / (end - start)
         if layer.flushes and share >= _FLUSHES:
             rows.append((Row(layer.name, "flush", ("–", seconds_text(layer.flush_busy_s), "–"), None), share))

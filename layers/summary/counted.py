@@ -101,6 +101,11 @@ class CountedLayer:
         return int(sum(np.maximum(self.counters.of(way)[0][self.rows], 0).sum() for way in self.directions))
 
     @property
+    def bytes(self) -> int:
+        """How many bytes they moved."""
+        return int(sum(np.maximum(self.counters.of(way)[1][self.rows], 0).sum() for way in self.directions))
+
+    @property
     def summed_s(self) -> float | None:
         """What they took, summed over all ranks; None where that was not counted."""
         names = [f"{way}_time" for way in self.directions]
@@ -119,8 +124,7 @@ class CountedLayer:
             (self.counters.seconds.get(f"{way}_time", np.zeros(1)) < 0)[self.moving].any() for way in self.directions
         ):
             return None
-        moved = sum(int(np.maximum(self.counters.of(way)[1], 0)[self.moving].sum()) for way in self.directions)
-        return None if self.slowest_s is None else moved / self.slowest_s
+        return None if self.slowest_s is None else self.bytes / self.slowest_s
 
     @property
     def imbalance(self) -> float | None:

@@ -3,19 +3,22 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from ...model.arrays import Mask
+from ...model.codes import KNOWN_STACK
 from ...model.display import html_table
 from ...model.document import Record
 from ...model.metrics import described, metric, metrics_of
+from ..handles.scope import Scope
+from ..selection.directions import DIRECTIONS
 from ..selection.window import FRACTION
 from ..statistics.distribution import RequestBytes
 from .accumulator import OperationSums
 from .busy_time import BusyTime
-from .counted import CountedLayer
+from .counted import CountedLayer, counted_layer
 from .tables import CANCELLED, CUT, MODES, NEVER, OPERATIONS, UNDEFINED
 
 
@@ -81,6 +84,15 @@ class ChosenSums:
         files = np.unique(self.sums.scope.definitions.handles.file[self.handles])
         return int((files >= 0).sum())
 
+    @property
+    def ranks(self) -> int | None:
+        """How many processes took part; None where all ranks together are one of them."""
+        definitions, active = self.sums.scope.definitions, self.sums.sums.processes[self.categories].any(axis=0)
+        together = (
+            definitions.recording.rows != "operations" and (np.append(definitions.groups.rank, 0)[active] < 0).any()
+        )
+        return None if together else int(active.sum())
+
     def seconds(self, ticks: float) -> float:
         """Return a number of ticks in s."""
         return ticks / self.sums.scope.window.ticks_per_second
@@ -120,6 +132,7 @@ class LayerStatistics(Record):
         "them, which then counts in proportion. Never add layers up: a lower layer repeats the bytes of the one above.",
         unit="byte",
         of=lambda of: of.bytes,
+        counted=lambda of: of.bytes,
         narrow="bytes",
     )
     busy_s: float = metric(
@@ -181,11 +194,11 @@ class LayerStatistics(Record):
         of=lambda of: of.sums.request_counts(of.categories).quantiles(),
         counted=lambda of: of.request_bytes,
     )
-    ranks: int = metric(
+    ranks: int | None = metric(
         "Distinct processes of the operations.",
         adds="distinct",
         needs=("ranks",),
-        of=lambda of: int(of.sums.sums.processes[of.categories].any(axis=0).sum()),
+        of=lambda of: of.ranks,
         counted=lambda of: of.ranks,
         narrow="ranks",
         gives_way=2,
@@ -275,6 +288,29 @@ def layer_statistics(name: str, direction: str, of: ChosenSums, counted: Counted
     values |= {one.name: None if one.of is None else one.of(of) for one in metrics if one.name not in known}
     lacking -= known.keys()
     return LayerStatistics(name, direction, **values, unavailable=frozenset(lacking))
+
+
+def counted_statistics(scope: Scope, directions: Iterable[str]) -> list[LayerStatistics]:
+    """Return the statistics of layers that have counters alone, although operations of others are known."""
+    counters, metrics, found = scope.definitions.recording.counters, metrics_of(LayerStatistics), []
+    for name in sorted({*(() if counters is None else counters.layers)} - {*scope.order}):
+        for direction in directions:
+            of = counted_layer(scope, name, DIRECTIONS if direction == "total" else (direction,))
+            if of is None or not of.operations:
+                continue
+            values = {one.name: None if one.counted is None else one.counted(of) for one in metrics}
+            unknown = frozenset(key for key, value in values.items() if value is None)
+            found.append(LayerStatistics(name, direction, **cast(Any, values), unavailable=unknown))
+    return found
+
+
+def with_counted(scope: Scope, entries: Iterable[LayerStatistics], directions: Iterable[str]) -> list[LayerStatistics]:
+    """Return statistics with those of layers that have counters alone among them, the highest layer first."""
+    told, counted = list(entries), counted_statistics(scope, directions)
+    if counted:
+        order = {name: row for row, name in enumerate(KNOWN_STACK)}
+        told = sorted([*told, *counted], key=lambda one: order.get(one.layer, -1))
+    return told
 
 
 def statistics_table(found: Iterable[LayerStatistics]) -> str:

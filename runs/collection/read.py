@@ -21,6 +21,7 @@ from ...layers.layer import Layer
 from ...layers.opening import open_trace
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.summary.counted import counted_layer
+from ...layers.summary.statistics import counted_statistics
 from ...layers.trace import Trace
 from ...model.arrays import Mask
 from ...model.codes import PROCESS, IoFlag
@@ -267,6 +268,12 @@ def _layer_rows(
             yield LayerRow(job=job, layer=safe, direction="flush", operations=layer.flushes, busy_s=layer.flush_busy_s)
         if events := metadata.get(name, 0):
             yield LayerRow(job=job, layer=safe, direction="metadata", operations=events)
+
+    for one in counted_statistics(trace.scope, DIRECTIONS):
+        values = {name: metric.value(one) for name, metric in METRICS_OF_LAYERS.items()}
+        values |= {"bytes": float(one.bytes), **_counted(trace, one.layer, one.direction)}
+        known = {field.name: values[field.name] for field in fields(LayerRow) if values.get(field.name) is not None}
+        yield LayerRow(job=job, layer=printable(one.layer), direction=one.direction, **known)
 
 
 def _layer_row(

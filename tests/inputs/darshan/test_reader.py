@@ -1,12 +1,14 @@
 """Darshan logs made on the spot, whose content is known, sound and damaged."""
 
 import importlib.util
+import json
 import random
 import struct
 from pathlib import Path
 
 import iostrata
 import numpy as np
+import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -416,3 +418,45 @@ def test_what_a_heatmap_has_and_counters_do_not_is_not_taken_for_rounding(darsha
     trace = iostrata.open_trace(darshan_log(modules=modules, names={1: "heatmap:POSIX"}))
     assert trace.layers["POSIX"].statistics("write").bytes == 1000
     assert "POSIX writes of 1 kB in HEATMAP, of 50 B by counters" in str(trace.damage.locations)
+
+
+def test_layers_without_segments_of_dxt_are_told_by_their_counters(darshan_log, capsys, tmp_path):
+    moved = {"reads": 2, "bytes_read": 60, "read_time": 0.5, "writes": 3, "bytes_written": 90, "write_time": 0.25}
+    path = darshan_log(
+        modules={
+            "DXT_POSIX": (1, [dxt(5, 0, [(0, 9, 0.0, 1.0)])]),
+            "POSIX": (4, [posix(5, 0, 0, 1, 0, 9)]),
+            "STDIO": (2, [made.counters(("STDIO", 2), 6, rank, **moved) for rank in (0, 1)]),
+        },
+        names={5: "/f", 6: "/g"},
+    )
+    assert main(["layers", "--json", str(path)]) == 0
+    told = {(one["layer"], one["direction"]): one for one in json.loads(capsys.readouterr().out)["layers"]}
+    assert list(told) == [("ISOC", "read"), ("ISOC", "write"), ("POSIX", "write")]
+    known = {"operations": 6, "bytes": 180, "summed_s": 0.5, "slowest_s": 0.25, "ranks": 2, "files": 1, "busy_s": None}
+    assert told["ISOC", "write"].items() >= known.items()
+    for command in (["layers"], [], ["layers", "--direction", "total"]):
+        assert main([*command, str(path)]) == 0
+        assert "ISOC" in capsys.readouterr().out
+    assert main(["collect", "-o", str(tmp_path / "runs"), str(path)]) == 0
+    (table,) = (tmp_path / "runs").rglob("job_layer*.parquet")
+    rows = {(one["layer"], one["direction"]): one["bytes"] for one in pyarrow.parquet.read_table(table).to_pylist()}
+    assert rows["ISOC", "read"] == 120
+
+
+def test_bytes_of_files_of_pnetcdf_are_those_of_their_variables(darshan_log):
+    moved = {"bytes_written": 90, "bytes_read": 7}
+    files = made.counters(("PNETCDF_FILE", 3), 5, 0, opens=1, **moved)
+    times = {f"{way}_{end}_timestamp": 2.0 for way in ("read", "write") for end in ("start", "end")}
+    variables, shared = (
+        made.counters(("PNETCDF_VAR", 1), 6 + one, -one, coll_writes=3, indep_reads=1, **moved, **times)
+        for one in range(2)
+    )
+    bins = [heatmap(1, rank, 0.5, [90], [7]) for rank in (0, 1)]
+    modules = {"PNETCDF_FILE": (3, [files]), "PNETCDF_VAR": (1, [variables, shared]), "HEATMAP": (1, bins)}
+    path = darshan_log(version="3.41", modules=modules, names={1: "heatmap:POSIX"})
+    layers = iostrata.open_trace(path).layers
+    told = {(name, way): layers[name].statistics(way) for name in layers for way in ("read", "write")}
+    assert [told["PnetCDF", way].bytes for way in ("read", "write")] == [14, 180]
+    # How many ranks there are of a sum over all that share a file is not known, beside intervals of ranks neither.
+    assert [told[name, "read"].ranks for name in ("PnetCDF", "POSIX")] == [None, 2]
