@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ..export.written import Written
+    from ..layers.selection.directions import Direction, Traffic
     from ..layers.trace import Trace
     from ..model.document import Document
     from ..model.stream.source import Source
@@ -37,8 +38,8 @@ class Request:
 
     trace: Path
     layers: tuple[str, ...] = ()
-    direction: str | None = None
-    traffic: str = "all"
+    direction: "Direction | None" = None
+    traffic: "Traffic" = "all"
     method: str = DEFAULT_METHOD
     fs: Frequency = "auto"
     filter: str | None = None
@@ -52,7 +53,7 @@ class Request:
     as_json: bool = False
 
     @property
-    def directions(self) -> tuple[str, ...]:
+    def directions(self) -> "tuple[Direction, ...]":
         """The direction asked for, or read and write, each by itself."""
         return ("read", "write") if self.direction is None else (self.direction,)
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..analysis.comparison.layer_periods import chosen_layers
 from ..analysis.spectral.sampling_rate import phase_frequency
 from ..layers.layer import Layer
-from ..layers.selection.directions import DIRECTIONS
+from ..layers.selection.directions import DIRECTIONS, Direction, Traffic
 from ..layers.trace import Trace, check_frequency
 from ..model.errors import SelectionError
 from ..signals.step import StepSignal
@@ -28,8 +28,8 @@ def write_ftio(
     path: str | os.PathLike[str],
     *,
     layers: str | Iterable[str] | None = None,
-    direction: str | None = None,
-    traffic: str = "all",
+    direction: Direction | None = None,
+    traffic: Traffic = "all",
     fs: float | Literal["auto"] = "auto",
 ) -> Written:
     """Write the bandwidth of a layer as bin averages, for ``ftio PATH -m write -f FS``.
@@ -82,7 +82,7 @@ def write_ftio(
     return Written(target, target.stat().st_size, (chosen.name,), bins=bins, fs=float(rate), note=note)
 
 
-def _busiest(trace: Trace, directions: tuple[str, ...]) -> Layer:
+def _busiest(trace: Trace, directions: tuple[Direction, ...]) -> Layer:
     """Return the layer that moved most of the program's own bytes. SelectionError where there are no layers."""
     if not trace.order:
         raise SelectionError(f"{trace.path}: no layers are recorded here, so FTIO has nothing to look at")
@@ -90,7 +90,9 @@ def _busiest(trace: Trace, directions: tuple[str, ...]) -> Layer:
     return trace.layers[trace.order[own.index(max(own))]]
 
 
-def _sample(layer: Layer, direction: str, traffic: str, ranks: int, signal: StepSignal, fs: float) -> dict[str, Any]:
+def _sample(
+    layer: Layer, direction: Direction, traffic: Traffic, ranks: int, signal: StepSignal, fs: float
+) -> dict[str, Any]:
     """Return what TMIO tells of one direction, as far as FTIO's spectrum needs it."""
     values = signal.sample(fs).values
     # FTIO adds up the distance of its samples in the same way: they meet the edges to the last bit.

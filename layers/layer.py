@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..layers.selection.directions import Direction, Quantity, Traffic
 from ..model.arrays import Mask, Rows, Ticks, column_at
 from ..model.codes import UNDEFINED_TIME, IoMode
 from ..model.errors import SelectionError, UnknownKeyError, import_library
@@ -104,7 +105,7 @@ class Layer:
         return self.scope.window.seconds
 
     @property
-    def directions(self) -> tuple[str, ...]:
+    def directions(self) -> tuple[Direction, ...]:
         """Those of ``read`` and ``write`` that have operations."""
         return tuple(way for way in DIRECTIONS if ChosenSums(self.sums, self.categories(way, "all")).count(OPERATIONS))
 
@@ -122,7 +123,7 @@ class Layer:
     def _flush_sums(self) -> ChosenSums:
         return ChosenSums(self.sums, categories_of(self.lineages_of(), [IoMode.FLUSH]))
 
-    def lineages_of(self, traffic: str = "all", below: str | None = None) -> list[int]:
+    def lineages_of(self, traffic: Traffic = "all", below: str | None = None) -> list[int]:
         """Return the lineages of the layer, of own or inherited traffic only, or of handles below another layer only.
 
         Raises SelectionError if there is no such traffic, or no layer `below`.
@@ -133,7 +134,7 @@ class Layer:
         row = self.scope.order.index(self.name)
         return self.scope.lineages.chosen(row, traffic, None if below is None else self.scope.order.index(below))
 
-    def bandwidth(self, direction: str, traffic: str = "all", below: str | None = None) -> StepSignal:
+    def bandwidth(self, direction: Direction, traffic: Traffic = "all", below: str | None = None) -> StepSignal:
         """Return the aggregate bandwidth in bytes per second.
 
         Each completed operation spreads its bytes evenly over the time from its begin to its end. Operations whose
@@ -163,7 +164,7 @@ class Layer:
         kept = view(operations, moving)
         return self._rate(kept.begin, self.scope.window.ends(kept), moved[moving], self.named(direction, traffic))
 
-    def operation_rate(self, direction: str = "total", traffic: str = "all") -> StepSignal:
+    def operation_rate(self, direction: Direction = "total", traffic: Traffic = "all") -> StepSignal:
         """Return operations per second; each that ended counts one, spread evenly from its begin to its end."""
         operations = self._chosen(direction, traffic)
         ended = view(operations, operations.end != UNDEFINED_TIME)
@@ -175,7 +176,7 @@ class Layer:
         times = self.metadata_events.time
         return self._rate(times, times, np.ones(len(times)), f"{self._title} metadata events", "s-1")
 
-    def in_flight(self, direction: str = "total", traffic: str = "all") -> StepSignal:
+    def in_flight(self, direction: Direction = "total", traffic: Traffic = "all") -> StepSignal:
         """Return the number of operations under way; one that never completed is so to the window's end."""
         operations = self._chosen(direction, traffic)
         begin, end = self.scope.window.clipped(operations)
@@ -183,7 +184,9 @@ class Layer:
         name = f"{self.named(direction, traffic)} operations in flight"
         return level_signal(begin / resolution, end / resolution, window=self.window, name=name)
 
-    def signal(self, quantity: str = "bandwidth", direction: str = "total", traffic: str = "all") -> StepSignal:
+    def signal(
+        self, quantity: Quantity = "bandwidth", direction: Direction = "total", traffic: Traffic = "all"
+    ) -> StepSignal:
         """Return the signal of a quantity by its name.
 
         Parameters
@@ -208,7 +211,7 @@ class Layer:
         )
 
     def contributions(
-        self, quantity: str = "bandwidth", direction: str = "total", traffic: str = "all"
+        self, quantity: Quantity = "bandwidth", direction: Direction = "total", traffic: Traffic = "all"
     ) -> tuple[Rows, npt.NDArray[Any]]:
         """Return what each operation, or metadata event, adds to the volume of `signal`.
 
@@ -244,7 +247,7 @@ class Layer:
         length = self.scope.window.ends(operations) - operations.begin
         return np.flatnonzero(mask), np.where(length > 0, (end - begin) / np.maximum(length, 1), 1.0)
 
-    def rows_of(self, direction: str, traffic: str = "all") -> Rows:
+    def rows_of(self, direction: Direction, traffic: Traffic = "all") -> Rows:
         """Return which operations of the trace are the layer's in a direction, intp, ascending.
 
         Raises
@@ -295,11 +298,11 @@ class Layer:
         rows = kept._replace(rows=kept.rows[operations], metadata_rows=kept.metadata_rows[metadata_events])
         return replace(self, kept=rows, part=part)
 
-    def request_counts(self, direction: str) -> ValueCounts:
+    def request_counts(self, direction: Direction) -> ValueCounts:
         """Return how often each size was asked for, over the operations whose request the trace knows."""
         return self.sums.request_counts(self.categories(direction, "all"))
 
-    def statistics(self, direction: str, traffic: str = "all") -> LayerStatistics:
+    def statistics(self, direction: Direction, traffic: Traffic = "all") -> LayerStatistics:
         """Return the statistics of one direction; ``total`` is read and write together.
 
         Where the trace was read in bounded memory, two of them can be inexact if there are very many different values:
@@ -340,15 +343,15 @@ class Layer:
         second = self.scope.window.ticks_per_second
         return step_signal_from_ticks(begin, end, volume, second, window=self.window, unit=unit, name=name)
 
-    def named(self, direction: str, traffic: str) -> str:
+    def named(self, direction: Direction, traffic: Traffic) -> str:
         """Return the name of a signal: layer, direction, and the traffic unless it is all."""
         return f"{self._title} {direction}" if traffic == "all" else f"{self._title} {direction} ({traffic})"
 
-    def _chosen(self, direction: str, traffic: str) -> Operations:
+    def _chosen(self, direction: Direction, traffic: Traffic) -> Operations:
         """Return the operations of a direction and traffic."""
         return view(self.operations, self._mask(direction, traffic))
 
-    def check_quantity(self, quantity: str, direction: str, traffic: str) -> None:
+    def check_quantity(self, quantity: Quantity, direction: Direction, traffic: Traffic) -> None:
         """Raise SelectionError unless there is such a signal."""
         check_quantity(quantity)
         if quantity != "bandwidth":
@@ -356,14 +359,14 @@ class Layer:
         if quantity == "metadata" and (direction, traffic) != ("total", "all"):
             raise SelectionError("metadata events have neither direction nor traffic: leave them out")
 
-    def _mask(self, direction: str, traffic: str, below: str | None = None) -> Mask:
+    def _mask(self, direction: Direction, traffic: Traffic, below: str | None = None) -> Mask:
         """Return which operations are of a direction and traffic and below a layer, bool (n,)."""
         mask, chosen = is_of_direction(self.operations.mode, direction), self.lineages_of(traffic, below)
         if (traffic, below) == ("all", None):
             return mask
         return mask & np.isin(self.scope.lineages.of_handle, chosen)[self.operations.handle]
 
-    def categories(self, direction: str, traffic: str) -> list[int]:
+    def categories(self, direction: Direction, traffic: Traffic) -> list[int]:
         """Return the categories of `sums` that are of a direction and traffic."""
         return categories_of(self.lineages_of(traffic), modes_of(direction))
 
@@ -416,7 +419,9 @@ class LayerParts(Mapping[Key, Layer]):
     def __repr__(self) -> str:
         return f"<{len(self)} parts of {self.layer.name} by {self.by}>"
 
-    def volumes(self, quantity: str = "bandwidth", direction: str = "total", traffic: str = "all") -> dict[Key, float]:
+    def volumes(
+        self, quantity: Quantity = "bandwidth", direction: Direction = "total", traffic: Traffic = "all"
+    ) -> dict[Key, float]:
         """Return the volume of `Layer.signal` of each part without making the signals, the largest first.
 
         Raises SelectionError as `Layer.signal`.

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from ..layers.selection.directions import Direction, Traffic
 from ..model.codes import IoMode
 from ..model.definitions import Definitions
 from ..model.document import SCHEMA_VERSION
@@ -132,7 +133,7 @@ def check_frequency(trace: "Trace", fs: float) -> None:
         )
 
 
-def provenance(trace: "Trace", fs: float, automatic: bool, traffic: str) -> dict[str, str | int | float]:
+def provenance(trace: "Trace", fs: float, automatic: bool, traffic: Traffic) -> dict[str, str | int | float]:
     """Return what tells where the bandwidths come from."""
     program = f"iostrata {__version__}"
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -158,7 +159,7 @@ def provenance(trace: "Trace", fs: float, automatic: bool, traffic: str) -> dict
     }
 
 
-def bandwidth_dataset(trace: "Trace", fs: float | Literal["auto"], traffic: str) -> Any:
+def bandwidth_dataset(trace: "Trace", fs: float | Literal["auto"], traffic: Traffic) -> Any:
     """Return the bandwidths as an ``xarray.Dataset``; see `iostrata.Trace.to_xarray`."""
     xarray = import_library("xarray")
     check_traffic(traffic)
@@ -319,7 +320,7 @@ class Trace:
         """The flows, read and write, of all pairs of layers that the handles connect."""
         return self.relations.flows
 
-    def flow(self, upper: str, lower: str, direction: str = "total") -> Flow:
+    def flow(self, upper: str, lower: str, direction: Direction = "total") -> Flow:
         """Return what became of the operations of one layer in a layer below it, adjacent or not.
 
         Parameters
@@ -418,7 +419,7 @@ class Trace:
         columns = operation_table(traffic, np.flatnonzero(traffic.within), loops=numbers)
         return data_frame(columns).set_index("operation")
 
-    def to_xarray(self, *, fs: float | Literal["auto"] = "auto", traffic: str = "all") -> Any:
+    def to_xarray(self, *, fs: float | Literal["auto"] = "auto", traffic: Traffic = "all") -> Any:
         """Return the bandwidths on one time axis, as the root of a file of `iostrata.write_hdf5`; needs xarray.
 
         Parameters

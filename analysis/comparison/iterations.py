@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
+from ...layers.selection.directions import Direction
 from ...layers.selection.window import FRACTION
 from ...layers.statistics.kinds import common_folder
 from ...layers.trace import Trace
@@ -172,7 +173,7 @@ class TraceLoops:
     def _known(self) -> dict[tuple[str, str], tuple[Passes, ...]]:
         return {}
 
-    def passes(self, loop: Loop, layer: str, direction: str) -> Passes:
+    def passes(self, loop: Loop, layer: str, direction: Direction) -> Passes:
         """Return what a layer moves in a loop whose iterations are told one by one."""
         sums = self.loops.sums
         amounts, first = sums.amounts, self._first[loop.id]
@@ -197,7 +198,7 @@ class TraceLoops:
             np.maximum.reduceat(amounts["end"][rows], start) / second,
         )
 
-    def of(self, layer: str, direction: str) -> tuple[Passes, ...]:
+    def of(self, layer: str, direction: Direction) -> tuple[Passes, ...]:
         """Return the loops that a layer takes part in, the one with most of its bytes first."""
         key = layer, direction
         if key not in self._known:
@@ -207,10 +208,10 @@ class TraceLoops:
             self._known[key] = tuple(sorted(there, key=lambda one: -one.bytes.sum()))
         return self._known[key]
 
-    def _bytes(self, layer: str, direction: str) -> float:
+    def _bytes(self, layer: str, direction: Direction) -> float:
         return float(self.loops.trace.layers[layer].statistics(direction).bytes)
 
-    def deciding(self, layer: str, direction: str, stream: str | None = None) -> tuple[Passes, ...]:
+    def deciding(self, layer: str, direction: Direction, stream: str | None = None) -> tuple[Passes, ...]:
         """Return the loops that decide on the period of a layer, or of what it does to files of one kind.
 
         None do where most of the layer's bytes are in none. Of files those count in which a step is on them.
@@ -223,7 +224,7 @@ class TraceLoops:
         there = (self.passes(one, layer, direction) for one in mine)
         return tuple(one for one in there if len(one) >= _TAKES_PART * one.loop.count)[:1]
 
-    def pair(self, upper: str, lower: str, direction: str) -> tuple[Passes, Passes] | None:
+    def pair(self, upper: str, lower: str, direction: Direction) -> tuple[Passes, Passes] | None:
         """Return what two layers move in one loop: that of the upper one's in which the lower one takes part.
 
         Where it does in none, it is the upper layer's main loop; None where that has none either.
@@ -232,12 +233,12 @@ class TraceLoops:
         shared = (two for two in found if len(two[1]) >= _TAKES_PART * len(two[0]))
         return next(shared, found[0] if found and self.deciding(upper, direction) else None)
 
-    def top(self, loop: Loop, direction: str) -> str:
+    def top(self, loop: Loop, direction: Direction) -> str:
         """Return the highest layer that takes part in a loop: the one that the program called."""
         names = self.loops.trace.order
         return next(one for one in names if len(self.passes(loop, one, direction)) >= _TAKES_PART * loop.count)
 
-    def bandwidth(self, layer: str, direction: str) -> StepSignal:
+    def bandwidth(self, layer: str, direction: Direction) -> StepSignal:
         """Return the bandwidth of a layer."""
         return self.loops.trace.layers[layer].bandwidth(direction)
 

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 from ...layers.layer import Layer, LayerParts
-from ...layers.selection.directions import DIRECTIONS
+from ...layers.selection.directions import DIRECTIONS, Direction, Quantity, Traffic
 from ...layers.statistics.grouping import Key, part_title
 from ...layers.summary.parts import BinnedParts, PartSignal
 from ...layers.trace import Trace
@@ -51,11 +51,11 @@ class LayerPeriod:
     """
 
     layer: str
-    direction: str | None
-    traffic: str
+    direction: Direction | None
+    traffic: Traffic
     signal: StepSignal
     result: PeriodResult
-    quantity: str = "bandwidth"
+    quantity: Quantity = "bandwidth"
     by: str | None = None
     part: Key = None
     false_alarm_rate: float | None = None
@@ -84,9 +84,9 @@ class PartsLeftOut:
     """
 
     layer: str
-    direction: str | None
-    traffic: str
-    quantity: str
+    direction: Direction | None
+    traffic: Traffic
+    quantity: Quantity
     by: str
     unit: str
     volumes: tuple[tuple[Key, float], ...]
@@ -103,11 +103,11 @@ def chosen_layers(trace: Trace, names: str | Iterable[str] | None = None) -> tup
 
 def layer_periods(
     layers: Iterable[Layer],
-    directions: Iterable[str] = DIRECTIONS,
-    traffic: str = "all",
+    directions: Iterable[Direction] = DIRECTIONS,
+    traffic: Traffic = "all",
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
-    quantity: str = "bandwidth",
+    quantity: Quantity = "bandwidth",
     filter: Butterworth | str | None = None,
     options: Mapping[str, Any] = NO_OPTIONS,
     loops: TraceLoops | None = None,
@@ -176,11 +176,11 @@ def part_periods(
     layers: Iterable[Layer],
     by: str,
     most: int,
-    directions: Iterable[str] = DIRECTIONS,
-    traffic: str = "all",
+    directions: Iterable[Direction] = DIRECTIONS,
+    traffic: Traffic = "all",
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
-    quantity: str = "bandwidth",
+    quantity: Quantity = "bandwidth",
     filter: Butterworth | str | None = None,
     options: Mapping[str, Any] = NO_OPTIONS,
     binned: BinnedParts | None = None,
@@ -236,14 +236,19 @@ class _PartTable(NamedTuple):
     """The parts of a layer in one direction: those that are looked at, the largest first, and the others."""
 
     layer: Layer
-    direction: str | None
+    direction: Direction | None
     parts: LayerParts | None
     keys: tuple[Key, ...]
     left_out: tuple[tuple[Key, float], ...]
 
 
 def _part_tables(
-    layer: Layer, by: str, most: int, ways: Iterable[str | None], what: tuple[str, str], binned: BinnedParts | None
+    layer: Layer,
+    by: str,
+    most: int,
+    ways: Iterable[Direction | None],
+    what: tuple[Quantity, Traffic],
+    binned: BinnedParts | None,
 ) -> Iterator[_PartTable]:
     """Give the parts of a layer in each direction; `what` are quantity and traffic."""
     quantity, traffic = what
@@ -260,7 +265,7 @@ def _part_tables(
 
 
 def _part_signals(
-    tables: Iterable[_PartTable], by: str, what: tuple[str, str], binned: BinnedParts | None
+    tables: Iterable[_PartTable], by: str, what: tuple[Quantity, Traffic], binned: BinnedParts | None
 ) -> Iterator[StepSignal]:
     """Give the signals of the parts that are looked at, in their order; in bins they are all made at once."""
     quantity, traffic = what
@@ -300,5 +305,5 @@ def with_fit(
     return replace(period, fit=fit_signal(filtered.signal, components, fs=fs, baseline=filtered.baseline))
 
 
-def _ways(quantity: str, directions: Iterable[str]) -> tuple[str | None, ...]:
+def _ways(quantity: Quantity, directions: Iterable[Direction]) -> tuple[Direction | None, ...]:
     return (None,) if quantity == "metadata" else tuple(directions)

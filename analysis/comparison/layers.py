@@ -9,7 +9,7 @@ from ...layers.document import OF_TRACE, document
 from ...layers.flow.access_pattern import OwnAccess
 from ...layers.flow.balance import HiddenTraffic, LayerBalance, TimeSplit
 from ...layers.flow.flow import Flow
-from ...layers.selection.directions import DIRECTIONS
+from ...layers.selection.directions import DIRECTIONS, Direction
 from ...layers.trace import Trace
 from ...model.document import Document, Record, plain
 from ...model.errors import import_library
@@ -153,7 +153,7 @@ def compare_layers(
     trace: Trace,
     *,
     layers: Iterable[str] = (),
-    directions: tuple[str, ...] = DIRECTIONS,
+    directions: tuple[Direction, ...] = DIRECTIONS,
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
     periods: bool = True,

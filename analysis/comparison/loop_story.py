@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
+from ...layers.selection.directions import DIRECTIONS, LayerDirection
 from ...layers.statistics.kinds import common_folder
 from ...layers.trace import Trace
 from ...model.quantities import bytes_text
@@ -29,7 +30,7 @@ _GUESSED: Final = frozenset({"checkpoints", "log", "writes", "reads", "bursts", 
 
 def story_by_loops(
     trace: Trace,
-    results: Mapping[tuple[str, str], PeriodResult],
+    results: Mapping[LayerDirection, PeriodResult],
     layers: Iterable[str],
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
@@ -73,7 +74,9 @@ def _told(trace: Trace, found: Loops) -> Iterator[Loop]:
 def _is_much(trace: Trace, loop: Loop) -> bool:
     """Tell whether a loop moves much of the bytes of the layer that the program called, as a log through ISO C does."""
     top = next(iter(loop.sums), "")
-    moved = ((_bytes(loop, top, way), trace.layers[top].statistics(way).bytes) for way in _MOVED if top in trace.layers)
+    moved = (
+        (_bytes(loop, top, way), trace.layers[top].statistics(way).bytes) for way in DIRECTIONS if top in trace.layers
+    )
     return any(mine > _MUCH * of_all for mine, of_all in moved)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 
 from ...layers.document import FLUSHES, OF_TRACE, document
 from ...layers.layer import Layer
-from ...layers.selection.directions import DIRECTIONS
+from ...layers.selection.directions import DIRECTIONS, Direction
 from ...layers.selection.window import SetAside
 from ...layers.summary.statistics import LayerStatistics, with_counted
 from ...layers.trace import Trace
@@ -111,7 +111,7 @@ class Overview:
 def overview_of(
     trace: Trace,
     layers: Iterable[Layer] | None = None,
-    directions: tuple[str, ...] = DIRECTIONS,
+    directions: tuple[Direction, ...] = DIRECTIONS,
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
 ) -> Overview:
@@ -129,7 +129,7 @@ def overview_of(
     """
     chosen = tuple(trace.layers.values() if layers is None else layers)
     periods = layer_periods(chosen, directions, "all", method, fs, loops=loops_of(trace, method))
-    known = {(one.layer, one.direction): one for one in periods}
+    known: dict[tuple[str, str | None], LayerPeriod] = {(one.layer, one.direction): one for one in periods}
     statistics = [layer.statistics(direction) for layer in chosen for direction in directions]
     if len(chosen) == len(trace.layers):
         statistics = with_counted(trace.scope, statistics, directions)

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Final
 import numpy as np
 
 from ...layers.flow.flow import Flow
+from ...layers.selection.directions import Direction
 from ...layers.trace import Trace
 from ...model.document import Document, Record, keys_of, plain
 from ...signals.construction import StepSignal
@@ -156,7 +157,7 @@ class _Signals:
     detect: Callable[[StepSignal], PeriodResult]
     known: dict[SignalKey, Analysed]
 
-    def of(self, layer: str, direction: str, below: str | None = None) -> Analysed | None:
+    def of(self, layer: str, direction: Direction, below: str | None = None) -> Analysed | None:
         """Return what a layer moves, below another or at all; None where that is nothing."""
         if below is not None:
             below = _narrowest(self.trace, layer, direction, below)
@@ -168,7 +169,7 @@ class _Signals:
             self.known[key] = signal, self.detect(signal)
         return self.known[key]
 
-    def in_loop(self, passes: Passes, found: Analysed, top: str, direction: str) -> Analysed:
+    def in_loop(self, passes: Passes, found: Analysed, top: str, direction: Direction) -> Analysed:
         """Return a signal with the period of the loop that it is moved in, `top` being the loop's highest layer."""
 
         def leader() -> tuple[str, PeriodResult]:
@@ -205,7 +206,7 @@ def _compare_iterations(upper: Analysed, lower: Analysed, by_iteration: ByIterat
     return PeriodComparison(upper[1], lower[1], "same", coherence, (), reason, by_iteration)
 
 
-def _narrowest(trace: Trace, layer: str, direction: str, below: str | None) -> str | None:
+def _narrowest(trace: Trace, layer: str, direction: Direction, below: str | None) -> str | None:
     """Return the first of the layers, None before them all, below which a layer moved the same as below `below`."""
     cells, one = trace.relations.cells, trace.layers[layer]
     moving = cells.of(layer, direction) & cells.moving

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Annotated, Final
 
+from ...layers.selection.directions import Direction
 from ...layers.trace import Trace
 from ...model.document import Document, keys_of
 
@@ -44,7 +45,7 @@ class SideBySide:
 
     upper: str
     lower: str
-    direction: str
+    direction: Direction
     adjacent: bool
     upper_bytes: int | float
     lower_layer_bytes: int | float
@@ -76,7 +77,7 @@ class SideBySide:
         }
 
 
-def side_by_side(trace: Trace, directions: tuple[str, ...]) -> Iterator[SideBySide]:
+def side_by_side(trace: Trace, directions: tuple[Direction, ...]) -> Iterator[SideBySide]:
     """Yield each pair of layers that both moved bytes, the highest first.
 
     ISO C stands beside no other layer: no library writes through it, and what it hands down itself stays within the C

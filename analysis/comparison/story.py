@@ -8,6 +8,7 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
+from ...layers.selection.directions import DIRECTIONS, Direction, LayerDirection
 from ...layers.trace import Trace
 from ...model.arrays import Ints
 from ...model.document import Record
@@ -59,7 +60,7 @@ _NEAR: Final = 0.5
 """Share of a period by which a burst before or after its regime may be early or late and still belong to its train."""
 _EVENTS: Final = 100
 """Opens, closes, deletions and the like from which on they are a segment, where nothing moves meanwhile."""
-_VERBS: Final = {"read": "read", "write": "written"}
+_VERBS: Final[dict[str, str]] = {"read": "read", "write": "written"}
 
 
 @described
@@ -116,7 +117,7 @@ class _Own(NamedTuple):
 
     layers: tuple[str, ...]
     """The layer, and those below through which its bytes go."""
-    direction: str
+    direction: Direction
     bytes: float
     signal: StepSignal | None
     """None where all that moves is in phases."""
@@ -125,7 +126,7 @@ class _Own(NamedTuple):
 
 def story_of(
     trace: Trace,
-    results: Mapping[tuple[str, str], PeriodResult],
+    results: Mapping[LayerDirection, PeriodResult],
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
 ) -> tuple[Segment, ...]:
@@ -149,7 +150,9 @@ def story_of(
         segments += [*found, *_beside(trace, one, found)]
     segments = list(_named(sorted(segments, key=_when)))
     # What is not looked at may move while nothing else does.
-    looked_at = {(name, way) for name, layer in trace.layers.items() for way in _VERBS if layer.statistics(way).bytes}
+    looked_at = {
+        (name, way) for name, layer in trace.layers.items() for way in DIRECTIONS if layer.statistics(way).bytes
+    }
     if looked_at <= results.keys():
         gaps = _silence(segments, own, results.values(), *trace.window)
         segments = sorted([*segments, *(one for gap in gaps for one in _metadata(trace, gap, method, fs))], key=_when)
@@ -159,7 +162,7 @@ def story_of(
     return tuple(replace(one, text=_text(one, trace)) for one in segments)
 
 
-def results_of(periods: Iterable[LayerPeriod]) -> dict[tuple[str, str], PeriodResult]:
+def results_of(periods: Iterable[LayerPeriod]) -> dict[LayerDirection, PeriodResult]:
     """Return the verdicts on the bandwidths of whole layers, with all their traffic, as `story_of` takes them."""
     return {
         (one.layer, one.direction): one.of_signal
@@ -170,7 +173,7 @@ def results_of(periods: Iterable[LayerPeriod]) -> dict[tuple[str, str], PeriodRe
 
 def _own(
     trace: Trace,
-    results: Mapping[tuple[str, str], PeriodResult],
+    results: Mapping[LayerDirection, PeriodResult],
     method: str,
     fs: float | Literal["auto"],
 ) -> Iterator[_Own]:
@@ -401,7 +404,7 @@ def _ranks(trace: Trace, one: _Own, start: float, end: float) -> int | None:
     return len(np.unique(cells.process[there]))
 
 
-def _below(trace: Trace, layer: str, direction: str) -> tuple[str, ...]:
+def _below(trace: Trace, layer: str, direction: Direction) -> tuple[str, ...]:
     """Return the layers below one through which its bytes go."""
     if trace.definitions.recording.reason("operations"):
         return ()

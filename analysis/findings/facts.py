@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ...layers.flow.flow import Flow
 from ...layers.flow.relations import SizeLimits
 from ...layers.handles.stack import layer_name
-from ...layers.selection.directions import DIRECTIONS
+from ...layers.selection.directions import DIRECTIONS, Direction
 from ...layers.selection.window import sums_by
 from ...layers.trace import Trace
 from ...model.arrays import Floats, Ints, Mask
@@ -98,7 +98,7 @@ class Facts:
         """Return the flows between neighbouring layers in some directions, one direction after the other."""
         return tuple(one for way in directions for one in self.flows if one.adjacent and one.direction == way)
 
-    def own(self) -> Iterator[tuple[str, str, Mask]]:
+    def own(self) -> Iterator[tuple[str, Direction, Mask]]:
         """Give for each layer and direction the operations that the program itself asks for, bool (cells,)."""
         for layer in self.cells.layers:
             for direction in DIRECTIONS:

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from ...layers.selection.directions import Direction, Traffic
 from ...layers.summary.arrivals import ArrivalSums, Stretches
 from ...layers.trace import Trace
 from ...model.arrays import Floats, Ints, Mask
@@ -15,7 +16,7 @@ from ...model.codes import IoMode
 from ...model.document import Record
 from ..results.parts import Phase
 
-SignalOf = tuple[str, str, str]
+SignalOf = tuple[str, Direction, Traffic]
 """A layer, a direction and the traffic that counts."""
 _SMALL: Final = 0.01
 """Requests of less than this share of the large ones do not make a rank the last one."""
@@ -182,7 +183,9 @@ def _arrivals(trace: Trace, phases: Mapping[SignalOf, tuple[Phase, ...]]) -> Ite
         yield key, _Arrivals(time[order], rank, shared, last, count, collective, second)
 
 
-def _stretches(trace: Trace, layer: str, direction: str, traffic: str, phases: tuple[Phase, ...]) -> Stretches:
+def _stretches(
+    trace: Trace, layer: str, direction: Direction, traffic: Traffic, phases: tuple[Phase, ...]
+) -> Stretches:
     """Return the time from each phase on until the next, less half of what lies between them."""
     stack, one = trace.scope.stack, trace.layers[layer]
     handles = trace.scope.selection.selected & (stack.layer == trace.order.index(layer))

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from ...layers.selection.directions import Direction
 from ...layers.trace import Trace
 from ...model.arrays import Mask
 from ...model.quantities import named_ranks, seconds_text
@@ -103,9 +104,9 @@ def _sentence(found: LateRanks, mine: Mask, by_them: Mask, transfers: str) -> st
 
 def _phases(
     facts: Facts, fewest: float, least_bytes: float
-) -> tuple[Mapping[tuple[str, str], list[int]], Mapping[SignalOf, tuple[Phase, ...]]]:
+) -> tuple[Mapping[tuple[str, Direction], list[int]], Mapping[SignalOf, tuple[Phase, ...]]]:
     """Return who moves what the program asks for, by layer and direction, and its phases where several ranks do."""
-    moving: dict[tuple[str, str], list[int]] = {}
+    moving: dict[tuple[str, Direction], list[int]] = {}
     known: dict[SignalOf, tuple[Phase, ...]] = {}
     for layer, direction, own in facts.own():
         moving[layer, direction] = facts.ranks_of(own)

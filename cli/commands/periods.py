@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ...analysis.findings.last_ranks import LastRank, SignalOf
     from ...analysis.timefrequency.filters import Butterworth
     from ...export.written import Written
+    from ...layers.selection.directions import Quantity
     from ...layers.trace import Trace
 
 _NEEDS_OPERATIONS: Final = "--memory keeps bytes in bins of time, and --signal needs single operations: leave out one"
@@ -94,7 +95,7 @@ def command(
     request: Request,
     brief: bool,
     phases: bool,
-    quantity: str,
+    quantity: "Quantity",
     by: str | None,
     parts: int | None,
     components: int | None,
@@ -155,7 +156,7 @@ def _search(
     request: Request,
     by: str | None,
     parts: int | None,
-    quantity: str,
+    quantity: "Quantity",
     filter: "Butterworth | None",
     options: dict[str, Any],
 ) -> "tuple[Trace, Iterator[LayerPeriod | PartsLeftOut]]":
@@ -203,7 +204,7 @@ def _last_ranks(
     from ...analysis.findings.last_ranks import last_ranks
 
     of = [one for one in periods if isinstance(one, LayerPeriod)]
-    return last_ranks(trace, {(one.layer, one.direction or "", one.traffic): one.result.phases for one in of})
+    return last_ranks(trace, {(one.layer, one.direction or "total", one.traffic): one.result.phases for one in of})
 
 
 def _options(method: str, tuning: dict[str, Any]) -> dict[str, Any]:

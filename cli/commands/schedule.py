@@ -21,6 +21,7 @@ from ..request import (
 )
 
 if TYPE_CHECKING:
+    from ...layers.selection.directions import Direction
     from ...runs.scheduling.jobs import PeriodicJob
 
 JOBS = click.argument("traces", metavar="JOBS...", nargs=-1, required=True, type=click.Path(path_type=Path))
@@ -90,7 +91,7 @@ def command(
     out: Path | None,
     picture: Path | None,
     layer: str | None,
-    direction: str | None,
+    direction: "Direction | None",
     as_json: bool,
     **reading: Any,
 ) -> None:
@@ -136,7 +137,9 @@ def command(
         print_files(written)
 
 
-def _jobs(paths: tuple[Path, ...], request: Request, layer: str | None, direction: str | None) -> "list[PeriodicJob]":
+def _jobs(
+    paths: tuple[Path, ...], request: Request, layer: str | None, direction: "Direction | None"
+) -> "list[PeriodicJob]":
     """Return all jobs; recordings that cannot be used are left out with a warning."""
     from ...model.errors import MissingLibraryError, SelectionError, TraceError
     from ...runs.collection.chosen import chosen_runs
@@ -175,7 +178,7 @@ def _jobs(paths: tuple[Path, ...], request: Request, layer: str | None, directio
     return named_apart(found)
 
 
-def _periods(request: Request, direction: str | None) -> Any:
+def _periods(request: Request, direction: "Direction | None") -> Any:
     """Return the document of ``iostrata periods`` for a trace."""
     from ...analysis.comparison.iterations import loops_of
     from ...analysis.comparison.layer_periods import chosen_layers, layer_periods

@@ -25,6 +25,7 @@ from ..request import (
 
 if TYPE_CHECKING:
     from ...export.written import Written
+    from ...layers.selection.directions import Direction
     from ...runs.signatures.sample import Sample
     from ...runs.signatures.signature import Recorded, SampleUse, Signature
     from ...runs.signatures.traces import RunSignals
@@ -113,7 +114,7 @@ def command(
     traces: tuple[Path, ...],
     request: Request,
     layer: str | None,
-    direction: str,
+    direction: "Direction",
     interval: float | None,
     log: Path | None,
     jobs: Path | None,
@@ -192,10 +193,11 @@ _OF_FINDING: Final = (
 def _compare(traces: tuple[Path, ...], request: Request, known: Path) -> None:
     """Tell of each run whether it is a usual one."""
     from ...analysis.known_signature import read_signature
+    from ...layers.selection.directions import direction_named
     from ...runs.signatures.known import compared
 
     usual = read_signature(known)
-    runs, layer = _read_runs(traces, request, usual.layer, usual.direction)
+    runs, layer = _read_runs(traces, request, usual.layer, direction_named(usual.direction))
     found = [compared(usual, run.name, run.signals[layer]) for run in runs]
     if request.as_json:
         from ...export.json.runs import likeness_document
@@ -256,7 +258,7 @@ def _write(signature: "Signature", what: str, out: Path | None, picture: Path | 
 
 
 def _from_runs(
-    paths: tuple[Path, ...], request: Request, layer: str | None, direction: str, interval: float | None
+    paths: tuple[Path, ...], request: Request, layer: str | None, direction: "Direction", interval: float | None
 ) -> tuple[list["RunSignals"], list["Sample"], str]:
     """Return each trace or run of a collection with its sample, and the layer that they are of."""
     from ...runs.signatures.traces import trace_samples
@@ -266,7 +268,7 @@ def _from_runs(
 
 
 def _read_runs(
-    paths: tuple[Path, ...], request: Request, layer: str | None, direction: str
+    paths: tuple[Path, ...], request: Request, layer: str | None, direction: "Direction"
 ) -> tuple[list["RunSignals"], str]:
     """Return each trace or run of a collection, and the layer to look at."""
     from ...model.errors import MissingLibraryError, TraceError

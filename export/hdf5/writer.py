@@ -15,7 +15,7 @@ from ...analysis.fitting import MOST_COMPONENTS, FourierFit
 from ...analysis.loops.find import find_loops
 from ...analysis.registry import DEFAULT_METHOD
 from ...analysis.results.result import PeriodResult
-from ...layers.selection.directions import DIRECTIONS, check_traffic
+from ...layers.selection.directions import DIRECTIONS, Traffic, check_traffic
 from ...layers.trace import VARIABLES, Trace, check_frequency, common_frequency, provenance
 from ...model.errors import SelectionError
 from ...signals.construction import StepSignal
@@ -50,7 +50,7 @@ def write_hdf5(
     *,
     fs: float | Literal["auto"] = "auto",
     layers: str | Iterable[str] | None = None,
-    traffic: str = "all",
+    traffic: Traffic = "all",
     method: str | None = None,
     periods: bool = True,
     comparison: bool = True,
@@ -162,7 +162,7 @@ class Judged(NamedTuple):
 def _judged(
     trace: Trace,
     names: tuple[str, ...],
-    traffic: str,
+    traffic: Traffic,
     search: PeriodSearch,
     place: tuple[int, int],
     signal: StepSignal,
@@ -184,7 +184,7 @@ def _write_search(
     names: tuple[str, ...],
     search: PeriodSearch,
     found: dict[tuple[int, int], Judged],
-    traffic: str,
+    traffic: Traffic,
 ) -> None:
     """Write what was found by looking for periods, and where that is all of the I/O its story."""
     results = {place: one.result for place, one in found.items()}
@@ -195,7 +195,7 @@ def _write_search(
         write_story(root.subgroup("story"), story_by_loops(trace, named, names, search.method, search.fs))
 
 
-def _bandwidths(trace: Trace, names: tuple[str, ...], traffic: str) -> PlacedSignals:
+def _bandwidths(trace: Trace, names: tuple[str, ...], traffic: Traffic) -> PlacedSignals:
     """Make one bandwidth after the other, each with its row of ``layer`` and of ``direction``."""
     for row, name in enumerate(names):
         for column, direction in enumerate(DIRECTIONS):

@@ -22,7 +22,7 @@ from ...layers.attribution.calls.cost import Overlap, RunCost, WaitingChain
 from ...layers.document import FLUSHES, OF_TRACE, document
 from ...layers.handles.forest import HANDLE
 from ...layers.layer import Layer
-from ...layers.selection.directions import DIRECTIONS
+from ...layers.selection.directions import DIRECTIONS, Direction, Traffic
 from ...layers.selection.window import SetAside
 from ...layers.summary.statistics import LayerStatistics, with_counted
 from ...layers.trace import Trace
@@ -179,7 +179,7 @@ def _file_entries(definitions: Definitions) -> list[Document]:
 
 
 def counters_entry(
-    recording: Recording, layers: Iterable[str] = (), directions: Iterable[str] = DIRECTIONS
+    recording: Recording, layers: Iterable[str] = (), directions: Iterable[Direction] = DIRECTIONS
 ) -> Document:
     """Return the entries ``counters`` and ``counter_sums``: what the recorder summed up, of `layers` (all where empty).
 
@@ -194,7 +194,9 @@ def counters_entry(
     }
 
 
-def counted_document(source: Source, layers: Iterable[str], directions: Iterable[str]) -> Annotated[Document, COUNTED]:
+def counted_document(
+    source: Source, layers: Iterable[str], directions: Iterable[Direction]
+) -> Annotated[Document, COUNTED]:
     """Return the document of ``iostrata layers`` for a recording without times: its counters."""
     definitions = source.definitions
     tally = Tally.of(source)
@@ -220,8 +222,8 @@ def counted_document(source: Source, layers: Iterable[str], directions: Iterable
 def layers_document(
     trace: Trace,
     layers: Iterable[Layer],
-    directions: Iterable[str] = DIRECTIONS,
-    traffic: str = "all",
+    directions: Iterable[Direction] = DIRECTIONS,
+    traffic: Traffic = "all",
     table: Breakdown | None = None,
 ) -> Annotated[Document, OF_TRACE, LAYERS]:
     """Return the document of ``iostrata layers``: an entry per layer and direction that had operations.
@@ -310,7 +312,7 @@ def periods_document(
                 for part, volume in period.volumes
             ]
             continue
-        late = last.get((period.layer, period.direction or "", period.traffic))
+        late = last.get((period.layer, period.direction or "total", period.traffic))
         entries.append(_period_entry(period, None if period.by is not None else late))
     more: Document = {"not_analysed": left_out} if left_out else {}
     if figure is not None:

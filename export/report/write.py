@@ -17,7 +17,7 @@ from ...analysis.loops.find import find_loops
 from ...analysis.loops.loops import Loops
 from ...analysis.registry import DEFAULT_METHOD
 from ...layers.layer import Layer
-from ...layers.selection.directions import DIRECTIONS
+from ...layers.selection.directions import DIRECTIONS, Traffic
 from ...layers.summary.statistics import LayerStatistics
 from ...layers.trace import Trace
 from ...model.metrics import Metric, columns_of, metrics_of
@@ -343,7 +343,7 @@ def write_report(
     path: str | os.PathLike[str],
     *,
     layers: str | Iterable[str] | None = None,
-    traffic: str = "all",
+    traffic: Traffic = "all",
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
     most_bytes: int = MOST_BYTES,

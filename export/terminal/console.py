@@ -12,6 +12,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from ...analysis.findings.find import LEAST_COST, Finding
+from ...layers.selection.directions import Direction
 from ...layers.trace import Trace
 from ...model.codes import MOST_EVENTS
 from ...model.metrics import UNKNOWN
@@ -197,7 +198,7 @@ def print_counters(
     recording: Recording,
     console: Console,
     layers: Collection[str] = (),
-    directions: Collection[str] = ("read", "write"),
+    directions: Collection[Direction] = ("read", "write"),
     left_out: Collection[str] = (),
 ) -> None:
     """Print what the recorder summed up without times, of `layers` (all where there are none) but those `left_out`."""

@@ -14,6 +14,7 @@ from ...layers.attribution.calls.calls import OTHER_CALLS, Calls
 from ...layers.attribution.calls.cost import Overlap, RunCost, WaitingChain
 from ...layers.attribution.calls.functions import CALL_KEYS
 from ...layers.layer import Layer
+from ...layers.selection.directions import Direction, Traffic
 from ...layers.summary.statistics import LayerStatistics, with_counted
 from ...layers.trace import Trace
 from ...model.metrics import UNKNOWN, Metric, columns_of
@@ -41,7 +42,7 @@ _WIDEST_NAME: Final = 12
 
 
 def print_layers(
-    trace: Trace, layers: Iterable[Layer], directions: Sequence[str], console: Console, traffic: str = "all"
+    trace: Trace, layers: Iterable[Layer], directions: Sequence[Direction], console: Console, traffic: Traffic = "all"
 ) -> None:
     """Print a row per layer and direction that had operations, highest layer first, and what does not count.
 
@@ -64,7 +65,7 @@ def print_layers(
 
 
 def _print_transfers(
-    trace: Trace, layers: Collection[Layer], directions: Sequence[str], console: Console, traffic: str
+    trace: Trace, layers: Collection[Layer], directions: Sequence[Direction], console: Console, traffic: Traffic
 ) -> None:
     """Print the rows, and what there is beside them."""
     statistics = [layer.statistics(direction, traffic) for layer in layers for direction in directions]
@@ -100,7 +101,7 @@ def _print_times(trace: Trace, layers: Collection[Layer], console: Console) -> N
         _print_overlap(calls.overlap, console)
 
 
-def print_counted(source: Source, layers: Collection[str], directions: Sequence[str], console: Console) -> None:
+def print_counted(source: Source, layers: Collection[str], directions: Sequence[Direction], console: Console) -> None:
     """Print the counters of a recording without times, and what is known to be missing among them."""
     tally = Tally.of(source)
     definitions = source.definitions

@@ -330,7 +330,9 @@ def print_periods(
             same = [one for one in told if one.direction == period.direction and _alike(one, period)]
             _print_block(period, same[0] if same else None, console)
             if phases:
-                _print_phases(period, last.get((period.layer, period.direction or "", period.traffic), ()), console)
+                _print_phases(
+                    period, last.get((period.layer, period.direction or "total", period.traffic), ()), console
+                )
             told += [] if same else [period]
             console.print()
     if not periods:
@@ -370,7 +372,7 @@ def _print_head(periods: list[LayerPeriod], brief: bool, console: Console) -> No
         part = () if one.by is None else (shortened(printable(part_title(one.by, one.part)), 24),)
         numbers = (*part, of.volume(one.signal.volume), "–" if rate is None else of.rate(rate))
         count = f"{len(one.result.phases):,}" if one.loop is None else f"{one.loop.count:,} ×"
-        rows.append(Row(one.layer, one.direction or "", (*numbers, count), one))
+        rows.append(Row(one.layer, one.direction or "total", (*numbers, count), one))
     of, by = words(periods[0].quantity), periods[0].by
     print_rows(rows, (*((_PARTS[by],) if by else ()), of.noun, "at rate", "phases"), console)
     if not brief:

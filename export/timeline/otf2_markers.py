@@ -13,7 +13,7 @@ from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, lay
 from ...analysis.loops.find import find_loops
 from ...analysis.loops.words import blame_text, titled
 from ...analysis.registry import DEFAULT_METHOD
-from ...layers.selection.directions import DIRECTIONS
+from ...layers.selection.directions import DIRECTIONS, Traffic
 from ...layers.selection.window import trace_window
 from ...layers.trace import Trace
 from ...model.errors import TraceError
@@ -78,7 +78,7 @@ def write_annotated(
     path: str | os.PathLike[str],
     *,
     layers: str | Iterable[str] | None = None,
-    traffic: str = "all",
+    traffic: Traffic = "all",
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
 ) -> Written:
@@ -206,7 +206,7 @@ def _export(
     path: Path,
     *,
     layers: tuple[str, ...],
-    traffic: str,
+    traffic: Traffic,
     method: str,
     fs: float | Literal["auto"],
     rewrite: bool,

@@ -24,7 +24,7 @@ from ...analysis.loops.loops import Loop, Loops
 from ...analysis.loops.words import blame_text, titled
 from ...analysis.registry import DEFAULT_METHOD
 from ...layers.attribution.calls.walk import StackBars
-from ...layers.selection.directions import DIRECTIONS
+from ...layers.selection.directions import DIRECTIONS, Traffic
 from ...layers.trace import Trace
 from ...model.definitions import Definitions
 from ...model.quantities import bytes_text, counted
@@ -60,7 +60,7 @@ def write_perfetto(
     path: str | os.PathLike[str],
     *,
     layers: str | Iterable[str] | None = None,
-    traffic: str = "all",
+    traffic: Traffic = "all",
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
     most_slices: int = MOST_SLICES,
@@ -97,7 +97,7 @@ def write_timeline(
     path: str | os.PathLike[str],
     pieces: Pieces,
     layers: str | Iterable[str] | None,
-    traffic: str,
+    traffic: Traffic,
     method: str,
     fs: float | Literal["auto"],
     most_slices: int,

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, Literal
 
 from ...analysis.registry import DEFAULT_METHOD
+from ...layers.selection.directions import Traffic
 from ...layers.trace import Trace
 from ...model.text import printable
 from ..exporters import Exporter
@@ -34,7 +35,7 @@ def write_perfetto_packets(
     path: str | os.PathLike[str],
     *,
     layers: str | Iterable[str] | None = None,
-    traffic: str = "all",
+    traffic: Traffic = "all",
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
     most_slices: int = MOST_SLICES,

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 import numpy as np
 
+from ...layers.selection.directions import Direction
 from ...model.arrays import Mask, column_at
 from ...model.display import axes_for, html_table
 from ...model.document import Document, Record, keys_of, plain
@@ -102,7 +103,7 @@ class Flow(Record):
 
     upper: str
     lower: str
-    direction: str
+    direction: Direction
     adjacent: bool
     cells: Cells
     sums: FlowSums

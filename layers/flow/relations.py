@@ -21,7 +21,7 @@ from ..attribution.file_positions import FilePositions
 from ..attribution.stream import Stream
 from ..handles.scope import Scope
 from ..handles.stack import layer_name, layer_place
-from ..selection.directions import DIRECTIONS, modes_of
+from ..selection.directions import DIRECTIONS, Direction, modes_of
 from ..selection.window import whole_and_part
 from ..statistics.distribution import ValueCounts
 from .access_pattern import AccessSums, OwnAccess, ReadBackSums, StreamSums
@@ -83,7 +83,7 @@ class RelationSums(Sums):
     """
 
     scope: Scope
-    directions: tuple[str, ...] = DIRECTIONS
+    directions: tuple[Direction, ...] = DIRECTIONS
     limits: SizeLimits = DEFAULT_LIMITS
     pairs: Iterable[tuple[int, int]] | None = None
     most_calls: int | None = None
@@ -286,13 +286,13 @@ class Relations:
         """The flows, read and write, of all pairs of layers that the handles connect."""
         return tuple(flow for flow in self._flows(self.sums) if flow.there)
 
-    def flows_of(self, directions: tuple[str, ...]) -> tuple[Flow, ...]:
+    def flows_of(self, directions: tuple[Direction, ...]) -> tuple[Flow, ...]:
         """Return the flows of some directions, of all pairs of layers that the handles connect."""
         if set(directions) <= set(DIRECTIONS):
             return tuple(flow for flow in self.flows if flow.direction in directions)
         return tuple(flow for flow in self._flows(self._sums(directions)) if flow.there)
 
-    def flow(self, upper: str, lower: str, direction: str) -> Flow:
+    def flow(self, upper: str, lower: str, direction: Direction) -> Flow:
         """Return what became of the operations of one layer in a layer below it.
 
         Raises SelectionError if the trace has no such layer, `upper` does not stand above `lower`, or there is no such
@@ -322,7 +322,9 @@ class Relations:
                     None if self.stream.in_memory is None else self.stream.whole,
                 )  # fmt: skip
 
-    def _sums(self, directions: tuple[str, ...], pairs: tuple[tuple[int, int], ...] | None = None) -> RelationSums:
+    def _sums(
+        self, directions: tuple[Direction, ...], pairs: tuple[tuple[int, int], ...] | None = None
+    ) -> RelationSums:
         reading = self.stream.known_reading
         most = None if reading is None else reading.most_calls
         return self.stream.summed(lambda: RelationSums(self.stream.scope, directions, self.limits, pairs, most))

@@ -1,7 +1,7 @@
 """Directions, traffic and quantities by their names, and the operations that a direction stands for."""
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -10,11 +10,16 @@ from ...model.arrays import Mask
 from ...model.codes import IoMode
 from ...model.errors import SelectionError
 
-DIRECTIONS: Final = ("read", "write")
+Direction = Literal["read", "write", "total"]
+Traffic = Literal["all", "own", "inherited"]
+LayerDirection = tuple[str, Direction]
+Quantity = Literal["bandwidth", "operations", "metadata", "in-flight"]
+
+DIRECTIONS: Final[tuple[Direction, ...]] = ("read", "write")
 """Directions that are looked at unless one is named, each by itself; ``total`` is both together."""
 
-TRAFFIC: Final = ("all", "own", "inherited")
-NEEDS_OF_QUANTITIES: Final[dict[str, tuple[str, ...]]] = {
+TRAFFIC: Final[tuple[Traffic, ...]] = get_args(Traffic)
+NEEDS_OF_QUANTITIES: Final[dict[Quantity, tuple[str, ...]]] = {
     "bandwidth": (),
     "operations": ("operations",),
     "metadata": ("operations", "metadata"),
@@ -35,6 +40,12 @@ def modes_of(direction: str) -> tuple[IoMode, ...]:
     return _MODES[direction]
 
 
+def direction_named(name: str) -> Direction:
+    """Return the direction of this name; raise SelectionError where there is none."""
+    _check("direction", name, _MODES)
+    return cast(Direction, name)
+
+
 def is_of_direction(mode: npt.NDArray[np.uint8], direction: str) -> Mask:
     """Return which operations, of these modes, are of a direction, bool (n,); errors as `modes_of`."""
     first, *others = modes_of(direction)
@@ -44,12 +55,12 @@ def is_of_direction(mode: npt.NDArray[np.uint8], direction: str) -> Mask:
     return np.asarray(found, np.bool_)
 
 
-def check_traffic(traffic: str) -> None:
+def check_traffic(traffic: Traffic) -> None:
     """Raise SelectionError unless there is such traffic."""
     _check("traffic", traffic, TRAFFIC)
 
 
-def check_quantity(quantity: str) -> None:
+def check_quantity(quantity: Quantity) -> None:
     """Raise SelectionError unless there is such a quantity."""
     _check("signal", quantity, QUANTITIES)
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from ...layers.selection.directions import Direction
 from ...model.arrays import Mask
 from ...model.codes import KNOWN_STACK
 from ...model.display import html_table
@@ -273,7 +274,9 @@ class LayerStatistics(Record):
     OPTIONAL: ClassVar = frozenset(("least_bytes", "slowest_s", "slowest_bandwidth"))
 
 
-def layer_statistics(name: str, direction: str, of: ChosenSums, counted: CountedLayer | None = None) -> LayerStatistics:
+def layer_statistics(
+    name: str, direction: Direction, of: ChosenSums, counted: CountedLayer | None = None
+) -> LayerStatistics:
     """Return the statistics of a layer, by what was `counted` where operations are unknown; see `Layer.statistics`."""
     metrics = metrics_of(LayerStatistics)
     recording = of.sums.scope.definitions.recording

@@ -19,7 +19,7 @@ from ...analysis.results.result import PeriodResult
 from ...layers.flow.cells import Cells
 from ...layers.layer import Layer
 from ...layers.opening import open_trace
-from ...layers.selection.directions import DIRECTIONS
+from ...layers.selection.directions import DIRECTIONS, Direction, LayerDirection
 from ...layers.summary.counted import counted_layer
 from ...layers.summary.statistics import counted_statistics
 from ...layers.trace import Trace
@@ -185,7 +185,7 @@ def _recorded(trace: Trace) -> dict[str, Any]:
     }
 
 
-def _moved(trace: Trace, segments: SegmentSums, signals: Iterable[tuple[str, str]]) -> dict[str, Any]:
+def _moved(trace: Trace, segments: SegmentSums, signals: Iterable[LayerDirection]) -> dict[str, Any]:
     """Return the columns of a run on what the program itself did."""
     recording = trace.definitions.recording
     # What of several layers is the program's own is known by the handles alone.
@@ -257,7 +257,7 @@ def _layer_rows(
     trace: Trace,
     job: str,
     settings: Settings,
-    signals: dict[tuple[str, str], StepSignal],
+    signals: dict[LayerDirection, StepSignal],
     metadata: dict[str, int],
 ) -> Iterator[LayerRow]:
     for name, layer in trace.layers.items():
@@ -277,7 +277,7 @@ def _layer_rows(
 
 
 def _layer_row(
-    trace: Trace, layer: Layer, job: str, direction: str, settings: Settings, signal: StepSignal
+    trace: Trace, layer: Layer, job: str, direction: Direction, settings: Settings, signal: StepSignal
 ) -> LayerRow:
     statistics, recording = layer.statistics(direction), trace.definitions.recording
     values: dict[str, Any] = {
@@ -345,7 +345,7 @@ def _phases(result: PeriodResult) -> dict[str, Any]:
     }
 
 
-def _flow_above(trace: Trace, layer: str, direction: str) -> dict[str, Any]:
+def _flow_above(trace: Trace, layer: str, direction: Direction) -> dict[str, Any]:
     """Return the columns of a layer on the flow into it from the one right above that moved most."""
     into = [flow for flow in trace.relations.flows_of((direction,)) if flow.lower == layer and flow.adjacent]
     if not into:
@@ -354,7 +354,7 @@ def _flow_above(trace: Trace, layer: str, direction: str) -> dict[str, Any]:
     return {"above": printable(flow.upper), "amplification": flow.amplification, "fan_out": flow.fan_out}
 
 
-def _signal_rows(job: str, signals: dict[tuple[str, str], StepSignal]) -> Iterator[SignalRow]:
+def _signal_rows(job: str, signals: dict[LayerDirection, StepSignal]) -> Iterator[SignalRow]:
     for (layer, direction), signal in signals.items():
         start, end = signal.window
         width = (end - start) / SIGNAL_BINS

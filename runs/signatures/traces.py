@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...layers.selection.directions import Direction
 from ...layers.trace import Trace
 from ...model.errors import SelectionError
 from ...signals.construction import signal_of_samples
@@ -29,7 +30,7 @@ class RunSignals:
     loops: tuple[RunLoop, ...] = ()
 
 
-def run_signals(trace: Trace, key: str, name: str, direction: str = "total") -> RunSignals:
+def run_signals(trace: Trace, key: str, name: str, direction: Direction = "total") -> RunSignals:
     """Return the bandwidths of the layers of a trace; SelectionError if there is no such direction."""
     signals = {layer.name: layer.bandwidth(direction) for layer in trace.layers.values()}
     loops = tuple(loops_with_layers(*loop_rows(trace, key)))

@@ -13,6 +13,7 @@ from ....analysis.results.evidence import SpectralEvidence
 from ....analysis.results.result import Phase
 from ....analysis.spectral.spectrum import power_spectrum
 from ....layers.layer import Layer
+from ....layers.selection.directions import Direction
 from ....model.arrays import Floats
 from ....model.quantities import bytes_text, counted, frequency_text, percent_text, seconds_text, share_text
 from ....signals.construction import StepSignal
@@ -159,7 +160,7 @@ class RequestSizes:
     unknown_operations: int
 
 
-def request_sizes(layer: Layer, direction: str) -> RequestSizes:
+def request_sizes(layer: Layer, direction: Direction) -> RequestSizes:
     """Return the request sizes of a layer in a direction."""
     sizes, often = layer.request_counts(direction).ordered()
     sized = sizes > 0

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from ....layers.handles.forest import HandleForest
 from ....layers.handles.scope import ScopedBlock
+from ....layers.selection.directions import LayerDirection
 from ....layers.selection.window import TickWindow, sums_by
 from ....layers.trace import Trace
 from ....model.arrays import Ints, Mask
@@ -98,7 +99,7 @@ def rank_groups(trace: Trace, most: int) -> tuple[npt.NDArray[np.int64], npt.NDA
     return np.where(rank >= 0, group, -1).astype(np.int64), known[::size].astype(np.int64)
 
 
-def heat_maps(trace: Trace, curves: list[tuple[str, str]], limits: Limits) -> dict[str, Any]:
+def heat_maps(trace: Trace, curves: list[LayerDirection], limits: Limits) -> dict[str, Any]:
     """Return the heat maps of (layer, direction) pairs as the page holds them.
 
     Cells hold bytes; 0 is 0, else 1 to 65,535 on a logarithmic scale from `smallest` to `largest`, which is right to
@@ -221,7 +222,7 @@ def _sparklines(trace: Trace, place: Ints, rows: int, bins: int) -> Any:
     return np.where(grid > 0, np.maximum(1, np.rint(share * _LEVELS)), 0)
 
 
-def system_nodes(trace: Trace, curves: list[tuple[str, str]], names: Names, most: int) -> dict[str, Any]:
+def system_nodes(trace: Trace, curves: list[LayerDirection], names: Names, most: int) -> dict[str, Any]:
     """Return the nodes of the system tree that have processes, with the bytes of each (layer, direction) pair.
 
     Bytes are those of the layer's statistics, split by the node of the process that began an operation; those of
