@@ -197,13 +197,12 @@ def _line_of(steps: Steps) -> Line:
 
 def _numbered(*columns: npt.NDArray[Any]) -> Ints:
     """Return a number for each row, the same for equal rows, counted as they first occur."""
+    from .folding_kernel import numbered
+
     number = np.zeros(len(columns[0]), np.int64)
     for column in columns:
-        _, place = np.unique(column, return_inverse=True)
-        number = number * (int(place.max(initial=0)) + 1) + place.reshape(-1)
-        _, first, place = np.unique(number, return_index=True, return_inverse=True)
-        number = np.argsort(np.argsort(first))[place.reshape(-1)]
-    return number.astype(np.int64)
+        number = numbered(number, column.astype(np.int64, copy=False))
+    return number
 
 
 def _starts(token: Ints, anchor: int) -> Ints:

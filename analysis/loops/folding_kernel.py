@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...model.arrays import Floats, Ints
-from ...model.kernels import compiled, inlined
+from ...model.kernels import compiled, hashed, inlined
 
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 
@@ -113,3 +113,24 @@ def described(token: Ints, weight: Floats, cut: Ints) -> tuple[float, float, Int
         if most < 0 or count[known] > count[most]:
             most = known
     return saved, left, first
+
+
+@compiled
+def numbered(one: Ints, other: Ints) -> Ints:
+    """Return a number for each row of two columns, the same for equal rows, counted as they first occur; int64 (n,)."""
+    size = 64
+    while size < 2 * one.size:
+        size *= 2
+    number, first, count = np.empty(one.size, np.int64), np.full(size, -1, np.int64), 0
+    for row in range(one.size):
+        slot = np.int64(hashed(np.uint64(one[row]), hashed(np.uint64(other[row]), _BASE))) & (size - 1)
+        known = first[slot]
+        while known >= 0 and (one[known] != one[row] or other[known] != other[row]):
+            slot = (slot + 1) & (size - 1)
+            known = first[slot]
+        if known < 0:
+            first[slot], number[row] = row, count
+            count += 1
+        else:
+            number[row] = number[known]
+    return number

@@ -4,15 +4,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
+from threading import Lock
 from typing import Final, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Ints, Links, Mask, Rows, column_at, nearest_marked
-from ...model.codes import PROCESS, UNDEFINED_TIME, IoFlag, Status
+from ...model.codes import PROCESS, IoFlag, Status
 from ...model.definitions import Definitions
-from ...model.operations import Operations, view
+from ...model.operations import Operations, OperationsView, view
 from ...model.stream.source import Block
 from ..handles.scope import Scope, ScopedBlock
 from ..handles.stack import HandleStack, layer_name, layer_place
@@ -21,7 +22,7 @@ from ..selection.files import FileSelection
 from ..selection.window import Amounts, TickWindow, zeros_like_amounts
 from .collectives import CallSequences, call_sequences, collective_calls
 
-FOREVER: Final = np.iinfo(np.int64).max
+_ONCE: Final = Lock()
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,35 +95,26 @@ def attribute_operations(operations: Operations, definitions: Definitions, stack
     O(n) after a counting sort, times the number of ancestors of a handle that are of a higher layer and were used,
     which the depth of the software stack bounds.
     """
-    from .attribution_kernel import enclosing_calls, enclosing_on_ancestors, rows_by_key
+    from .attribution_kernel import Tree, enclose_on_ancestors, enclosing_calls, places_in_stack, rows_by_key
 
-    layer, defined = column_at(stack.layer, operations.handle), operations.handle >= 0
-
-    inherits = column_at(stack.higher, operations.handle) >= 0
-    asked = defined & ~inherits & (layer > 0)
+    handle = operations.handle
+    layer, inherits, asked = places_in_stack(handle, stack.layer, stack.higher)
     parent, inferred = np.full(len(operations), -1, np.int64), np.zeros(len(operations), np.bool_)
     if not (inherits.any() or asked.any()):
         return Attribution(layer, parent, inferred)
 
     family = handle_families(stack)
-    rank, ancestor = _ranked_ancestors(stack, family[operations.handle[defined]])
+    rank, ancestor = _ranked_ancestors(stack, family[handle[handle >= 0]])
+    tree, columns = Tree(family, rank, ancestor), (operations.begin, operations.end)
 
     # In the order of threads memory is read from its start to its end, which takes half the time.
     threads, start = rows_by_key(operations.location, len(definitions.locations.id))
-
-    def search(rows: Ints, first: Ints, asked: Mask) -> Rows:
-        """Find the parents of the `asked` operations in the segments of some rows; return whose were found."""
-        end = operations.end[rows]
-        end = np.where(end == UNDEFINED_TIME, FOREVER, end)
-        handle, begin = column_at(family, operations.handle[rows]), operations.begin[rows]
-        found = enclosing_on_ancestors(first, asked[rows], handle, rank, ancestor, begin, end)
-        parent[rows[found >= 0]] = rows[found[found >= 0]]
-        return rows[found >= 0]
-
-    search(threads, start, inherits)
+    enclose_on_ancestors(threads, start, inherits, handle, tree, *columns, parent)
     orphaned = inherits & (parent < 0)
     if orphaned.any() and (orphaned := orphaned & _in_processes_of_several_threads(operations)).any():
-        inferred[search(*rows_by_key(operations.process, len(definitions.groups.id)), orphaned)] = True
+        processes = rows_by_key(operations.process, len(definitions.groups.id))
+        enclose_on_ancestors(*processes, orphaned, handle, tree, *columns, parent)
+        inferred |= orphaned & (parent >= 0)
 
     if asked.any():
         begin, end = operations.begin[threads], call_ends(operations)[threads]
@@ -294,12 +286,12 @@ class TraceBlock(ScopedBlock, Attributed):
     ----------
     block : Block or None
         What was read; None where the operations are kept.
-    attribute : callable or None
-        Gives the parents of the operations where they are known.
+    whole : TraceBlock or None
+        Of what a part with a view of its operations is, which knows the parents of all.
     """
 
     block: Block | None = None
-    attribute: Callable[[], Attribution] | None = None
+    whole: "TraceBlock | None" = None
 
     @classmethod
     def of(cls, scope: Scope, block: Block) -> Self:
@@ -308,9 +300,26 @@ class TraceBlock(ScopedBlock, Attributed):
 
     @cached_property
     def attribution(self) -> Attribution:
-        if self.attribute is not None:
-            return self.attribute()
-        return attribute_operations(self.operations, self.definitions, self.stack)
+        if self.whole is None:
+            return attribute_operations(self.operations, self.definitions, self.stack)
+        from .attribution_kernel import parents_within
+
+        whole, rows = self.stored
+        all_of = whole.attribution_once
+        return Attribution(all_of.layer[rows], parents_within(all_of.parent, rows), all_of.inferred[rows])
+
+    @property
+    def attribution_once(self) -> Attribution:
+        """The same, for threads that are at work on parts of it and ask for it at the same time."""
+        with _ONCE:
+            return self.attribution
+
+    @property
+    def stored(self) -> "tuple[TraceBlock, Rows]":
+        """The block that holds the columns of the operations, and which of its rows are those of this one."""
+        if self.whole is None or not isinstance(self.operations, OperationsView):
+            return self, np.arange(len(self.operations))
+        return self.whole, self.operations.rows
 
     @property
     def handle(self) -> Links:

@@ -3,11 +3,16 @@
 The module needs numba; import it inside the function that uses it.
 """
 
+from typing import Any, Final, NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Ints, Links, Mask
-from ...model.kernels import compiled
+from ...model.codes import UNDEFINED_TIME
+from ...model.kernels import compiled, inlined
+
+_FOREVER: Final = np.int64(np.iinfo(np.int64).max)
 
 
 @compiled
@@ -59,57 +64,89 @@ def parents_within(parent: Ints, rows: Ints) -> Ints:
 
 
 @compiled
-def enclosing_on_ancestors(
-    start: Ints, asked: Mask, handle: Links, rank: Links, ancestor: Links, begin: Ints, end: Ints
-) -> Ints:
-    """Return for each asked operation the innermost one in flight, in its segment, on an ancestor of its handle.
+def places_in_stack(handle: Links, layer: Links, higher: Links) -> tuple[Links, Mask, Mask]:
+    """Return the layer of each operation, −1 where it is none, and what its handle tells.
+
+    That is whether it has an ancestor of a higher layer, and whether it has none although there are higher layers.
+    """
+    found = np.full(handle.size, -1, np.int32)
+    inherits, alone = np.zeros(handle.size, np.bool_), np.zeros(handle.size, np.bool_)
+    for row in range(handle.size):
+        one = handle[row]
+        if one >= 0:
+            found[row], inherits[row] = layer[one], higher[one] >= 0
+            alone[row] = higher[one] < 0 and layer[one] > 0
+    return found, inherits, alone
+
+
+class Tree(NamedTuple):
+    """Where handles stand, shape (handles,)."""
+
+    family: Links
+    """The handle that each came from within its layer."""
+    rank: Links
+    """Layers counted from the highest."""
+    ancestor: Links
+    """Nearest ancestor that can be an answer at all; following it visits every such ancestor."""
+
+
+@inlined
+def _until(end: Ints, row: int) -> Any:
+    """Return when an operation ends, the greatest number where it never does."""
+    return _FOREVER if end[row] == UNDEFINED_TIME else end[row]
+
+
+@compiled
+def enclose_on_ancestors(
+    rows: Ints, start: Ints, asked: Mask, handle: Links, tree: Tree, begin: Ints, end: Ints, parent: Ints
+) -> None:
+    """Put the innermost operation in flight, in its segment, on an ancestor of its handle into `parent` where asked.
 
     Parameters
     ----------
+    rows : int64 (m,)
+        Operations by segment, a thread or a process, and in each in the order of their begins.
     start : int64 (segments+1,)
-        Where the operations of each segment (a thread or a process) begin; within one they stand by their begins.
+        Where those of each segment begin.
     asked : bool (n,)
     handle : int32 (n,)
         −1 where undefined.
-    rank : int32 (handles,)
-        Layers counted from the highest.
-    ancestor : int32 (handles,)
-        Nearest ancestor that can be an answer at all; following it visits every such ancestor.
     begin, end : int64 (n,)
-
-    Returns
-    -------
-    int64 (n,)
-        Position of the operation, −1 where there is none or none was asked for.
+        ``UNDEFINED_TIME`` for one that never ended.
+    parent : int64 (n,)
+        What is there already is brought up to date only where something is found.
     """
-    found = np.full(handle.size, -1, np.int64)
     # Operations on one handle are a list from the last begun backwards. Those that ended before the present begin
     # will never be in flight again, so they are dropped for good: each is passed once.
-    last = np.full(rank.size, -1, np.int64)
+    last = np.full(tree.rank.size, -1, np.int64)
     before = np.empty(handle.size, np.int64)
     for segment in range(start.size - 1):
-        for row in range(start[segment], start[segment + 1]):
+        for place in range(start[segment], start[segment + 1]):
+            row = rows[place]
             if handle[row] < 0:
                 continue
+            own = tree.family[handle[row]]
             if asked[row]:
-                above = ancestor[handle[row]]
+                found, until = np.int64(-1), _until(end, row)
+                above = tree.ancestor[own]
                 while above >= 0:
-                    if rank[above] < rank[handle[row]]:
+                    if tree.rank[above] < tree.rank[own]:
                         other = last[above]
-                        while other >= 0 and end[other] < begin[row]:
+                        while other >= 0 and _until(end, other) < begin[row]:
                             other = before[other]
                         last[above] = other
                         # One that ends with the very tick encloses only what takes no time either.
-                        while other >= 0 and end[other] <= begin[row] and end[other] < end[row]:
+                        while other >= 0 and _until(end, other) <= begin[row] and _until(end, other) < until:
                             other = before[other]
-                        found[row] = max(found[row], other)
-                    above = ancestor[above]
-            before[row] = last[handle[row]]
-            last[handle[row]] = row
-        for row in range(start[segment], start[segment + 1]):
-            if handle[row] >= 0:
-                last[handle[row]] = -1
-    return found
+                        found = max(found, other)
+                    above = tree.ancestor[above]
+                if found >= 0:
+                    parent[row] = found
+            before[row] = last[own]
+            last[own] = row
+        for place in range(start[segment], start[segment + 1]):
+            if handle[rows[place]] >= 0:
+                last[tree.family[handle[rows[place]]]] = -1
 
 
 @compiled
@@ -119,7 +156,7 @@ def enclosing_calls(start: Ints, asked: Mask, rank: Links, ranks: int, begin: In
     Parameters
     ----------
     start : int64 (segments+1,)
-        As in `enclosing_on_ancestors`.
+        Where the operations of each segment (a thread or a process) begin; within one they stand by their begins.
     asked : bool (n,)
     rank : int32 (n,)
         Layer of each operation, counted from the highest; −1 where undefined.

@@ -2,8 +2,9 @@
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
 
@@ -17,7 +18,7 @@ from ...model.stream.calls import FollowsCalls
 from ...model.stream.mapping import Progress, cluster_of, map_partitions, reduce_partitions
 from ...model.stream.source import Block, Partition, Source
 from ..handles.scope import Scope
-from .attribution import Attribution, TraceBlock
+from .attribution import TraceBlock
 
 AT_ONCE: Final = 2**19
 """Operations that are kept of which whole processes are added up together: what that takes is small beside them."""
@@ -240,22 +241,30 @@ class Stream:
         """
         if self.in_memory is None:
             return self.reading.summed(self.scope, make)
-        sums = make()
-        for block in self:
-            sums.add(block)
-        return sums
+        parts = list(zip(*self._rows_of_parts, strict=True)) if self._part.any() else []
+        workers = 1 if self.known_reading is None else min(self.known_reading.workers, len(parts))
+        if workers < 2:
+            sums = make()
+            for block in self:
+                sums.add(block)
+            return sums
+
+        def of_some(some: Sequence[tuple[Rows, Rows]]) -> BlockSumsT:
+            sums = make()
+            for rows in some:
+                sums.add(self._block_of(*rows))
+            return sums
+
+        share = -(-len(parts) // workers)
+        with ThreadPoolExecutor(workers) as pool:
+            whole, *others = pool.map(of_some, (parts[low : low + share] for low in range(0, len(parts), share)))
+        for other in others:
+            whole.merge(other)
+        return whole
 
     def _block_of(self, rows: Rows, event_rows: Rows) -> TraceBlock:
         operations, events = self.kept
-        parts = partial(self._attribution_of, rows)
-        return TraceBlock(self.scope, view(operations, rows), events.take(event_rows), attribute=parts)
-
-    def _attribution_of(self, rows: Rows) -> Attribution:
-        """Return the parents of the operations of some processes, by their places among these."""
-        from .attribution_kernel import parents_within
-
-        whole = self.whole.attribution
-        return Attribution(whole.layer[rows], parents_within(whole.parent, rows), whole.inferred[rows])
+        return TraceBlock(self.scope, view(operations, rows), events.take(event_rows), whole=self.whole)
 
     @cached_property
     def _part(self) -> Ints:

@@ -63,14 +63,15 @@ class IterationRows:
 
         self._assignment = assignment
         self._calls: dict[int, int] = {}
+        self._of_row = np.zeros(0, np.int64)
         self.sizes: Sizes = Sizes(len(scope.order), _MODES, len(scope.definitions.groups.id) + 1)
 
     def of(self, block: TraceBlock) -> Ints:
         """Return the iteration of each operation of a block, `OUTSIDE` for those in none and on files set aside."""
-        what, _, _ = self.with_calls(block)
-        found = np.full(len(block.operations), OUTSIDE)
-        found[what.row] = what.key // (self.sizes.layers * self.sizes.modes * self.sizes.processes) - 1
-        return found
+        what, own, _ = self.with_calls(block)
+        self._of_row[own.chosen] = OUTSIDE
+        self._of_row[what.row] = what.key // (self.sizes.layers * self.sizes.modes * self.sizes.processes) - 1
+        return self._of_row[own.chosen]
 
     def with_calls(self, block: TraceBlock) -> tuple["Caused", OwnCalls, Ints]:
         """Return what operations add to iterations, the program's own calls, and the iteration of each of these."""
@@ -79,11 +80,14 @@ class IterationRows:
         own, times = OwnCalls.of(block, self._assignment.kinds), self._assignment.times
         of_call = self._of_calls(own)
         is_operation = own.row >= 0
-        of_row = np.full(len(block.operations), OUTSIDE)
-        of_row[own.row[is_operation]] = of_call[is_operation]
+        if len(self._of_row) < len(own.calls.handle):
+            self._of_row = np.empty(len(own.calls.handle), np.int64)
+        self._of_row[own.chosen] = OUTSIDE
+        self._of_row[own.row[is_operation]] = of_call[is_operation]
         start = np.searchsorted(times.kind, np.arange(self._assignment.kinds.total + 1))
         kinds = TimeColumns(start, times.begin, times.place)
-        return caused_by(of_row, own.calls, own.handles, kinds, own.edges, self.sizes), own, of_call
+        what = caused_by(own.chosen, self._of_row, own.calls, own.handles, kinds, own.edges, self.sizes)
+        return what, own, of_call
 
     def _of_calls(self, own: OwnCalls) -> Ints:
         """Return the iteration of each of the program's own calls."""

@@ -83,6 +83,8 @@ class OwnCalls:
 
     Attributes
     ----------
+    chosen : intp (m,)
+        Rows of the block's operations in `calls`.
     row : int64 (n,)
         Of the operation; of a metadata event ``-1 - event``, a place in `events`.
     number : int64 (n,)
@@ -91,6 +93,7 @@ class OwnCalls:
         Thread and kind of file: ``location * kinds + kind``.
     """
 
+    chosen: Rows
     row: Ints
     number: Ints
     keys: Ints
@@ -105,11 +108,12 @@ class OwnCalls:
         from .steps_kernel import CallColumns, Edges, grouped, own_calls
 
         window = block.window
-        calls = columns_as(CallColumns, block.operations, parent=block.attribution.parent)
+        whole, chosen = block.stored
+        calls = columns_as(CallColumns, whole.operations, parent=whole.attribution_once.parent)
         handles, events = _handle_columns(block.scope, kinds), _own_events(block, kinds)
         edges = Edges(window.start, window.end, window.closed)
-        row, key = own_calls(calls, handles, events, kinds.total, edges)
-        return cls(row, *grouped(key), calls, handles, events, edges)
+        row, key = own_calls(chosen, calls, handles, events, kinds.total, edges)
+        return cls(chosen, row, *grouped(key), calls, handles, events, edges)
 
 
 def _handle_columns(scope: Scope, kinds: FileKinds) -> "HandleColumns":

@@ -78,9 +78,14 @@ def _end(calls: CallColumns, row: int, edges: Edges) -> Any:
 
 @compiled
 def own_calls(
-    calls: CallColumns, handles: HandleColumns, events: EventColumns, kinds: int, edges: Edges
+    chosen: Ints, calls: CallColumns, handles: HandleColumns, events: EventColumns, kinds: int, edges: Edges
 ) -> tuple[Ints, Ints]:
     """Return what the program itself called within a window, in the order of begins.
+
+    Parameters
+    ----------
+    chosen : int64 (m,)
+        Rows of the operations that are looked at.
 
     Returns
     -------
@@ -89,10 +94,10 @@ def own_calls(
     key : int64 (n,)
         Thread and kind of file: ``location * kinds + kind``.
     """
-    rows = np.empty(calls.handle.size + events.time.size, np.int64)
+    rows = np.empty(chosen.size + events.time.size, np.int64)
     keys = np.empty(rows.size, np.int64)
     count, event = 0, 0
-    for row in range(calls.handle.size):
+    for row in chosen:
         handle = calls.handle[row]
         if handle < 0 or calls.parent[row] >= 0 or not handles.own[handle]:
             continue
@@ -403,21 +408,29 @@ class Sizes(NamedTuple):
 
 @compiled
 def caused_by(
-    of_row: Ints, calls: CallColumns, handles: HandleColumns, times: TimeColumns, edges: Edges, sizes: Sizes
+    chosen: Ints,
+    of_row: Ints,
+    calls: CallColumns,
+    handles: HandleColumns,
+    times: TimeColumns,
+    edges: Edges,
+    sizes: Sizes,
 ) -> Caused:
     """Return the selected operations within a window, each with the iteration of the own call that caused it.
 
     Parameters
     ----------
+    chosen : int64 (m,)
+        Rows of the operations that are looked at, of whole processes.
     of_row : int64 (operations,)
         Iterations of own calls, −1 elsewhere; what they caused is brought up to date.
     """
-    count = calls.handle.size
+    count = chosen.size
     keys, rows, hidden = np.empty(count, np.int64), np.empty(count, np.int64), np.zeros(count, np.bool_)
     wholes, parts = np.empty(count, np.int64), np.empty(count, np.int64)
     begins, ends = np.empty(count, np.int64), np.empty(count, np.int64)
     found = 0
-    for row in range(count):
+    for row in chosen:
         parent, handle = calls.parent[row], calls.handle[row]
         if parent >= 0:
             # An operation begins after the one that caused it.

@@ -48,6 +48,10 @@ def test_events_of_a_process_without_operations_are_in_a_part(monkeypatch):
             self.operations += len(block.operations)
             self.metadata += len(block.metadata)
 
+        def merge(self, other):
+            self.operations += other.operations
+            self.metadata += other.metadata
+
     monkeypatch.setattr(stream, "AT_ONCE", 1)
     trace = iostrata.open_trace(FIXTURES / "small_files2")
     kept = trace.stream.kept
