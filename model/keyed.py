@@ -1,5 +1,6 @@
 """Sums by key, as tables that merge by adding."""
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from threading import Lock
@@ -10,16 +11,48 @@ import numpy.typing as npt
 
 from .arrays import Ints, Mask, Rows
 
+_MOST: Final = 2**62
+
 
 def in_groups(keys: Sequence[npt.NDArray[Any]]) -> tuple[Rows, Mask]:
     """Return rows in the order of their keys, the first key first, and which of them begin a group of equal keys."""
-    order = np.lexsort(keys[::-1])
-    fresh = np.zeros(len(order), np.bool_)
+    order, fresh = _in_order(keys)
+    return np.arange(len(fresh)) if isinstance(order, slice) else order, fresh
+
+
+def _in_order(keys: Sequence[npt.NDArray[Any]]) -> tuple[Rows | slice, Mask]:
+    """Return the same; rows that are in order already as a slice, by which columns are not copied."""
+    fresh = np.zeros(len(keys[0]), np.bool_)
     fresh[:1] = True
-    for key in keys:
-        ordered = key[order]
-        fresh[1:] |= ordered[1:] != ordered[:-1]
+    together = _as_one(keys)
+    if together is None:
+        order = np.lexsort(keys[::-1])
+        for key in keys:
+            ordered = key[order]
+            fresh[1:] |= ordered[1:] != ordered[:-1]
+        return order, fresh
+    if (together[1:] >= together[:-1]).all():
+        fresh[1:] = together[1:] != together[:-1]
+        return slice(None), fresh
+    order = np.argsort(together, kind="stable")
+    together = together[order]
+    fresh[1:] = together[1:] != together[:-1]
     return order, fresh
+
+
+def _as_one(keys: Sequence[npt.NDArray[Any]]) -> Ints | None:
+    """Return one number for each row, in the order of its keys; None where their ranges are too wide for that."""
+    if not len(keys[0]) or not all(np.issubdtype(key.dtype, np.integer) for key in keys):
+        return None
+    least = [int(key.min()) for key in keys]
+    spans = [int(key.max()) - low + 1 for key, low in zip(keys, least, strict=True)]
+    if math.prod(spans) > _MOST or max(map(abs, least)) > _MOST:
+        return None
+    together = keys[0].astype(np.int64) - least[0]
+    for key, low, span in zip(keys[1:], least[1:], spans[1:], strict=True):
+        together *= span
+        together += key.astype(np.int64, copy=False) - low
+    return together
 
 
 def numbered(*keys: npt.NDArray[Any]) -> Ints:
@@ -78,14 +111,15 @@ class KeyedSums:
 
     def _sum_up(self, parts: "Sequence[tuple[tuple[Any, ...], Mapping[str, Any]]]") -> None:
         columns = [_joined([keys[place] for keys, _ in parts]) for place in range(len(parts[0][0]))]
-        order, fresh = in_groups(columns)
-        first = np.flatnonzero(fresh)
-        self._keys: tuple[Ints, ...] = tuple(column[order[first]] for column in columns)
+        order, fresh = _in_order(columns)
+        first, single = np.flatnonzero(fresh), bool(fresh.all())
+        kept = first if isinstance(order, slice) else order[first]
+        self._keys: tuple[Ints, ...] = tuple(column[kept] for column in columns)
         del columns
         self._values: dict[str, Ints] = {}
         for name in parts[0][1]:
-            ordered = _joined([values[name] for _, values in parts])[order]
-            self._values[name] = _HOW.get(name, np.add).reduceat(ordered, first) if len(first) else ordered
+            ordered = _joined([values[name] for _, values in parts])[kept if single else order]
+            self._values[name] = ordered if single else _HOW.get(name, np.add).reduceat(ordered, first)
         self._waiting: tuple[KeyedSums, ...] = ()
 
     def _settle(self) -> None:

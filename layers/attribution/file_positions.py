@@ -15,6 +15,8 @@ _LAYER: Final = "POSIX"
 """Of streams of ISO C not all calls are recorded: Score-P has no record of ``fprintf``."""
 _SETS: Final = (IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE, IoRecord.DUPLICATE_HANDLE, IoRecord.SEEK)
 _APPENDS: Final = (IoRecord.CREATE_HANDLE, IoRecord.CHANGE_STATUS_FLAGS)
+_HANDLE: Final = 2**32 - 1
+"""Bits of a key that are the handle."""
 _LARGEST: Final = np.uint64(2**62)
 """Bytes from here on are damaged or unknown."""
 
@@ -35,8 +37,9 @@ class FilePositions:
 
         Blocks of a process come in their order, until `finish`.
         """
-        operations, rows = block.operations, self._followed(block)
+        operations = block.operations
         keys, times, places = self._settings(block)
+        rows = self._followed(block, np.append(self._key, keys) & _HANDLE)
         own = _keys(operations.process[rows], operations.handle[rows])
         mode, moved = operations.mode[rows], operations.moved[rows]
         appended = (mode == IoMode.WRITE) & np.isin(own, self._appending)
@@ -64,13 +67,15 @@ class FilePositions:
         self._key, self._place = self._key[stays], self._place[stays]
         self._appending = self._appending[np.isin(self._appending >> 32, going_on)]
 
-    def _followed(self, block: TraceBlock) -> Rows:
-        """Return the rows of reads and writes that tell no offset, where handles are those of the program."""
-        if _LAYER not in block.layers or block.definitions.recording.handles != "recorded":
+    def _followed(self, block: TraceBlock, handles: Ints) -> Rows:
+        """Return the rows of reads and writes that tell no offset, through `handles`, whose place may be known."""
+        if not len(handles) or _LAYER not in block.layers or block.definitions.recording.handles != "recorded":
             return np.zeros(0, np.intp)
-        there = (block.operations.offset >= _LARGEST) & (block.operations.handle >= 0)
-        there &= (block.mode == IoMode.READ) | (block.mode == IoMode.WRITE)
-        return np.flatnonzero(there & (block.layer == block.layer_row(_LAYER)))
+        known = np.zeros(len(block.stack.layer) + 1, np.bool_)
+        known[handles] = True
+        known[:-1] &= block.stack.layer == block.layer_row(_LAYER)
+        there = known[block.handle] & (block.operations.offset >= _LARGEST)
+        return np.flatnonzero(there & ((block.mode == IoMode.READ) | (block.mode == IoMode.WRITE)))
 
     def _settings(self, block: TraceBlock) -> tuple[Ints, Ints, Ints]:
         """Return the handle, time and new place of all that sets one, and note handles that append."""
