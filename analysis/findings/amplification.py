@@ -33,7 +33,7 @@ def write_amplification(facts: Facts, *, amplification: float = 1.1, extra_bytes
     :When it is wrong: A library that buffers may write now what was asked for before the window; use the whole run.
     :What helps: See which pair of layers adds the bytes. Fill values: nc_set_fill(NC_NOFILL) or
         H5Pset_fill_time(H5D_FILL_TIME_NEVER). Chunks: choose H5Pset_chunk so that a process writes whole chunks. Data
-        sieving: set the MPI-IO hint romio_ds_write=disable.
+        sieving: set ROMIO's hint romio_ds_write=disable.
     """
     return _amplified(facts, "write", amplification, extra_bytes)
 
@@ -57,7 +57,7 @@ def read_amplification(facts: Facts, *, amplification: float = 1.1, extra_bytes:
     :Why: Whole chunks are read for a part of them, or the same again.
     :How it is measured: As for ``write-amplification``.
     :When it is wrong: Read-ahead of a library that pays off later looks the same.
-    :What helps: Read whole chunks and enlarge the chunk cache (nc_set_chunk_cache, H5Pset_chunk_cache); set the MPI-IO
+    :What helps: Read whole chunks and enlarge the chunk cache (nc_set_chunk_cache, H5Pset_chunk_cache); set ROMIO's
         hint romio_ds_read=disable, or read collectively.
     """
     return _amplified(facts, "read", amplification, extra_bytes)
@@ -135,8 +135,8 @@ def data_sieving(facts: Facts, *, least_bytes: float = 64 * KIB) -> Iterator[Mat
     :Why: A library reads a block, changes part of it and writes it back, under a lock.
     :How it is measured: Reads of the lower layer attributed to writes of the upper one.
     :When it is wrong: A library that reads its own header inside a write is reported as well; mind the bytes.
-    :What helps: Write without gaps, write collectively, or set the MPI-IO hint romio_ds_write=disable (OMPIO: sharedfp
-        and fcoll settings); a larger ind_wr_buffer_size makes fewer blocks.
+    :What helps: Write without gaps or collectively; set ROMIO's hint romio_ds_write=disable; a larger
+        ind_wr_buffer_size makes fewer blocks.
     """
     for flow in facts.adjacent("write"):
         read = flow.against_bytes

@@ -60,9 +60,9 @@ def funnelled_collective(
         and the text says for how much of it nothing moves below.
     :When it is wrong: Few writers are right for little data, or where one node is as fast as the file system; compare
         with independent calls.
-    :What helps: More aggregators: hints cb_nodes and cb_config_list (ROMIO), OMPI_MCA_io_ompio_num_aggregators (OMPIO),
-        and as many Lustre stripes (lfs setstripe -c). For little data per rank, or data that is contiguous per rank,
-        compare with independent calls.
+    :What helps: More aggregators: OMPI_MCA_io_ompio_num_aggregators of OMPIO, ROMIO's hints cb_nodes and
+        cb_config_list, and as many Lustre stripes (lfs setstripe -c). For little data per rank, or data that is
+        contiguous per rank, compare with independent calls.
     """
     for found in facts.collective():
         flow, calls = found.flow, found.calls
@@ -128,7 +128,7 @@ def collective_without_benefit(
     :When it is wrong: A library may decide call by call; where some calls do merge, keep them.
     :What helps: Requests that are large and contiguous per rank can use independent calls (MPI_File_write_at,
         nc_var_par_access NC_INDEPENDENT, H5FD_MPIO_INDEPENDENT), or switch collective buffering off:
-        romio_cb_write=disable.
+        ROMIO's romio_cb_write=disable.
     """
     for found in facts.collective(calls):
         flow = found.flow
@@ -177,7 +177,7 @@ def waiting_ranks(facts: Facts, *, least_share: float = 0.05, least_s: float = 0
         call; cost is the mean of those that wait. Beside ``funnelled-collective``, from which it follows, it is for
         information.
     :When it is wrong: What ranks do inside the call is not seen: they may send data meanwhile.
-    :What helps: More aggregators (cb_nodes, io_ompio_num_aggregators), non-blocking collective calls
+    :What helps: More aggregators (OMPI_MCA_io_ompio_num_aggregators, ROMIO's cb_nodes), non-blocking collective calls
         (MPI_File_iwrite_at_all), or let dedicated I/O ranks write while the others compute.
     """
     second = facts.cells.window.ticks_per_second

@@ -1,5 +1,6 @@
 """What rules look at: the operations of a trace by kind, and who did some of them where and when."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ...layers.attribution.calls.functions import CALLER, FUNCTION
 from ...layers.flow.flow import Flow
 from ...layers.flow.relations import SizeLimits
 from ...layers.handles.stack import layer_name
@@ -16,6 +18,7 @@ from ...layers.selection.window import sums_by
 from ...layers.trace import Trace
 from ...model.arrays import Floats, Ints, Mask
 from ...model.codes import IoFlag
+from ...model.sums import NOBODY
 
 Numbers = npt.NDArray[np.integer[Any]]
 """Numbers of processes or files, −1 where unknown."""
@@ -27,6 +30,12 @@ MUCH_OF_IO: Final = 0.1
 KIB: Final = 2**10
 MIB: Final = 2**20
 FILES_SHOWN: Final = 8
+_DOES: Final = {
+    "read": re.compile(r"^(?!MPI_File_get).*(read|get|scanf)"),
+    "write": re.compile(r"write|put|printf"),
+    "flush": re.compile(r"sync|flush"),
+}
+"""Names of functions that do so."""
 RANKS_SHOWN: Final = 64
 
 
@@ -163,6 +172,32 @@ class Facts:
         if match.cost_s is not None or match.cells is None:
             return match.cost_s
         return self.longest_s(match.cells)
+
+    def called(self, layer: str, deed: str) -> dict[str, str]:
+        """Return the function that most of a layer's time in a kind of call goes to, and who of the program called it.
+
+        Nothing where the trace does not tell, or none takes most of the time.
+
+        Parameters
+        ----------
+        layer : str
+        deed : str
+            ``read``, ``write`` or ``flush``.
+        """
+        calls = self.trace.calls.totals
+        if calls is None or deed not in _DOES or layer not in calls.scope.order:
+            return {}
+        regions, ticks = calls.functions.regions, calls.outermost[:, 1]
+        of_layer = calls.functions.layer == calls.scope.order.index(layer)
+        does = np.array([bool(of_layer[row] and _DOES[deed].search(name)) for row, name in enumerate(regions.name)])
+        rows = np.flatnonzero(does[calls.paths.region]) if len(does) else NOBODY
+        found: dict[str, str] = {}
+        for by in (FUNCTION, CALLER):
+            taken = sums_by(calls.paths.keys(by)[rows] + 1, ticks[rows], len(regions) + 1)
+            most = int(taken.argmax())
+            if most and 2 * taken[most] > taken.sum():
+                found[by] = calls.paths.texts(by, np.array([most - 1]))[0]
+        return found
 
     def file_name(self, row: int) -> str:
         """Return the name of a file row, empty where there is none."""

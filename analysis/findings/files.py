@@ -61,7 +61,13 @@ def read_back(
             layer,
             f"{layer}: processes read {bytes_text(back)} that they had written themselves, "
             f"{percent_text(back / read)} of all that is read{many}",
-            {"read_back_bytes": back, "read_bytes": read, "written_bytes": written, "share": back / read},
+            {
+                "direction": "read",
+                "read_back_bytes": back,
+                "read_bytes": read,
+                "written_bytes": written,
+                "share": back / read,
+            },
             cells=reads,
             minor=times < often,
             cost_s=cost,

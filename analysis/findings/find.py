@@ -1,10 +1,11 @@
 """Findings: what stands out in the flow of I/O down the stack, with the evidence and what helps."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
+from ...layers.attribution.calls.functions import CALLER, FUNCTION
 from ...layers.flow.relations import SizeLimits
 from ...layers.trace import Trace
 from ...model.document import Record
@@ -12,7 +13,7 @@ from ...model.errors import IostrataError
 from ...model.plugins import PluginWarning
 from ...model.quantities import counted, named_ranks, percent_text, seconds_range_text, seconds_text
 from ...model.recording import Recording
-from .advice import advice_for
+from .advice import advice_for, shown_in
 from .counted import CountedFacts
 from .facts import Facts, Match
 from .rule import SEVERITIES, Rule, rules, severity_of
@@ -148,8 +149,9 @@ def find(trace: Trace, chosen: Iterable[Rule] | None = None) -> tuple[Finding, .
     table = [rule for rule in (rules() if chosen is None else chosen) if not rule.reason_missing(recording)]
     if not table:
         return ()
+    shown = shown_in(trace.definitions, trace.order)
     found = [
-        (rule, _finding(facts, rule, match))
+        (rule, _finding(facts, rule, match, shown))
         for rule, facts in _looked_at(trace, table)
         for match in _matches(facts, rule)
     ]
@@ -198,7 +200,7 @@ def _is_beside(one: Finding, causes: Mapping[str, float], found: Iterable[tuple[
 
 
 def _names(text: str, evidence: Mapping[str, Any]) -> str:
-    """Return which files and ranks a finding is about, in brackets, as far as its text does not say so."""
+    """Return which files, ranks and calls a finding is about, in brackets, as far as its text does not say so."""
     files, ranks = (one if isinstance(one := evidence.get(name), list) else [] for name in ("files", "ranks"))
     told = []
     if files and files[0] not in text and " files" not in text:
@@ -206,16 +208,14 @@ def _names(text: str, evidence: Mapping[str, Any]) -> str:
         told.append(f"{files[0]} and {counted(others, 'other')}" if others > 0 else files[0])
     if 0 < len(ranks) <= _NAMED and evidence.get("rank_count", len(ranks)) == len(ranks) and "rank" not in text:
         told.append(named_ranks(ranks))
+    function, caller = (evidence.get(name, "") for name in (FUNCTION, CALLER))
+    if caller or function not in text:
+        told.append(f"{function} in {caller.partition(' (')[0]}" if caller else function)
     return f" ({'; '.join(told)})" if told else ""
 
 
-def _of_open_mpi(facts: Facts | CountedFacts) -> bool:
-    """Tell whether files of Open MPI show that it was what ran the program."""
-    return any("/ompi." in name for name in facts.definitions.files.name)
-
-
-def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match) -> Finding:
-    """Return a match with what it costs."""
+def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match, shown: Collection[str]) -> Finding:
+    """Return a match with what it costs, and advice for the libraries and file systems `shown`."""
     cost = facts.cost(match)
     share = cost / facts.run_s if cost is not None and facts.run_s > 0 else None
     where = match.where
@@ -223,7 +223,9 @@ def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match) -> Finding:
         where = {} if match.cells is None or isinstance(facts, CountedFacts) else facts.where(match.cells)
     caution = _BY_COUNTERS if isinstance(facts, CountedFacts) else ""
     caution += " (may come from the trace's damage)" if facts.trace.damage.damaged else ""
-    evidence = {**match.evidence, **where}
+    deed = str(match.evidence.get("direction", "flush" if "flushes" in match.evidence else ""))
+    called = {} if isinstance(facts, CountedFacts) else facts.called(match.layer, deed)
+    evidence = {**match.evidence, **called, **where}
     return Finding(
         rule.id,
         "info" if match.minor or rule.may_be_meant else severity_of(share),
@@ -232,7 +234,7 @@ def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match) -> Finding:
         cost,
         share,
         evidence,
-        advice_for(rule.advice, facts.trace.order, _of_open_mpi(facts)),
+        advice_for(rule.advice, shown, deed),
         caution,
         # Nothing can save more than there is to pay.
         None if match.gain_s is None or cost is None else (min(match.gain_s[0], cost), min(match.gain_s[1], cost)),

@@ -43,7 +43,7 @@ def metadata_storm(
     :How it is measured: Metadata events on the program's files, seeks aside, which cost nothing; the most within a
         second. From 1,000 on.
     :When it is wrong: Without the time of calls there is no cost, and it is for information only.
-    :What helps: Keep files open, put many small files into one, open once and hand the data on, use collective metadata
+    :What helps: Keep files open, put many small files into one, open once and hand the data on; use collective metadata
         (H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write).
     """
     second, sums = facts.cells.window.ticks_per_second, facts.trace.sums.handles
@@ -155,8 +155,8 @@ def metadata_time(
     :When it is wrong: Calls of all ranks together wait for the last one: then the time is that of computing, not of the
         file system.
     :What helps: Open a file once and keep it open, put several steps into one file, let only those open it that use it;
-        do not set its size or view anew (MPI_File_set_size, MPI_File_set_view). Where all ranks call together, each
-        waits for the last: see who comes late.
+        call MPI_File_set_size and MPI_File_set_view no more often than they change. Where all ranks call collectively,
+        each waits for the last: see who comes late.
     """
     calls, reported = facts.trace.calls.totals, 0.0
     if calls is None:
@@ -289,8 +289,8 @@ def opened_not_used(facts: Facts, *, openers: float = 2, openers_share: float = 
     :Why: Each open asks the metadata server.
     :How it is measured: Ranks that made a handle of the file against those that moved bytes.
     :When it is wrong: Collective opens need all ranks.
-    :What helps: Let only those open that transfer data, or share the open: romio_no_indep_rw=true with cb_config_list
-        defers the open to aggregators.
+    :What helps: Let only those open that transfer data; ROMIO's hints romio_no_indep_rw=true with cb_config_list
+        leave the open to aggregators.
     """
     cells = facts.cells
     handle, process = facts.trace.sums.handles.opens.keys

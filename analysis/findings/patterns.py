@@ -29,7 +29,7 @@ def redundant_reads(counters: CountedFacts, *, often: float = 2.0, least_bytes: 
     :How it is measured: Bytes read, over all processes, against the largest offset read; cost is the share of the time
         that one reading would not take.
     :When it is wrong: What is in memory already costs little; a file that was read, written and read again changed.
-    :What helps: Read once, on one rank or collectively, and hand the data on (MPI_Bcast); keep it in memory.
+    :What helps: Read once, on one rank, and hand the data on (MPI_Bcast); keep it in memory.
     """
     for group in counters.groups():
         if group.direction != "read" or not group.has("max_byte_read"):
@@ -70,7 +70,7 @@ def heavy_stdio(counters: CountedFacts, *, least_share: float = 0.1, least_bytes
     :Why: Streams copy through a small buffer, of one process each, and know nothing of the file system.
     :How it is measured: Bytes of STDIO over those of STDIO and of the operating system's own interface.
     :When it is wrong: Large calls bypass the buffer, and a stream with a large one (setvbuf) is as good as ``write``.
-    :What helps: Read and write data by POSIX, MPI-IO or a format library; setvbuf with a buffer of the stripe's size.
+    :What helps: Read and write data by POSIX, MPI-IO or a format library; setvbuf with a buffer of 1 MiB or more.
     """
     groups = list(counters.groups())
     for group in groups:

@@ -115,7 +115,8 @@ def few_stripes(counters: CountedFacts, *, each: float = 2**30, least_share: flo
     :How it is measured: Lustre's stripes of the file; one target for each 1 GiB moved, no more than ranks or than the
         file system has. Cost is the share of the time in transfers that those would take over.
     :When it is wrong: Many files at once use all targets together; a rank that writes alone gains less.
-    :What helps: lfs setstripe -c COUNT on the folder before the file is made, or the hint striping_factor of MPI-IO.
+    :What helps: More stripes, from when the file is made: lfs setstripe -c COUNT on its folder, or MPI-IO's hint
+        striping_factor.
     """
     for group in counters.layers():
         if group.layer != "POSIX":

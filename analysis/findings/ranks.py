@@ -67,7 +67,7 @@ def imbalance(
     :Why: The others wait, or their network lies idle.
     :How it is measured: Bytes of the program's own operations by rank and node.
     :When it is wrong: Aggregators that gather on purpose look the same; see who writes in the layer below.
-    :What helps: Spread the data over more writers: parallel netCDF or HDF5, MPI-IO, or one aggregator a node.
+    :What helps: Spread the data over more writers: one a node, or all of them by MPI-IO or a library above it.
     """
     for layer, direction, own in facts.own():
         found, moved = moving_ranks(facts.cells, own), facts.cells.bytes(own)
@@ -135,8 +135,8 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
     :Why: It cannot be faster than one process.
     :How it is measured: The program's own operations of a layer; cost is what the others could take from it.
     :When it is wrong: Where it is little, or the others compute meanwhile, it costs nothing that matters.
-    :What helps: Let several ranks move the data: MPI-IO, parallel netCDF or HDF5, or one writer a node; where it is
-        little, it may stay as it is.
+    :What helps: Let several ranks move the data: one a node, or all of them by MPI-IO or a library above it; where
+        it is little, it may stay as it is.
     """
     for layer, direction, own in facts.own():
         found, moved = moving_ranks(facts.cells, own), facts.cells.bytes(own)
@@ -229,7 +229,8 @@ def slow_ranks(
         calls are left out: a rank is as slow there as the others make it.
     :When it is wrong: Ranks that do other kinds of requests are slower by right.
     :What helps: See what the slow ranks have in common: a node, a storage target (lfs getstripe), a network link, or a
-        turn behind the others; spread files over more targets (lfs setstripe -c), and let fewer ranks write at a time.
+        turn behind the others; let fewer ranks write at a time; spread files over more Lustre stripes (lfs setstripe
+        -c).
     """
     for layer, direction, own in facts.own():
         # In a collective call a rank is as slow as the others make it.
@@ -329,8 +330,9 @@ def shared_file_independent(facts: Facts, *, ranks: float = 2, least_bytes: floa
     :How it is measured: Files that two ranks or more wrote, without the collective flag.
     :When it is wrong: On a local disk, or with parts that end at stripes, it is as good as any; whether collective
         calls are better has to be measured.
-    :What helps: Let each rank's part begin and end at a stripe, so that no two ranks fight over a lock, or write one
-        file a node. Aggregating calls help only where locks do cost: measure both ways.
+    :What helps: Let each rank's part begin and end at a block of the file system (a stripe of Lustre), so that no two
+        ranks fight over a lock, or write one file a node. Aggregating calls help only where locks do
+        cost: measure both ways.
     """
     cells = facts.cells
     independent = cells.own & cells.moving & ((cells.flags & np.uint32(IoFlag.COLLECTIVE)) == 0) & (cells.file >= 0)
@@ -347,7 +349,7 @@ def shared_file_independent(facts: Facts, *, ranks: float = 2, least_bytes: floa
             layer,
             f"{where['rank_count']:,} ranks write {bytes_text(moved)} to "
             f"{counted(where['file_count'], 'shared file')} by {count:,} independent {layer} operations",
-            {"bytes": moved, "operations": count},
+            {"direction": "write", "bytes": moved, "operations": count},
             cells=shared,
             where=where,
         )

@@ -58,7 +58,7 @@ def small_requests(
     :How it is measured: Sizes asked for, of all operations of a layer and direction that ask for bytes.
     :When it is wrong: A buffer below may merge them: look at the layer beneath.
     :What helps: Writes: collect data in a buffer (setvbuf, H5Pset_meta_block_size, nc__enddef with padding) and write
-        more per call. Reads: larger pieces at once (setvbuf, H5Pset_sieve_buf_size, larger chunk caches). Or call
+        more per call. Reads: larger pieces at once (setvbuf, H5Pset_sieve_buf_size, H5Pset_chunk_cache). Or call
         collectively so that the library can merge.
     """
     cells = facts.cells
@@ -144,8 +144,8 @@ def split_requests(
     :Why: A buffer or a stripe cuts them; each piece has its latency.
     :How it is measured: Operations of the lower layer inside one of the upper, unless one of them moves 90 % of it.
     :When it is wrong: Pieces that go to several servers at once are meant to be.
-    :What helps: Raise the buffer that cuts them: cb_buffer_size, ind_wr_buffer_size (ROMIO), io_ompio_bytes_per_agg
-        (OMPIO), H5Pset_buffer; align to the stripe: lfs setstripe -S, H5Pset_alignment.
+    :What helps: Raise the buffer that cuts them: OMPI_MCA_io_ompio_bytes_per_agg of OMPIO, ROMIO's cb_buffer_size and
+        ind_wr_buffer_size, H5Pset_buffer; let requests begin at blocks of the file: lfs setstripe -S, H5Pset_alignment.
     """
     cells = facts.cells
     for flow in facts.adjacent("write", "read"):

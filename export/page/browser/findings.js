@@ -29,8 +29,9 @@ const evidenceText = (key, value) => {
 };
 const evidenceName = (key) => key.replaceAll('_', ' ').replace(/^(metadata|transfer|write|flush|exclusive) s$/, '$1 time').replace(/ s$/, '');
 
-// Which rows of the timeline a finding is about: of its layer, and of the first file and rank that it names.
-const rowsNamed = ({ layer, evidence }) => ({ layer, file: (evidence.files || [])[0], rank: known(evidence.busiest_rank) ? evidence.busiest_rank : (evidence.slow_ranks || evidence.ranks || [])[0] });
+// Which rows of the timeline a finding is about: of the layers that it names, and of the first file and rank.
+const layersShown = () => [...new Set(contents.timeline ? contents.timeline.rows.layer.map(nameOf) : [])];
+const rowsNamed = ({ layer, text, evidence }) => ({ layer: layersShown().filter((one) => one === layer || text.includes(`${one} `)).join(','), file: (evidence.files || [])[0], rank: known(evidence.busiest_rank) ? evidence.busiest_rank : (evidence.slow_ranks || evidence.ranks || [])[0] });
 
 const findingNotice = (found) => {
   const range = found.evidence.time_range_s;

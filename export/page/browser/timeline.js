@@ -143,21 +143,24 @@ drawn.timeline = () => {
   };
 
   const plot = timePlot('I/O timeline by layer, file and rank', height, draw, describe);
-  const layers = [...new Set(rows.map((row) => row.layer))];
-  const chosen = { layer: '', text: '' };
+  const layers = layersShown();
+  const chosen = { layers: layers, text: '' };
   const filter = () => {
     const wanted = chosen.text.toLowerCase();
-    arrange((row) => (!chosen.layer || row.layer === chosen.layer)
+    arrange((row) => chosen.layers.includes(row.layer)
       && (!wanted || `${row.who} ${row.file}`.toLowerCase().includes(wanted)));
     redraw(panels.filter((panel) => panel.element === plot));
   };
   const box = h('div', { class: 'scroll' }, plot);
-  const select = h('select', { onchange: (event) => { chosen.layer = event.target.value; filter(); } },
+  const select = h('select', { onchange: (event) => { chosen.layers = event.target.value ? event.target.value.split(',') : layers; filter(); } },
     h('option', { value: '' }, 'all'), layers.map((layer) => h('option', { value: layer }, layer)));
-  rowsOf.timeline = ({ layer, file, rank }) => {
-    if (layers.includes(layer)) {
-      chosen.layer = layer;
-      select.value = layer;
+  rowsOf.timeline = ({ layer = '', file, rank }) => {
+    const wanted = layers.filter((one) => layer.split(',').includes(one));
+    if (wanted.length) {
+      chosen.layers = wanted;
+      const value = wanted.join(',');
+      if (![...select.options].some((option) => option.value === value)) select.append(h('option', { value }, wanted.join(', ')));
+      select.value = value;
       filter();
     }
     const fits = (row) => 2 * (file === row.file) + (rank !== undefined && Number(rank) >= row.first && Number(rank) <= row.last);

@@ -1,36 +1,59 @@
 """Advice names no library that a trace does not show, and stays a sentence."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 from iostrata import open_trace
 from iostrata.analysis.findings import find, rules
-from iostrata.analysis.findings.advice import advice_for
+from iostrata.analysis.findings.advice import advice_for, shown_in
 
-EVERY = ["netCDF", "HDF5", "MPI-IO", "POSIX"]
-KNOBS = {"HDF5": r"\bH5[A-Z]", "netCDF": r"\b(nc_|NC_)", "MPI-IO": r"\b(MPI_File_|romio_|cb_nodes|OMPI_MCA)"}
+EVERY = ("netCDF", "HDF5", "PnetCDF", "ADIOS", "MPI-IO", "ISOC", "POSIX", "ROMIO", "OMPIO", "Lustre")
+KNOBS = {
+    "HDF5": r"\bH5[A-Z]",
+    "netCDF": r"\b(nc_|NC_)",
+    "MPI-IO": r"\b(MPI_File_|romio_|cb_nodes|OMPI_MCA|striping_factor)|collectively",
+    "ROMIO": r"romio_|ROMIO|ind_wr",
+    "OMPIO": r"OMPI",
+    "ISOC": "setvbuf",
+    "Lustre": r"lfs |Lustre",
+}
+SHOWN = [("POSIX",), ("MPI-IO", "POSIX", "ROMIO"), ("MPI-IO", "POSIX", "OMPIO"), ("HDF5", "POSIX", "Lustre"), EVERY]
 
 
-@pytest.mark.parametrize("layers", [["POSIX"], ["MPI-IO", "POSIX"], ["HDF5", "POSIX"], EVERY], ids="+".join)
+@pytest.mark.parametrize("shown", SHOWN, ids="+".join)
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.id)
-def test_advice_is_for_what_is_there(rule, layers):
-    told = advice_for(rule.advice, layers)
-    assert told == rule.advice or layers != EVERY
+def test_advice_is_for_what_is_there(rule, shown):
+    told = advice_for(rule.advice, shown)
+    assert "Reads:" not in advice_for(rule.advice, shown, "write")
+    assert told == rule.advice or shown != EVERY
     assert told.endswith(".") or told == rule.advice
     assert told.count("(") == told.count(")")
     assert not re.search(r"[,;:] ?[.;]|: or |  ", told)
     if told != rule.advice:
         for library, pattern in KNOBS.items():
-            assert library in layers or not re.search(pattern, told)
+            assert library in shown or not re.search(pattern, told)
 
 
-def test_under_open_mpi_its_own_knobs_come_first(fixtures):
-    assert (
-        advice_for("Raise it: a, b (ROMIO), c (OMPIO), or d.", EVERY, open_mpi=True)
-        == "Raise it: c (OMPIO), a, b (ROMIO), or d."
-    )
+@pytest.mark.parametrize(
+    ("files", "file_system", "libraries"),
+    [
+        (["/tmp/ompi.n1.0/pid.7/1/out_cid-3-7.sm"], "ext4", {"OMPIO"}),
+        (["/tmp/ompi.n1.0/pid.7/pmix"], "ext4", {"OMPIO", "ROMIO"}),
+        (["/sw/spectrum_mpi/mca_io_romio321.so"], "gpfs", {"OMPIO", "ROMIO"}),
+        (["/scratch/out"], "lustre", {"ROMIO", "Lustre"}),
+    ],
+)
+def test_files_show_the_mpi_library_and_the_file_system(files, file_system, libraries):
+    properties = [{"File system": file_system} for _ in files]
+    definitions = SimpleNamespace(files=SimpleNamespace(name=files, properties=properties))
+    assert shown_in(definitions, ("MPI-IO", "POSIX")) == {"MPI-IO", "POSIX"} | libraries
+
+
+def test_knobs_of_another_mpi_library_or_file_system_are_not_named(fixtures):
     one = next(one for one in find(open_trace(fixtures / "ckpt4")) if one.id == "funnelled-collective")
-    assert one.advice.startswith("More aggregators: OMPI_MCA_io_ompio_num_aggregators (OMPIO), hints cb_nodes and")
+    assert one.advice.startswith("More aggregators: OMPI_MCA_io_ompio_num_aggregators of OMPIO.")
+    assert not any(re.search(r"ROMIO|lfs|Lustre", one.advice) for one in find(open_trace(fixtures / "ckpt4")))
 
 
 def test_a_run_of_mpi_io_gets_no_hints_for_hdf5(fixtures):

@@ -571,3 +571,17 @@ def test_where_opens_take_their_time_is_told_of_many_files_too(written):
         written.create(0, handle, 5000 * number + 1990)
         written.operate(0, handle, WRITE, 5000 * number + 3000, 5000 * number + 3100, 2**20)
     assert written.findings()["metadata-time"].evidence["file_count"] == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "finding", "function", "caller"),
+    [
+        ("ckpt4_compiler", "funnelled-collective", "MPI_File_write_at_all", "main"),
+        ("ncckpt4", "flush-dominates", "nc_sync", None),
+    ],
+)
+def test_a_finding_names_the_call_that_takes_its_time_and_who_made_it(name, finding, function, caller, fixtures):
+    one = next(one for one in find(open_trace(fixtures / name)) if one.id == finding)
+    assert one.evidence["function"] == function
+    assert f"{function} in {caller}" in one.text if caller else f"; {function})" in one.text
+    assert one.evidence.get("caller", "").partition(" (")[0] == (caller or "")

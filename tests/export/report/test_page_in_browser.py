@@ -410,6 +410,21 @@ def test_links_lead_to_a_section_and_to_a_time(opened):
     assert times(page) == (2, 4)
 
 
+@pytest.mark.parametrize(
+    ("finding", "layers"), [("fill-values", ["netCDF", "POSIX"]), ("funnelled-collective", ["MPI-IO", "POSIX"])]
+)
+def test_a_finding_leads_to_the_rows_of_all_layers_that_it_names(opened, finding, layers):
+    page = opened("ncckpt4")
+    link = f"""return [...document.querySelectorAll('#findings a[href*="in=timeline"]')]
+        .find((one) => one.closest('.notice').textContent.includes('{finding}'))"""
+    page.run(
+        f"{link.replace('return', 'const link =')}; link.closest('details')?.setAttribute('open', ''); link.click()"
+    )
+    settle(page)
+    assert page.run("return document.querySelector('#timeline select').value").split(",") == layers
+    assert page.run("return document.querySelector('#timeline select').selectedOptions[0].text") == ", ".join(layers)
+
+
 def test_going_back_from_a_link_to_a_time_shows_what_was_shown_before(opened):
     from selenium.webdriver.common.by import By
     from selenium.webdriver.support.ui import WebDriverWait
