@@ -240,6 +240,12 @@ class CountedGroup:
         return self.counters.has(name.replace("{}", self.direction), self.rows)
 
     @cached_property
+    def again(self) -> bool:
+        """Whether all requests read the same bytes: none ends further in its file than they are long."""
+        reach = (self.counters.count("max_byte_read") + 1) * self.rows
+        return self.has("max_byte_{}") and self.operations * int(reach.max(initial=0)) <= self.bytes
+
+    @cached_property
     def collective_share(self) -> float:
         """Share of the calls that are collective."""
         if self.has("use_mpiio_collective"):
@@ -284,7 +290,9 @@ def pattern_text(group: CountedGroup, flushes: bool = True) -> str:
         told.append("a flush after each" if flushed >= EACH * group.operations else "many flushes")
     # Of a few requests a rank the first ones are most.
     often = group.operations >= 4 * int(group.openers.sum())
-    if often and group.has("consec_{}s") and 2 * group.sum("consec_{}s") < group.operations:
+    if often and group.again:
+        told.append("the same bytes each time")
+    elif often and group.has("consec_{}s") and 2 * group.sum("consec_{}s") < group.operations:
         stride = stride_of(group)
         none = "few follow" if group.sum("consec_{}s") else "none follows"
         told.append(f"{none} the one before, the next is {stride:,} B further" if stride else "out of sequence")

@@ -214,6 +214,8 @@ def _random_counted(
         few = count < max(operations, each * int(group.openers.sum()))
         if few or not group.has("consec_{}s") or apart < least_share * count or group.bytes >= size * count:
             continue
+        if group.again:
+            continue
         stride, back = stride_of(group), max(0, count - group.sum("seq_{}s"))
         how = f"the next one is {bytes_text(stride)} further" if stride else f"{back:,} of them go back in the file"
         yield counters.match(

@@ -307,7 +307,9 @@ def damage_summary(report: DamageReport) -> str:
     share = f"{count_text(lost)} of {counted(report.events_expected, 'event')} lost"
     if report.events_expected >= MOST_EVENTS:
         share = f"{count_text(report.events_read)} events read, the definitions promise more than any file holds"
-    elif lost <= 0:
+    elif not lost:
+        share = "what is lost was not counted"
+    elif lost < 0:
         share = f"{count_text(report.events_read)} events read, {count_text(report.events_expected)} promised"
     return f"{places}: {share}; the results cover what could be read"
 

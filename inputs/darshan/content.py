@@ -16,6 +16,7 @@ from .counters import Ids, read_counters, read_mpi, read_stripes, transfers
 from .log import Log, read_log
 from .segments import TRACED, Records, Segments, Traced, read_heatmap, read_segments, with_extents
 
+_INSTEAD: Final = "; sums of counters, which have all, stand in place of single operations"
 _WEAKEST: Final[tuple[Rows, ...]] = ("intervals", "extents", "operations")
 """What rows of several logs are together: an operation is an interval, too."""
 
@@ -47,31 +48,45 @@ def read_content(path: Path) -> Content:
     check_processes(path, log.job.processes, "Darshan")
     counters, ids, faults = read_counters(log)
     traced = read_segments(log)
-    if not len(traced.segments):
-        binned = read_heatmap(log) if "HEATMAP" in log.modules else replace(traced, faults=[])
-        binned = with_extents(binned, counters, ids, log.job.length_ns / 1e9)
-        traced = replace(binned, faults=[*traced.faults, *binned.faults])
+    missing = _lost(log, traced, counters)
+    if not len(traced.segments) or any(one.events_read < one.events_expected for one in missing):
+        traced = _summed(log, traced, counters, ids)
+    if traced.left_out:
+        missing = [lost(f"{one.reason}: {one.events_read:,} of {one.events_expected:,}{_INSTEAD}") for one in missing]
     faults = [*log.faults, *faults, *traced.faults]
     if "HEATMAP" in log.modules and log.modules["HEATMAP"].partial:
         faults.append("HEATMAP ran full while it was recorded")
     nodes, mpi_s, without = read_mpi(log)
     traced = replace(traced, hosts={**nodes, **traced.hosts})
     stripes, fault = read_stripes(log)
-    damage = [*_lost(log, traced, counters), *map(lost, [*faults, *without, *fault])]
+    damage = [*missing, *map(lost, [*faults, *without, *fault])]
     return Content(log, traced, counters, ids, stripes, damage, mpi_s=mpi_s)
+
+
+def _summed(log: Log, traced: Traced, counters: Counters, ids: Ids) -> Traced:
+    """Return what HEATMAP and counters tell, which have all, in place of segments that are none or only a part.
+
+    The part is kept where they do not tell of one of its layers, or no times.
+    """
+    binned = read_heatmap(log) if "HEATMAP" in log.modules else Traced.joined([], [], "operations")
+    binned = with_extents(binned, counters, ids, log.job.length_ns / 1e9)
+    if {one for one in traced.layers if traced.count_of(one)} - {*binned.layers}:
+        return traced
+    faults = [*traced.faults, *binned.faults]
+    return replace(binned, hosts={**traced.hosts, **binned.hosts}, faults=faults, left_out=len(traced.segments))
 
 
 def _lost(log: Log, traced: Traced, counters: Counters) -> list[LocationDamage]:
     """Return what DXT has not kept of the transfers that the counters count."""
     found = []
     for module, of in TRACED.items():
-        if traced.rows != "operations" or module not in log.modules:
+        if module not in log.modules:
             continue
         there, there_should = traced.count_of(of), transfers(counters).get(of)
         full = log.modules[module].partial
         if there_should is not None and there < there_should:
-            why = "ran full" if full else "does not hold all transfers"
-            found.append(lost(f"{module} {why}; the counters of {of} tell how many there were", there_should, there))
+            why = "ran full and does" if full else "does"
+            found.append(lost(f"{module} {why} not hold all transfers of {of} that were counted", there_should, there))
         elif full:
             found.append(lost(f"{module} ran full: transfers are missing, nobody knows how many"))
     return found

@@ -163,7 +163,9 @@ def _recording(log: Log, traced: Traced, counters: Counters, mpi_s: Mapping[int,
         whole_seconds=log.job.whole_seconds,
         counters=counters if len(counters.file) else None,
         notes=(*_notes(log, traced), *_mpi_note(mpi_s)),
-        remedy="record with DXT (DXT_ENABLE_IO_TRACE=1) for single operations",
+        remedy="give DXT more memory (DARSHAN_MODMEM, in MiB), which kept only a part of them"
+        if traced.left_out
+        else "record with DXT (DXT_ENABLE_IO_TRACE=1) for single operations",
     )
 
 
@@ -199,6 +201,10 @@ def _notes(log: Log, traced: Traced) -> list[str]:
         notes.append(
             f"{joined(coarse, len(coarse))}: of each file only the first and last time of its reads and writes are "
             "known; bytes are spread evenly between them, which is a bound and no curve"
+        )
+    if traced.left_out:
+        notes.append(
+            f"DXT kept only a part of the transfers, {traced.left_out:,}, which is left out: sums of counters have all"
         )
     if traced.untimed:
         notes.append(

@@ -97,6 +97,8 @@ class Traced:
         Layers of which only first and last times are known.
     untimed : int
         Sums of a file and direction without such times that can be true.
+    left_out : int
+        Segments of DXT that are not among the transfers, as they are only a part of what counters count.
     faults : list of str
         Why data end early, or are not known here.
     """
@@ -110,6 +112,7 @@ class Traced:
     threads: bool = False
     coarse: tuple[str, ...] = ()
     untimed: int = 0
+    left_out: int = 0
     hosts: dict[int, str] = field(default_factory=dict)
 
     @classmethod

@@ -94,7 +94,7 @@ def test_segments_and_counters_are_those_of_darshans_own_library(recorders, name
         key: value for key, value in counted.items() if value
     }
     if recording.rows != "operations":
-        assert not traced
+        assert not traced or name == "partial_data_dxt"
         return
     trace = iostrata.open_trace(path, files="all")
     for layer in trace.layers.values():
@@ -104,18 +104,20 @@ def test_segments_and_counters_are_those_of_darshans_own_library(recorders, name
             assert (statistics.operations, statistics.bytes) == (expected["operations"], expected["bytes"])
             assert statistics.summed_s == pytest.approx(expected["ticks"] / 1e9, rel=1e-12)
             assert statistics.ranks == sum(key[:3] == (layer.name, direction, "ranks") for key in traced)
-            if "partial" not in name:
-                assert (statistics.operations, statistics.bytes) == tuple(
-                    counted[layer.name, direction, what] for what in ("operations", "bytes")
-                )
+            assert (statistics.operations, statistics.bytes) == tuple(
+                counted[layer.name, direction, what] for what in ("operations", "bytes")
+            )
 
 
 def test_modules_that_ran_full_are_damage(recorders):
-    damage = iostrata.open_trace(recorders / "darshan" / "partial_data_dxt.darshan").damage
-    assert sorted((one.events_expected, one.events_read) for one in damage.locations) == [
-        (1_000_000, 65_529),
-        (1_000_000, 65_536),
-    ]
+    trace = iostrata.open_trace(recorders / "darshan" / "partial_data_dxt.darshan")
+    assert {one.reason.partition("; ")[0].partition(" ran full")[2] for one in trace.damage.locations} == {
+        f" and does not hold all transfers of {layer} that were counted: {kept} of 1,000,000"
+        for layer, kept in (("POSIX", "65,536"), ("MPI-IO", "65,529"))
+    }
+    for layer in ("MPI-IO", "POSIX"):
+        statistics = trace.layers[layer].statistics("read")
+        assert (statistics.operations, statistics.bytes) == (1_000_000, 1_000_000)
     (full,) = open_source(recorders / "darshan" / "partial_data_stdio.darshan").damage
     assert full.reason.startswith("STDIO ran full")
 
@@ -189,7 +191,7 @@ def test_dftracers_lines_added_up_by_python(recorders, name):
                 expected[layer, direction, "bytes"] += max(int(event["args"]["ret"]), 0)
     trace = iostrata.open_trace(path, files="all")
     found = collections.Counter()
-    for layer in trace.layers.values():
+    for layer in (one for one in trace.layers.values() if one.name in ("POSIX", "ISOC")):
         for direction in layer.directions:
             statistics = layer.statistics(direction)
             found[layer.name, direction, "operations"] = statistics.operations
@@ -239,7 +241,7 @@ def test_what_takes_next_to_nothing_of_the_run_is_no_warning(recorders, name):
     [
         ("compare", "darshan/dxtexp_8_benchmark_parallel.darshan", "MPI-IO → POSIX read   861 MB 2.67 GB  3.10"),
         ("compare", "darshan/drishti_8a_optimised.darshan", "258 GB  266 GB  1.03 384 → 64"),
-        ("periods", "tmio/384.msgpack", "MPI-IO write 64.4 GB 1.65 GB/s      8 10.1 ±0.5 s"),
+        ("periods", "tmio/384.msgpack", "MPI-IO write 64.4 GB 1.65 GB/s    8 × 10.1 ±0.5 s"),
     ],
 )
 def test_the_first_screen_of_a_command_tells_it(recorders, capsys, monkeypatch, command, log, told):

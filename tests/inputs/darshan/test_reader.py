@@ -120,7 +120,27 @@ def test_versions_that_nobody_knows_are_left_out_and_told(darshan_log):
     assert "POSIX in version 77" in reasons
 
 
-def test_what_dxt_did_not_keep_is_damage(darshan_log):
+@pytest.mark.parametrize("partial", [True, False])
+def test_sums_stand_in_place_of_transfers_of_which_dxt_kept_a_part(darshan_log, capsys, partial):
+    times = {"read_start_timestamp": 0.25, "read_end_timestamp": 0.75}
+    counted = made.counters(("POSIX", 4), 5, 0, reads=10, bytes_read=90, **times)
+    path = darshan_log(
+        modules={"POSIX": (4, [counted]), "DXT_POSIX": (1, [dxt(5, 0, [], [(0, 9, 0.25, 0.5)])])},
+        partial=["DXT_POSIX"] if partial else [],
+    )
+    trace = iostrata.open_trace(path)
+    statistics = trace.layers["POSIX"].statistics("read")
+    assert (statistics.operations, statistics.bytes) == (10, 90)
+    assert trace.layers["POSIX"].bandwidth("read").volume == 90
+    (lost,) = trace.damage.locations
+    assert ("ran full" in lost.reason, "1 of 10; sums of counters" in lost.reason) == (partial, True)
+    assert main(["layers", str(path)]) == 0
+    assert "what is lost was not counted" in capsys.readouterr().err
+    assert main(["loops", str(path)]) == 1
+    assert "DXT more memory" in capsys.readouterr().err
+
+
+def test_a_part_of_the_transfers_stays_where_nothing_else_has_times(darshan_log):
     path = darshan_log(
         modules={"POSIX": (4, [posix(5, 0, 0, 10, 0, 90)]), "DXT_POSIX": (1, [dxt(5, 0, [(0, 9, 0.0, 1.0)])])},
         partial=["DXT_POSIX"],
