@@ -24,8 +24,12 @@ EVENTS: Final = {
     **dict.fromkeys(("unlink", "unlinkat", "remove"), IoRecord.DELETE_FILE),
 }
 """Functions that are metadata events."""
-STREAMS: Final = re.compile("f(?!sync|datasync).*|rewind")
-"""Functions of ISO C among those that read, write, open and so on."""
+STREAMS: Final = re.compile(
+    r"f(?:open|dopen|reopen|close|closeall|read|write|flush|purge|seeko?|tello?|[gs]etpos|error|eof|ileno|w?(?:print|scan)f"
+    r"|(?:get|put)w?[cs])|v(?:fw?(?:print|scan)f|w?printf)|w?(?:print|scan)f|rewind|(?:un)?getw?c|putw?c|puts|get(?:line|delim)"
+    r"|set(?:buf|buffer|linebuf|vbuf)|tmpfile|clearerr|popen|pclose"
+)
+"""Functions of ISO C, on streams; others that begin with f are of POSIX: fstat, ftruncate, fcntl."""
 ITEMS: Final = dict.fromkeys(("fread", "fwrite"), True)
 """Functions whose result counts items."""
 EXPLICIT: Final = dict.fromkeys(("pread", "preadv", "pwrite", "pwritev"), True)

@@ -149,7 +149,7 @@ class RecordedRun:
     file_properties : tuple of dict
         Of each file; of none where nothing is known.
     length : int or None
-        In ns; None where the run ends with its last operation.
+        In ns; None where the run ends with its last operation or metadata event.
     realtime_ns : int or None
         Its start since 1970-01-01 UTC, where that is known.
     """
@@ -193,7 +193,8 @@ class RecordedRun:
         """
         found = checked(rows, self.location_process, faults, below=self.handles.below(self.paradigms))
         events, extent = IoEvents.empty() if metadata is None else metadata, found.operations.extent
-        length = max(0 if extent is None else extent[1], 0) if self.length is None else self.length
+        ended = max(0 if extent is None else extent[1], int(events.time.max(initial=-1)) + 1, 0)
+        length = ended if self.length is None else self.length
         promised = found.promised + np.bincount(events.location, minlength=len(self.location_process))
         return RowSource(
             path,

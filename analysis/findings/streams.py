@@ -274,7 +274,8 @@ def random_access(
         count, moved = _count(apart), int(apart["bytes"].sum())
         all_of = count + _count(after)
         few = count < max(operations, each * len(np.unique(apart.keys[1])))
-        if few or count < least_share * all_of or moved >= size * count:
+        # Of requests of unknown sizes nobody knows where they end.
+        if few or not moved or count < least_share * all_of or moved >= size * count:
             continue
         if _count(after) >= compared * all_of:
             slower = _times_slower(apart, after)

@@ -24,6 +24,8 @@ from .segments import TRACED, Traced
 _ORDER: Final = ("HDF5", "PnetCDF", "MPI-IO", "POSIX")
 """Which layer's file stands behind the other's of the same name; ISO C's is another stream."""
 _ALL_FILES: Final = "all files together, by intervals of time"
+_STREAM: Final = "<STD"
+"""How the names of standard streams begin."""
 _ALL_RANKS: Final = "all ranks together"
 _NO_NAME: Final = "record {:#x}, whose name the log does not tell"
 
@@ -58,7 +60,7 @@ def open_darshan(path: Path) -> RowSource:
     file = np.searchsorted(ids, records.record)
     binned = traced.rows == "intervals"
     if binned:
-        names, file = [*names, _ALL_FILES], np.full(len(records), len(ids))
+        names, file = [*names, _ALL_FILES], _files_of_intervals(traced, counters, names)
     handle, handles = HandleTable.inferred(traced.layer, file, traced.layers, () if binned else _ORDER)
     ranks = np.arange(log.job.processes + int(_shares_ranks(traced)))
     ranks[log.job.processes :] = -1
@@ -94,6 +96,19 @@ def open_darshan(path: Path) -> RowSource:
     )
     faults = {"a time that is no number": ~(sound_begin & sound_end), "a negative length": segments.length < 0}
     return run.source(log.path, rows, faults, damage=damage, records=len(counters.file))
+
+
+def _files_of_intervals(traced: Traced, counters: Counters, names: list[str]) -> Links:
+    """Return the file of each record of intervals: all together, or a standard stream where there are but these."""
+    streams = np.array([*(name.startswith(_STREAM) for name in names), False])
+    found = np.full(len(traced.layers) + 1, len(names), np.int32)
+    for place, layer in enumerate(traced.layers):
+        modules = [module for module, name in enumerate(counters.layers) if name == layer]
+        moved = np.maximum(counters.bytes_read, 0) + np.maximum(counters.bytes_written, 0)
+        files = counters.file[np.isin(counters.module, modules) & (moved > 0)]
+        if len(files) and streams[files].all():
+            found[place] = files[0]
+    return found[traced.layer]
 
 
 def _shares_ranks(traced: Traced) -> bool:

@@ -7,6 +7,8 @@ NUMBERS: Final = ("pid", "tid", "ts", "dur", "ph", "fd", "ret", "offset", "count
 TEXTS: Final = ("name", "cat", "fname", "fhash", "hostname", "hhash", "arg_name", "arg_value")
 UNKNOWN: Final = -(2**62)
 """A number that is not there."""
+NO_AMOUNT: Final = UNKNOWN + 1
+"""A result or size that is there and is no number, such as NaN, or none that can be."""
 COMPLETE: Final = ord("X")
 METADATA: Final = ord("M")
 BEHIND: Final = 32

@@ -21,7 +21,7 @@ from ..rows import LONGEST, NANOSECONDS, Transfers, pairs_of
 from ..run import HandleTable, RecordedRun, events_of
 from ..source import RowSource
 from .events import LAYERS, Events, Joined, without_time
-from .fields import UNKNOWN
+from .fields import NO_AMOUNT, UNKNOWN
 from .lines import Lines, read_lines
 from .upper import COMMUNICATING, COMPUTING, MOST_CATEGORIES, frames, overlap_note, upper_operations
 
@@ -179,7 +179,7 @@ def _source(path: Path, joined: Joined, events: Events, recorder: Recorder) -> R
     )
     chosen = np.concatenate([transfers, np.arange(len(rows), len(call))])
     metadata, of_event = events_of(
-        calls.take(rows), kind, handles, (events.ret >= 0) | (events.ret == UNKNOWN), events.ret
+        calls.take(rows), kind, handles, (events.ret >= 0) | (events.ret <= NO_AMOUNT), events.ret
     )
     regions, function = _regions(events, names)
     known = len(joined.ranks) == processes == len(set(joined.ranks.values()))
@@ -207,7 +207,10 @@ def _source(path: Path, joined: Joined, events: Events, recorder: Recorder) -> R
     return run.source(
         path,
         calls.take(chosen),
-        {"no duration": (events.dur == UNKNOWN)[call[chosen]]},
+        {
+            "no duration": (events.dur == UNKNOWN)[call[chosen]],
+            "a result that is no number of bytes": (watched & (events.ret == NO_AMOUNT))[call[chosen]],
+        },
         metadata,
         joined.damage,
         called=CalledFunctions(regions, location, begin, function, nested, call[chosen], of_event),

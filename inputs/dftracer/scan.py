@@ -10,11 +10,14 @@ import numpy.typing as npt
 
 from ...model.arrays import Ints
 from ...model.kernels import compiled_uncounted, hashed, inlined, inner, random_seed
-from .fields import NUMBERS, TEXTS, UNKNOWN
+from .fields import NO_AMOUNT, NUMBERS, TEXTS, UNKNOWN
 
 _COLUMNS: Final = (*NUMBERS, *TEXTS)
 _FIRST_TEXT: Final = len(NUMBERS)
 _LETTER: Final = NUMBERS.index("ph")
+_RESULT, _SIZE = map(NUMBERS.index, ("ret", "size"))
+_FAILED: Final = (np.int64((2**64 - 4096) // 100), np.int64(2**64 // 100))
+"""Errors, from −4096 to −1, as numbers of 64 bits without a sign, which have 20 digits: the first 18 of them."""
 _BLANK_ROW: Final = np.array([*(UNKNOWN for _ in NUMBERS), *(-1 for _ in TEXTS)], np.int64)
 
 _TOP: Final = {
@@ -402,14 +405,24 @@ def _value_end(letters: Any, i: int, opened: Any) -> Any:
 
 
 @inlined
-def _number(letters: Any, first: int, opened: Any) -> Any:
-    """Return a number without its fraction, `UNKNOWN` where it is none, and where it ends, or `_BROKEN`."""
+def _number(letters: Any, first: int, opened: Any, place: Any) -> Any:
+    """Return a number without its fraction and where it ends, or `_BROKEN`; `UNKNOWN` or `NO_AMOUNT` if it is none."""
     value, last = _integer(letters, first)
     if last > first and (letters[last] == 34) == (opened == 34) and letters[last] in _AFTER:
         return value, last
     # A fraction, another text, a number that is too large.
-    end = _value_end(letters, first, opened)
-    return (value if last > first and (last == end or letters[last] == 46) else np.int64(UNKNOWN)), end
+    end, behind = _value_end(letters, first, opened), last
+    if letters[last] == 46:
+        behind += 1
+        while 48 <= letters[behind] <= 57:
+            behind += 1
+    if last > first and behind == end:
+        return value, end
+    failed = _FAILED[0] <= value <= _FAILED[1] and end == last + 2
+    # null, or no letters at all, tells nothing.
+    told = end != first and not (letters[first] == 110 and letters[first + 1] == 117)
+    amount = place in (_RESULT, _SIZE) and told and not failed
+    return np.int64(NO_AMOUNT if amount else UNKNOWN), end
 
 
 @inlined
@@ -464,7 +477,7 @@ def _line(text: Any, i: int, table: Any, row: int, names: Any, gaps: Any, keys: 
             if place >= _FIRST_TEXT:
                 value, last = _name(text, i, place - _FIRST_TEXT, opened, names)
             elif place >= 0 and place != _LETTER:
-                value, last = _number(text.letters, i, opened)
+                value, last = _number(text.letters, i, opened, place)
             else:
                 value, last = np.int64(text.letters[i]), _value_end(text.letters, i, opened)
             if last < 0:

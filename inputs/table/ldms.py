@@ -64,7 +64,8 @@ def open_ldms(path: Path) -> RowSource:
     moved = np.where(mode == IoMode.FLUSH, -1, asked)
     calls = Transfers(process, handle, mode, begin, begin + length, moved, asked, offset)
     chosen = np.flatnonzero((mode != NONE) | (kind == NONE))
-    metadata, _ = events_of(calls, np.where(layer >= 0, kind, NONE).astype(np.uint8), handles, sound & (rank >= 0))
+    known = sound & (length >= 0) & (layer >= 0) & (rank >= 0)
+    metadata, _ = events_of(calls, np.where(layer >= 0, kind, NONE).astype(np.uint8), handles, known)
     since = np.median((stamp - start - took)[sound & stamped]) if (sound & stamped).any() else 0.0
     realtime, dated = ticks_of(np.array([since]))
     node, nodes = table.names("ProducerName")
@@ -85,6 +86,7 @@ def open_ldms(path: Path) -> RowSource:
         paradigms=_NAMES,
         files=files,
         handles=handles,
+        length=int(calls.end[known & ((mode != NONE) | (kind != NONE))].max(initial=0)),
         realtime_ns=int(realtime[0]) if since > 0 and dated[0] else None,
     )
     faults = {

@@ -41,6 +41,7 @@ DEFAULT_RULES: Final = (
     FileRule("*.sm", "shared memory of the MPI library"),
     FileRule("*.locktest.*", "lock test of the MPI library"),
     FileRule("*/pmix*", "process management of the MPI library"),
+    FileRule("<STD*>", "standard stream"),
     FileRule("pipe:*", "pipe"),
     FileRule("socket:*", "socket"),
     FileRule("anon_inode:*", "event queue of the kernel"),

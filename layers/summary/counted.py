@@ -207,7 +207,16 @@ def counted_layer(scope: Scope, layer: str, directions: tuple[str, ...]) -> Coun
     rows = np.isin(counters.module, [place for place, name in enumerate(counters.layers) if name == layer])
     if not definitions.recording.reason("handles"):
         rows &= np.append(scope.selection.file_reason < 0, True)[counters.file]
+    elif (mine := _of_layer(definitions, layer)).any():
+        # Intervals of time are of all files of a layer, or of its standard streams alone.
+        rows &= scope.selection.selected[mine].any()
     return CountedLayer(_rank_times(definitions), rows, directions) if rows.any() else None
+
+
+def _of_layer(definitions: Definitions, layer: str) -> Mask:
+    """Return which handles are of a layer, bool (handles,)."""
+    named = np.array([*(one.identification == layer for one in definitions.paradigms), False])
+    return np.asarray(named[definitions.handles.paradigm])
 
 
 @lru_cache(maxsize=1)

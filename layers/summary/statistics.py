@@ -281,7 +281,9 @@ def layer_statistics(
     metrics = metrics_of(LayerStatistics)
     recording = of.sums.scope.definitions.recording
     lacking = {one.name for one in metrics if recording.reason(*one.needs) or one.of is None}
-    if name in recording.called and not of.bytes and of.count(UNDEFINED) == of.count(OPERATIONS):
+    ended = of.count(OPERATIONS) - of.count(CANCELLED) - of.count(NEVER)
+    if not of.bytes and of.count(UNDEFINED) == of.count(OPERATIONS) and (name in recording.called or ended):
+        # Nobody knows what they moved, and that is not nothing.
         lacking |= {"bytes", "own_bytes", "bandwidth"}
     told: dict[str, Any] = {}
     if counted is not None and lacking:

@@ -91,6 +91,17 @@ def test_what_is_recorded_of_each_call(calls):
     assert times["POSIX", "opens"].summed_s == pytest.approx(0.2)
 
 
+@pytest.mark.parametrize(
+    ("function", "layer"),
+    [("ftruncate64", "POSIX"), ("fstat", "POSIX"), ("fcntl", "POSIX"), ("fallocate", "POSIX"), ("ftell", "ISOC")],
+)
+def test_not_all_that_begins_with_f_is_of_streams(tmp_path, function, layer):
+    calls = [(0, "open", "/a", 0, 1.0, 0.1), (0, "fopen", "/b", 0, 1.2, 0.1), (0, function, "/a", 0, 1.5, 0.25)]
+    trace = iostrata.open_trace(write(tmp_path / "run", calls))
+    (one,) = (one for one in trace.calls.totals.call_times if one.kind == "other_calls")
+    assert (one.layer, one.calls, one.summed_s) == (layer, 1, pytest.approx(0.25))
+
+
 def test_times_are_better_than_seven_digits(tmp_path):
     folder = write(tmp_path / "run", [(0, "write", "/a", 1, 6683.0000125, 0.000002)])
     rows = open_source(folder).operations

@@ -4,6 +4,7 @@ import json
 
 import iostrata
 import pytest
+from iostrata.cli import main
 from iostrata.inputs.recognition import find_recorder
 
 pytest.importorskip("numba")
@@ -65,3 +66,25 @@ def test_files_and_opens_are_of_their_layer(trace):
     table = trace.breakdown("file")
     opens = dict(zip(zip(table.layer, table.key, strict=True), table.columns["opens"].tolist(), strict=True))
     assert opens == {("ISOC", "log.lammps"): 1, ("POSIX", "/data"): 1}
+
+
+@pytest.mark.parametrize("result", ["NaN", "nan", 10**30, "1e300", "-inf", 1.5e300, "many", 2**60])
+def test_a_result_that_is_no_number_of_bytes_is_damage_and_no_write_of_nothing(tmp_path, result):
+    path = tmp_path / "events.json"
+    told = event("write", 4100, 100, 1, "/data", fd=5).replace('"return": 1', f'"return": {result}')
+    path.write_text("[\n" + ",\n".join([*EVENTS, told]) + "\n]\n")
+    trace = iostrata.open_trace(path, files="all")
+    one = trace.layers["POSIX"].statistics("write")
+    assert (one.operations, one.bytes) == (1, 4096)
+    (lost,) = trace.damage.locations
+    assert "bytes" in lost.reason
+
+
+def test_bytes_that_nobody_knows_are_not_nothing(tmp_path, capsys):
+    path = tmp_path / "events.json"
+    path.write_text("[\n" + ",\n".join([EVENTS[3], event("write", 4000, 100, None, "/data", fd=5)]) + "\n]\n")
+    assert main(["layers", str(path), "--json"]) == 0
+    (entry,) = json.loads(capsys.readouterr().out)["layers"]
+    assert (entry["operations"], entry["bytes"], entry["undefined_bytes_operations"]) == (1, None, 1)
+    assert main([str(path)]) == 0
+    assert "0 B" not in capsys.readouterr().out

@@ -1,6 +1,7 @@
 """Events of the Darshan connector of LDMS: rows of CSV that name files when they are opened only."""
 
 import gzip
+import json
 
 import iostrata
 import pytest
@@ -94,6 +95,15 @@ def test_an_amount_that_is_none_is_damage_and_no_write_of_nothing(written, size)
     trace = iostrata.open_trace(written([*ROWS, row(0, "POSIX", "write", 4, 0.1, size)]))
     assert trace.layers["POSIX"].statistics("write").operations == 2
     assert "a len that is no number of bytes" in str(trace.damage.locations)
+
+
+def test_opens_and_closes_alone_make_a_run(written, capsys):
+    opens = [row(rank, "POSIX", "open", 0.1, 0.5 + rank, file=f"/a{rank}", record=str(rank)) for rank in range(3)]
+    path = written([*opens, row(0, "POSIX", "close", 3.0, 0.25)])
+    assert main(["layers", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["trace"]["duration_s"] == 3.25
+    assert main(["layers", str(path)]) == 0
+    assert "POSIX: 3 opens" in capsys.readouterr().out
 
 
 def test_a_time_stamp_that_no_clock_has_is_no_date_of_the_run(written):

@@ -51,7 +51,7 @@ def test_all_other_files_are_the_applications(make_definitions, name):
 
 
 def test_each_rule_sets_something_aside_and_says_why(make_definitions):
-    names = [*ASIDE, "/lib/x", "/lib32/x", "/libx32/x"]
+    names = [*ASIDE, "<STDOUT>", "<STDIN> or <STDOUT>", "/lib/x", "/lib32/x", "/libx32/x"]
     selection = select_files(make_definitions([("POSIX", name, -1) for name in names]))
     found = {selection.reasons[row] for row in selection.handle_reason}
     assert {rule for rule in DEFAULT_RULES if rule not in found} == set()
