@@ -61,6 +61,8 @@ class Answer(Record):
         Number of the iteration that is under way or was the last, where what moves repeats in its contents.
     next_bytes, next_operations : int or None
         What the next phase moves, by how many operations, where that is known.
+    next_bytes_range : (int, int) or None
+        Smallest and largest of the latest phases of its kind, where they are alike and not the same.
     alarms : tuple of Alarm or None
         What is not as it was.
     job : str or None
@@ -75,7 +77,18 @@ class Answer(Record):
 
     KEYS: ClassVar = {"as_of": "as_of_s", "frequencies": "frequency_intervals_hz"}
     OPTIONAL: ClassVar = frozenset(
-        {"as_of", "iteration", "next_bytes", "next_operations", "alarms", "job", "set", "priority", "frequencies"}
+        {
+            "as_of",
+            "iteration",
+            "next_bytes",
+            "next_bytes_range",
+            "next_operations",
+            "alarms",
+            "job",
+            "set",
+            "priority",
+            "frequencies",
+        }
     )
 
     time: float
@@ -96,6 +109,7 @@ class Answer(Record):
     as_of: float | None = None
     iteration: int | None = None
     next_bytes: int | None = None
+    next_bytes_range: tuple[int, int] | None = None
     next_operations: int | None = None
     alarms: tuple[Alarm, ...] | None = None
     job: str | None = None

@@ -4,14 +4,14 @@ The same number of operations and of bytes is strong evidence after two iteratio
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from ..analysis.phases.bursts import Bursts
 from ..analysis.phases.stretches import MOST_JITTER, PulseTrain
-from ..model.arrays import Floats, Ints
+from ..model.arrays import Floats, Ints, Rows
 from ..model.quantities import bytes_text, counted, percent_text, seconds_text
 from .activity import Activity
 from .prediction import LATEST, PRIOR_INTERVALS, PRIOR_JITTER
@@ -26,6 +26,9 @@ COMPARED: Final = 256
 """Bursts, the latest ones, in which something may repeat."""
 FEWEST: Final = 2
 """Intervals that the next one is foretold from; as many whole iterations are evidence of a loop."""
+ALIKE, SPREAD = 1.1, 1.25
+"""Ratio of neighbouring volumes, and of the largest to the smallest, up to which bursts are of one kind: compressed
+frames and batches of text differ by less, other records by more."""
 SAME: Final = 0.1
 """Share by which a period may be off to count as right, as of the confidence of the method `auto`."""
 
@@ -44,6 +47,8 @@ class Repetition:
         Bursts that are as expected, less those that are not, and those of one iteration.
     volume, operations : int or None
         Of the burst that is due next; None where it differs from iteration to iteration.
+    volume_range : (int, int) or None
+        Smallest and largest of the latest bursts of its kind, where they are only alike.
     """
 
     bursts: Activity
@@ -51,6 +56,7 @@ class Repetition:
     score: int
     volume: int
     operations: int | None
+    volume_range: tuple[int, int] | None = None
 
     @property
     def iterations(self) -> int:
@@ -117,7 +123,7 @@ class Repetition:
         return f"{often}; {apart}{more}."
 
 
-def repetition(bursts: Activity, over: bool) -> Repetition | None:
+def repetition(bursts: Activity, over: bool, alike: bool = False) -> Repetition | None:
     """Return what repeats up to now: from the begin of the third iteration on.
 
     Parameters
@@ -125,6 +131,8 @@ def repetition(bursts: Activity, over: bool) -> Repetition | None:
     bursts : Activity
     over : bool
         Whether the last burst is over.
+    alike : bool
+        Whether volumes that are near one another count as equal.
 
     Notes
     -----
@@ -135,13 +143,33 @@ def repetition(bursts: Activity, over: bool) -> Repetition | None:
     whole = len(bursts) - (not over)
     if len(bursts) <= FEWEST or whole < FEWEST:
         return None
-    volumes = np.unique(bursts.volume, return_inverse=True)[1]
+    volumes = _kinds(bursts.volume) if alike else np.unique(bursts.volume, return_inverse=True)[1]
     both = volumes * (int(bursts.operations.max()) + 1) + bursts.operations
-    return _found(bursts, both[:whole], True) or _found(bursts, volumes[:whole], False)
+    found = _found(bursts, both, whole, True) or _found(bursts, volumes, whole, False)
+    if found is None or not alike:
+        return found
+    due = volumes[_latest(bursts.volume, found.volume)]
+    like = bursts.volume[:whole][volumes[:whole] == due][-LATEST:]
+    return replace(found, volume=int(np.median(like)), volume_range=(int(like.min()), int(like.max())))
 
 
-def _found(bursts: Activity, symbols: Ints, counted_too: bool) -> Repetition | None:
-    """Return the best repetition by the symbols of all bursts that are over."""
+def _kinds(volume: Rows) -> Ints:
+    """Return numbers of volumes: equal where they are near one another."""
+    order = np.argsort(volume, kind="stable")
+    sizes = volume[order]
+    first = np.flatnonzero(np.append(True, sizes[1:] > ALIKE * sizes[:-1]))
+    # A chain from small to large ones is no kind.
+    chain = np.maximum.reduceat(sizes, first) > SPREAD * sizes[first]
+    parts = np.cumsum(np.append(True, sizes[1:] > ALIKE * sizes[:-1])) - 1
+    different = np.where(chain[parts], np.append(True, sizes[1:] != sizes[:-1]), np.append(True, np.diff(parts) > 0))
+    kinds = np.empty(volume.size, np.int64)
+    kinds[order] = np.cumsum(different)
+    return kinds
+
+
+def _found(bursts: Activity, every: Ints, whole: int, counted_too: bool) -> Repetition | None:
+    """Return the best repetition by the symbols of all bursts, of which so many are over."""
+    symbols = every[:whole]
     own = symbols[-COMPARED:]
     best, length, usual = 0, 0, own
     for tried in range(1, min(own.size // FEWEST, LONGEST) + 1):
@@ -153,20 +181,20 @@ def _found(bursts: Activity, symbols: Ints, counted_too: bool) -> Repetition | N
         expected = _expected(own, tried)
         worth = _worth(own, expected)
         first = int(np.argmax(worth))
-        enough = own.size - first >= FEWEST * tried and len(bursts) - symbols.size + own.size - first > FEWEST * tried
+        enough = own.size - first >= FEWEST * tried and len(bursts) - whole + own.size - first > FEWEST * tried
         if enough and worth[first] > best:
             best, length, usual = int(worth[first]), tried, expected
     if not length:
         return None
-    if symbols.size > own.size:
-        usual = np.roll(usual, symbols.size - own.size)
+    if whole > own.size:
+        usual = np.roll(usual, whole - own.size)
+    if whole < len(bursts):
+        like = _latest(symbols, usual[whole % length])
+        if bursts.volume[-1] > bursts.volume[like] or bursts.operations[-1] > bursts.operations[like]:
+            # What is under way is something else, whatever it becomes.
+            return _found(bursts, every, len(bursts), counted_too)
     first = int(np.argmax(_worth(symbols, usual)))
     due = _latest(symbols, usual[len(bursts) % length])
-    if symbols.size < len(bursts):
-        like = _latest(symbols, usual[symbols.size % length])
-        if bursts.volume[-1] > bursts.volume[like] or bursts.operations[-1] > bursts.operations[like]:
-            # What is under way is something else.
-            return None
     operations = int(bursts.operations[due]) if counted_too else None
     return Repetition(bursts.take(np.arange(first, len(bursts))), length, best, int(bursts.volume[due]), operations)
 
@@ -183,6 +211,6 @@ def _expected(own: Ints, length: int) -> Ints:
     return np.array([Counter(one).most_common(1)[0][0] for one in latest])
 
 
-def _latest(own: Ints, symbol: int) -> int:
+def _latest(own: Rows, symbol: int) -> int:
     """Return the row of the latest burst of a kind."""
     return int(np.flatnonzero(own == symbol)[-1])

@@ -125,6 +125,8 @@ class Watcher:
         self._activity = self._bursts = Activity.empty()
         self._gap = np.inf
         self._repeats: Repetition | None = None
+        self._repeated = np.inf
+        """Pause in s by which bursts were parted when something last repeated in them."""
         self._over = False
         self._seen = 0
         self._phases = 0
@@ -189,7 +191,18 @@ class Watcher:
         if self._seen == self.signal.operations and over == self._over:
             return
         self._seen = self.signal.operations
-        self._activity = self.signal.activity(self._gap if self._gap < np.inf else None).bursts(TOUCHING)
+        former = self._gap
+        self._choose(former, now)
+        if former < np.inf and self._gap == np.inf:
+            # Short pauses are known of the latest activity only.
+            self._choose(np.inf, now)
+        self._bursts = self._activity.bursts(self._gap)
+        self._over = now - float(self._bursts.end[-1]) > self._gap
+        self._go_on()
+
+    def _choose(self, known: float, now: float) -> None:
+        """Choose the pause that parts bursts, in what moved as far back as pauses of a length in s are known."""
+        self._activity = self.signal.activity(known if known < np.inf else None).bursts(TOUCHING)
         self._repeats, chosen = None, None
         for gap, sure in self._activity.gaps(now):
             bursts = self._activity.bursts(gap)
@@ -204,9 +217,14 @@ class Watcher:
             if self._repeats is not None or (sure and chosen is not None):
                 break
         self._gap = np.inf if chosen is None else chosen
-        self._bursts = self._activity.bursts(self._gap)
-        self._over = now - float(self._bursts.end[-1]) > self._gap
-        self._go_on()
+        # As it was parted when something repeated, and in bursts that are only alike.
+        for gap, alike in ((self._repeated, False), (self._gap, True), (self._repeated, True)):
+            if self._repeats is None and gap < np.inf:
+                bursts = self._activity.bursts(gap)
+                if not bursts.is_outgrown() and not (gap < self._gap and _in_clumps(bursts)):
+                    self._repeats = repetition(bursts, now - float(bursts.end[-1]) > gap, alike)
+                self._gap = self._gap if self._repeats is None else gap
+        self._repeated = self._repeated if self._repeats is None else self._gap
 
     def _go_on(self) -> None:
         """Add the bursts since the last look to what it found, and count phases."""
@@ -330,7 +348,9 @@ class Watcher:
         answer = replace(answer, iteration=repeats.iterations)
         if following is not None and expected is None:
             answer = replace(answer, next_bytes=repeats.volume, next_operations=repeats.operations)
-        if timed:
+            answer = replace(answer, next_bytes_range=repeats.volume_range)
+        if timed or repeats.volume_range is not None:
+            # That volumes are alike is no evidence of a period.
             return answer
         period = repeats.period
         return replace(

@@ -121,7 +121,8 @@ def command(
     with as_wrong_usage(SelectionError):
         limits = dict(map(parse_rule, rules))
     names = sources if apart else (None,)
-    share, known = SHARE / len(names), None
+    # Beside a trace that is replayed no job runs that following it could disturb.
+    share, known = SHARE / len(names) if replay is None else None, None
     if signature is not None:
         from ...analysis.known_signature import read_signature
 

@@ -75,8 +75,8 @@ def test_silence_takes_the_next_phase_away():
 
 
 def test_a_burst_that_fits_no_regime_takes_it_away_too():
-    starts = np.append(10.0 * np.arange(12), 113.0)
-    _, answers = watched(*phases_at(starts), 20)
+    start, end, _ = phases_at(np.append(10.0 * np.arange(12), 113.0), per_phase=1)
+    _, answers = watched(start, end, np.geomspace(10**4, 10**8, start.size).astype(int), 1)
     assert answers[-2].next_start is not None
     assert answers[-1].next_start is None
 
@@ -164,6 +164,31 @@ def test_iterations_of_two_bursts_tell_which_comes_next():
     assert [one.next_bytes for one in answers[4:]] == [5000, 1000] * 3
     assert answers[-1].iteration == 5
     assert answers[-1].next_start[0] == pytest.approx(starts[-1] + 4.0, abs=0.1)
+
+
+def test_bursts_that_are_alike_foretell_the_next_by_a_range_and_show_no_period():
+    starts = np.array([0.0, 9.0, 21.0, 30.5, 50.0])
+    volume = np.array([167_045, 172_525, 162_025, 170_137, 161_893])
+    _, answers = watched(starts, starts + 0.5, volume, 1)
+    third = answers[2]
+    assert (third.iteration, third.next_bytes_range) == (3, (167_045, 172_525))
+    assert third.next_bytes_range[0] < third.next_bytes < third.next_bytes_range[1]
+    assert third.next_operations == 1
+    assert third.next_start[0] < 30.5 < third.next_start[1]
+    assert not third.periodic
+    # A chain from small to large ones is no kind.
+    _, answers = watched(starts, starts + 0.5, (10**5 * 1.08 ** np.arange(5)).astype(int), 1)
+    assert answers[2].next_bytes_range is not None
+    assert answers[3].next_bytes_range is None
+
+
+def test_a_burst_under_way_that_is_larger_than_expected_takes_no_long_loop_away():
+    starts = 10.0 * np.arange(8)
+    start = np.append(np.repeat(starts, 4) + np.tile(0.1 * np.arange(4), 8), 80.0 + 0.1 * np.arange(6))
+    _, answers = watched(start, start + 0.05, np.full(start.size, 2**20), 1)
+    assert answers[-1].in_phase
+    assert (answers[-1].next_bytes, answers[-1].next_operations) == (2**22, 4)
+    assert answers[-1].next_start[0] < 90.0 < answers[-1].next_start[1]
 
 
 def test_the_reason_is_of_the_latest_regime():

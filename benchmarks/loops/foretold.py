@@ -1,0 +1,128 @@
+"""Recordings with loops replayed through `watch`: whether the next phase is foretold, and what it was like.
+
+    python benchmarks/loops/foretold.py FOLDER...      # each has recordings; prints a table
+
+Layers and directions whose loop `periods` goes by, from the begin of the loop's third iteration to that of its last:
+updates at default options in which the next phase is foretold, with bytes and operations; and for each phase, the first
+time that it is, whether it began between the times that were told, and moved what was told, beside the probability.
+That many operations came is told by a longer interval behind them than among them.
+"""
+
+import math
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import iostrata
+import numpy as np
+from iostrata.analysis.comparison.iterations import Passes, loops_of
+from iostrata.live.answer import Answer
+from iostrata.live.following import replay, trace_columns
+from iostrata.live.job import LiveJob
+from iostrata.live.records.intake import Key, Spans
+from iostrata.model.arrays import Floats, Rows
+
+FEWEST = 4
+"""Iterations from which on there is a next one after the third."""
+
+
+class Phase(NamedTuple):
+    """A phase that was foretold: the stated probability, and whether its begin, bytes and operations were as told."""
+
+    stated: float
+    begin: bool
+    bytes: bool
+    operations: bool
+
+
+@dataclass
+class Foretold:
+    """What was foretold of a layer in a direction."""
+
+    name: str
+    updates: int = 0
+    told: int = 0
+    with_steps: int = 0
+    phases: list[Phase] = field(default_factory=list)
+
+    def row(self) -> str:
+        """Return a row of the table."""
+        shares = [f"{part / max(self.updates, 1):6.1%}" for part in (self.told, self.with_steps)]
+        means = [f"{np.mean(column):5.2f}" for column in zip(*self.phases, strict=True)] or ["    –"] * 4
+        return f"{self.name:44} {self.updates:7} {' '.join(shares)} {len(self.phases):6} {' '.join(means)}"
+
+
+def _as_told(one: Answer, start: Floats, volume: Rows) -> tuple[bool, bool]:
+    """Tell whether the operations that came moved what was told, and were as many."""
+    count = one.next_operations or 0
+    if one.next_bytes is None or not 0 < count <= len(start):
+        return False, False
+    low, high = one.next_bytes_range or (one.next_bytes, one.next_bytes)
+    # As many: what follows them is further away than they are among themselves.
+    later = float(start[count]) if count < len(start) else math.inf
+    apart = float(np.diff(start[:count]).max(initial=0.0))
+    return low <= int(volume[:count].sum()) <= high, later - float(start[count - 1]) > apart
+
+
+def judged(name: str, passes: Passes, answers: list[Answer], moved: Spans) -> Foretold:
+    """Compare what was said of a layer in a direction with what it did."""
+    found, latest = Foretold(name), -1
+    order = np.argsort(moved.start, kind="stable")
+    start, volume = moved.start[order], moved.volume[order]
+    # An operation is known once it has ended.
+    known = float(moved.end[moved.start >= passes.begin[2] - 1e-9].min())
+    for one in answers:
+        if not known <= one.time < passes.begin[-1]:
+            continue
+        found.updates += 1
+        found.told += one.next_start is not None
+        whole = one.next_bytes is not None and one.next_operations is not None
+        found.with_steps += one.next_start is not None and whole
+        if one.next_start is None or one.in_phase or one.as_of is not None or latest == one.phases:
+            continue
+        latest = one.phases
+        row = int(np.searchsorted(start, one.time, side="right"))
+        came = float(start[row]) if row < len(start) else math.inf
+        begins = one.next_start[0] <= came <= one.next_start[1]
+        found.phases.append(Phase(one.probability or 0.0, begins, *_as_told(one, start[row:], volume[row:])))
+    return found
+
+
+def of_recording(path: Path) -> Iterator[Foretold]:
+    """Replay a recording, and yield what is foretold in each layer and direction that has a loop."""
+    trace = iostrata.open_trace(path)
+    loops = loops_of(trace)
+    if loops is None:
+        return
+    moved: dict[Key, Spans] = dict(trace_columns(trace))
+    main = {key: loops.deciding(key.layer, key.direction)[:1] for key in moved}
+    main = {key: one for key, one in main.items() if one and len(one[0]) >= FEWEST}
+    if not main:
+        return
+    answers = [one for update in replay(LiveJob(share=None), trace, None) for one in update.answers if not update.last]
+    for key, (passes,) in main.items():
+        mine = [one for one in answers if (one.layer, one.direction) == (key.layer, key.direction)]
+        yield judged(f"{path.name} {key.layer} {key.direction} {len(passes)}", passes, mine, moved[key])
+
+
+def main(folders: list[str]) -> None:
+    """Print the table."""
+    print("recording, layer, direction, iterations      updates  told  steps phases stated begin bytes operations")
+    every = Foretold("all")
+    for path in sorted(one for folder in folders for one in Path(folder).iterdir() if one.is_dir()):
+        try:
+            for found in of_recording(path):
+                print(found.row(), flush=True)
+                every.updates += found.updates
+                every.told += found.told
+                every.with_steps += found.with_steps
+                every.phases += found.phases
+        except iostrata.IostrataError:
+            continue
+    print(every.row())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
