@@ -1,7 +1,8 @@
 """Thousands of small traces collected: time and memory by how many, and what is left of a call that is killed.
 
-``python benchmarks/collecting.py [traces] [kills]`` writes a table for benchmarks/RESULTS.md. The traces are links to
-the project's own fixtures and small made logs of Darshan, in a temporary folder. The last call of all is killed
+``python benchmarks/collecting.py [traces] [kills] [logs]`` writes a table for benchmarks/RESULTS.md. The traces are
+links to the project's own fixtures and small made logs of Darshan, in a temporary folder; or copies of all logs of the
+folder `logs`, in turn, which are read by one process, assessed and shown on a page. The last call of all is killed
 (SIGKILL, the whole group of processes) so often, at times without a pattern, and repeated; then every run must be there
 once, with the rows of a call that nobody killed.
 """
@@ -31,10 +32,15 @@ recorders = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(recorders)
 
 
-def make(folder: Path, count: int) -> None:
-    """Make traces: links to fixtures, and each tenth a small log of its own."""
+def make(folder: Path, count: int, logs: Path | None) -> None:
+    """Make traces: copies of logs; or links to fixtures, and each tenth a small log of its own."""
+    known = sorted(logs.glob("*.darshan")) if logs else []
     for number in range(count):
         target = folder / f"{number % 100:02d}" / f"run{number:06d}"
+        if known:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.with_suffix(".darshan").write_bytes(known[number % len(known)].read_bytes())
+            continue
         if number % 10 == 9:
             target.parent.mkdir(parents=True, exist_ok=True)
             segments = [(64 * place, 64 + number, place + 0.25, place + 0.5) for place in range(8)]
@@ -51,9 +57,13 @@ def make(folder: Path, count: int) -> None:
                 )
 
 
-def started(traces: Path, runs: Path) -> subprocess.Popen:
-    command = [sys.executable, "-m", "iostrata.cli", "collect", traces, "-o", runs, "--workers", "2"]
+def started(*arguments: str | Path) -> subprocess.Popen:
+    command = [sys.executable, "-m", "iostrata.cli", *arguments]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+
+
+def collecting(traces: Path, runs: Path, workers: int = 2) -> tuple[str | Path, ...]:
+    return "collect", traces, "-o", runs, "--workers", str(workers)
 
 
 def memory(group: int) -> tuple[int, int]:
@@ -70,10 +80,10 @@ def memory(group: int) -> tuple[int, int]:
     return sum(sizes) * 1024, max(sizes) * 1024
 
 
-def measured(traces: Path, runs: Path) -> tuple[float, float, int, int]:
-    """Collect; return s of wall clock and of the processors, and the most memory of all processes and of one."""
+def measured(*arguments: str | Path) -> tuple[float, float, int, int]:
+    """Run a command; return s of wall clock and of the processors, and the most memory of all processes and of one."""
     before, began = os.times(), time.perf_counter()
-    process = started(traces, runs)
+    process = started(*arguments)
     most = largest = 0
     while process.poll() is None:
         whole, one = memory(process.pid)
@@ -81,7 +91,7 @@ def measured(traces: Path, runs: Path) -> tuple[float, float, int, int]:
         time.sleep(SETTLE)
     after = os.times()
     if process.returncode:
-        raise SystemExit(f"collect ended with {process.returncode}")
+        raise SystemExit(f"{arguments[0]} ended with {process.returncode}")
     cpu = after.children_user + after.children_system - before.children_user - before.children_system
     return time.perf_counter() - began, cpu, most, largest
 
@@ -97,7 +107,7 @@ def killed(traces: Path, runs: Path, kills: int, longest: float) -> int:
     """Collect, killed so often; return how often it really was at work when it was."""
     generator, really = random.Random(5), 0
     for _ in range(kills):
-        process = started(traces, runs)
+        process = started(*collecting(traces, runs))
         time.sleep(generator.uniform(0.1, 1.0) * longest)
         if process.poll() is None:
             really += 1
@@ -109,28 +119,37 @@ def killed(traces: Path, runs: Path, kills: int, longest: float) -> int:
 def main() -> None:
     most = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
     kills = int(sys.argv[2]) if len(sys.argv) > 2 else 10
+    logs = Path(sys.argv[3]) if len(sys.argv) > 3 else None
+    workers = 1 if logs else 2
     print("| traces | wall clock | CPU | CPU per trace | memory of all | of one process |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(dir=os.environ.get("IOSTRATA_SCRATCH")) as name:
         folder = Path(name)
         for count in (most // 10, most // 4, most):
             traces = folder / f"traces{count}"
-            make(traces, count)
-            wall, cpu, whole, one = measured(traces, folder / f"runs{count}")
-            print(
-                f"| {count:,} | {wall:.0f} s | {cpu:.0f} s | {cpu / count * 1e3:.1f} ms | {whole / 1e6:.0f} MB "
-                f"| {one / 1e6:.0f} MB |",
-                flush=True,
-            )
-        unchanged, cpu, _, _ = measured(traces, folder / f"runs{most}")
+            make(traces, count, logs)
+            runs = folder / f"runs{count}"
+            commands = [("", collecting(traces, runs, workers))]
+            if logs:
+                commands += [(", assess", ("assess", runs)), (", report", ("report", runs, "-o", folder / "page.html"))]
+            for name, command in commands:
+                wall, cpu, whole, one = measured(*command)
+                sizes = f"{whole / 1e6:.0f} MB | {one / 1e6:.0f} MB"
+                print(
+                    f"| {count:,}{name} | {wall:.0f} s | {cpu:.0f} s | {cpu / count * 1e3:.1f} ms | {sizes} |",
+                    flush=True,
+                )
+        unchanged, cpu, _, _ = measured(*collecting(traces, folder / f"runs{most}", workers))
         print(
             f"| {most:,}, nothing changed | {unchanged:.0f} s | {cpu:.0f} s | {cpu / most * 1e3:.1f} ms | – | – |",
             flush=True,
         )
+        if not kills:
+            return
         again = folder / "killed"
         count = most // 10
         traces = folder / f"traces{count}"
         really = killed(traces, again, kills, longest=0.4 * wall * count / most + 4)
-        measured(traces, again)
+        measured(*collecting(traces, again))
         found, expected = rows(again), rows(folder / f"runs{count}")
         lost, added = (
             sum(sum((one[name] - other[name]).values()) for name in TABLES)

@@ -152,7 +152,8 @@ def _impossible(rows: Transfers, early: bool) -> dict[str, Mask]:
 
 
 def _outside(values: npt.NDArray[np.signedinteger], least: int, most: int) -> Mask:
-    # Smallest and largest are soon found, and mostly there is nothing to look for.
+    # One value may stand for all; else smallest and largest are soon found, and mostly there is nothing to look for.
+    values = values[:1] if values.strides == (0,) else values
     if not len(values) or (least <= values.min() and values.max() <= most):
         return _NOWHERE
     return (values < least) | (values > most)

@@ -112,7 +112,10 @@ class RowSource(ProcessSource):
         """Give the operations of a partition, as `Source.read`."""
         wanted = self._wanted(partition)
         paths = None if calls is None else self._paths(calls, wanted)
-        rows, events = (np.flatnonzero(wanted[one.location]) for one in (self.operations, self.metadata))
+        rows, events = (
+            np.arange(len(one)) if wanted.all() else np.flatnonzero(wanted[one.location])
+            for one in (self.operations, self.metadata)
+        )
         damage = tuple(one for one in self.damage if (wanted[one.row] if one.row >= 0 else not partition.number))
         records = 0 if partition.number else self.records
         lost = sum(one.events_expected - one.events_read for one in damage)
@@ -120,7 +123,7 @@ class RowSource(ProcessSource):
         blocks = list(self._cut(rows, events, partition.most_operations))
         for number, (part, events_there, forced) in enumerate(blocks):
             block = Block(
-                self.operations.take(part),
+                self.operations if len(part) == len(self.operations) else self.operations.take(part),
                 self.metadata.take(events_there),
                 io_events=len(part) + len(events_there),
                 cut=int(forced),

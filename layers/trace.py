@@ -17,7 +17,6 @@ from ..model.errors import SelectionError, import_library
 from ..model.operations import Operations, check_rows
 from ..model.stream.damage import DamageReport
 from ..model.stream.source import Tally
-from ..model.version import __version__
 from ..signals.samples import bin_count
 from ..signals.step import FEWEST_AUTOMATIC_BINS, StepSignal, automatic_frequency
 from .attribution.breakdown import Breakdown
@@ -135,6 +134,8 @@ def check_frequency(trace: "Trace", fs: float) -> None:
 
 def provenance(trace: "Trace", fs: float, automatic: bool, traffic: Traffic) -> dict[str, str | int | float]:
     """Return what tells where the bandwidths come from."""
+    from ..model.version import __version__  # which takes long to be found out
+
     program = f"iostrata {__version__}"
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     start, end = trace.window

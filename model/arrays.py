@@ -81,7 +81,7 @@ class Columns:
     """Base of frozen dataclasses whose fields are arrays of one length, a row each."""
 
     def __len__(self) -> int:
-        return len(getattr(self, fields(self)[0].name))  # type: ignore[arg-type]
+        return len(getattr(self, next(iter(self.__dataclass_fields__))))  # type: ignore[attr-defined]
 
     def __repr__(self) -> str:
         names = ", ".join(field.name for field in fields(self))  # type: ignore[arg-type]
@@ -122,7 +122,8 @@ class RowsOfIds:
 
 def column_at(column: npt.NDArray[np.int32], rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """Return ``column[rows]``, −1 where a row is out of range."""
-    if len(rows) and rows.min() >= 0 and rows.max() < len(column):
+    # As numbers without a sign, those below 0 are the largest of all.
+    if len(rows) and rows.astype(np.int32, copy=False).view(np.uint32).max() < len(column):
         return column[rows]
     found = np.full(len(rows), -1, np.int32)
     valid = (rows >= 0) & (rows < len(column))

@@ -96,6 +96,7 @@ class Plugins(Generic[T]):
     def __init__(self, group: str, accept: Callable[[str, Any], T]) -> None:
         self.group = group
         self._accept = accept
+        self._loaded: dict[EntryPoint, T] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -128,8 +129,11 @@ class Plugins(Generic[T]):
         return found
 
     def _load(self, entry: EntryPoint) -> T | None:
+        if (known := self._loaded.get(entry)) is not None:
+            return known
         try:
-            return self._accept(entry.name, entry.load())
+            found = self._loaded[entry] = self._accept(entry.name, entry.load())
+            return found
         except Exception as error:  # noqa: BLE001 - whatever it raises is no reason to fail where nobody asked for it
             entry.warn(f"{type(error).__name__}: {' '.join(str(error).split())}")
             return None

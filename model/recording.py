@@ -6,6 +6,7 @@ Among it are counters: what it summed up of files and ranks.
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Annotated, Any, Final, Literal
 
 import numpy as np
@@ -89,6 +90,10 @@ class Counters:
     def of(self, direction: str) -> tuple[Ints, Ints]:
         """Return transfers and bytes of a direction, int64 (n,) each."""
         return (self.reads, self.bytes_read) if direction == "read" else (self.writes, self.bytes_written)
+
+    def of_layer(self, layer: str) -> Mask:
+        """Return the rows of a layer, bool (n,)."""
+        return np.asarray(np.array([name == layer for name in self.layers], np.bool_)[self.module])
 
     def has(self, name: str, rows: Mask) -> bool:
         """Tell whether a counter is recorded in any of some rows."""
@@ -237,8 +242,16 @@ class Recording:
 
     def reason(self, *needs: str) -> str:
         """Return why something that needs some of `CAPABILITIES` is not available here; empty where it is."""
-        lacking = (one for one in map(CAPABILITIES.__getitem__, needs) if not one.known(self))
-        return next((f"{self.recorder} {one.reason}" for one in lacking), "")
+        known = self._reasons.get(needs)
+        if known is None:
+            lacking = (one for one in map(CAPABILITIES.__getitem__, needs) if not one.known(self))
+            known = self._reasons[needs] = next((f"{self.recorder} {one.reason}" for one in lacking), "")
+        return known
+
+    @cached_property
+    def _reasons(self) -> dict[tuple[str, ...], str]:
+        """What was asked before: each metric and each finding asks."""
+        return {}
 
     def require(self, path: object, what: str, *needs: str) -> None:
         """Do nothing where all of `needs` are known; SelectionError elsewhere, which says that `what` needs them."""

@@ -59,11 +59,9 @@ class CountedFacts(RankTimes):
 
     @cached_property
     def _layers(self) -> "tuple[CountedGroup, ...]":
-        names = np.array(self.counters.layers)
         found = (
-            CountedGroup(self, layer, layer, "total", self.selected & np.isin(self.counters.module, places))
+            CountedGroup(self, layer, layer, "total", self.selected & self.counters.of_layer(layer))
             for layer in dict.fromkeys(self.counters.layers)
-            for places in (np.flatnonzero(names == layer),)
         )
         return tuple(one for one in found if one.rows.any())
 
@@ -78,9 +76,8 @@ class CountedFacts(RankTimes):
 
     def layer_on_files(self, layer: str, group: "CountedGroup") -> Mask:
         """Return the rows of a layer on the files of a group, whatever was done there, bool (n,)."""
-        places = np.flatnonzero(np.array(self.counters.layers) == layer)
         file = self.counters.file
-        return self.selected & np.isin(self.counters.module, places) & np.isin(file, file[group.rows])
+        return self.selected & self.counters.of_layer(layer) & np.isin(file, file[group.rows])
 
     def busiest(self, group: "CountedGroup") -> tuple[int, int, int]:
         """Return what some rows moved in all, the rank that moved most of it, −1 where unknown, and how much.
@@ -228,7 +225,18 @@ class CountedGroup:
         place = _ORDER.index(self.layer) if self.layer in _ORDER else 0
         above = [one for one in self.facts.groups() if one.layer in _ORDER[:place] and one.direction == self.direction]
         file = self.counters.file
-        return self.only(~np.isin(file, np.concatenate([file[:0], *(file[one.rows] for one in above)])))
+        used = np.zeros(int(file.max(initial=-1)) + 1, np.bool_)
+        for one in above:
+            used[file[one.rows]] = True
+        return self.only(~used[file])
+
+    @property
+    def users(self) -> tuple[Ints, Ints]:
+        """File and rank of each pair that there is, int64 (n,) each, by file; −1 is all ranks together."""
+        rank = self.counters.rank[self.rows].astype(np.int64)
+        width = int(rank.max(initial=-1)) + 2
+        pairs = np.unique(self.counters.file[self.rows] * width + rank + 1)
+        return pairs // width, pairs % width - 1
 
     def sum(self, *names: str) -> int:
         """Return the sum of some counters; ``{}s`` in a name stands for ``reads`` or ``writes``."""

@@ -80,19 +80,20 @@ def file_per_process(counters: CountedFacts, *, ranks: float = 256, least_share:
     :What helps: A shared file, or one a node or group of ranks (ADIOS2's BP, HDF5 subfiling, PnetCDF's subfiles).
     """
     for group in counters.groups():
-        rank, file = counters.counters.rank, counters.counters.file
-        pairs = np.unique(np.stack((file[group.rows], rank[group.rows])), axis=1)
-        files, writers = np.unique(pairs[0], return_counts=True)
-        alone = np.isin(pairs[0], files[writers == 1]) & (pairs[1] >= 0)
-        who = np.unique(pairs[1][alone])
-        if group.direction != "write" or len(who) < max(ranks, least_share * counters.processes):
+        least = max(ranks, least_share * counters.processes)
+        if group.direction != "write" or group.operations < least:
+            continue
+        file, rank = group.users
+        alone = (np.bincount(file)[file] == 1) & (rank >= 0)
+        who = np.unique(rank[alone])
+        if len(who) < least:
             continue
         yield counters.match(
             group,
             f"{len(who):,} of {counters.processes:,} ranks write {int(alone.sum()):,} files by {group.layer} that no "
             "other rank writes",
             {"writing_ranks": len(who), "files_in_all": int(alone.sum())},
-            rows=group.rows & np.isin(file, pairs[0][alone]),
+            rows=group.rows & np.isin(counters.counters.file, file[alone]),
             kinds=("meta",),
         )
 

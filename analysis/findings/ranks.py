@@ -294,12 +294,11 @@ def _independent_counted(counters: CountedFacts, *, ranks: float, least_bytes: f
     """Find files that all ranks share, or several use, most of whose calls are independent; of reads, too."""
     for group in counters.groups():
         own, table = group.own, counters.counters
-        pairs = np.unique(np.stack((table.file[own.rows], table.rank[own.rows])), axis=1)
-        files, users = np.unique(pairs[0], return_counts=True)
-        several = np.isin(table.file, files[users > 1]) | (table.rank < 0)
-        part = own.only(several)
-        alone = group.layer == "ISOC" or counters.processes < ranks
-        if alone or part.bytes < least_bytes or 2 * part.collective_share >= 1:
+        if group.layer == "ISOC" or counters.processes < ranks:
+            continue
+        users = np.bincount(own.users[0], minlength=int(table.file.max()) + 1)
+        part = own.only((users[table.file] > 1) | (table.rank < 0))
+        if part.bytes < least_bytes or 2 * part.collective_share >= 1:
             continue
         calls = f"independent {group.layer} {group.direction}s"
         some = f", {percent_text(part.collective_share)} of all are collective" if part.collective_share else ""

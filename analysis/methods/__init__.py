@@ -1,5 +1,10 @@
 """The methods of period detection, one file each; the registry imports the one that is asked for."""
 
-from .hybrid_search import Hybrid, analyse_hybrid
+from ...model.faces import lazy_names
 
-__all__ = ["Hybrid", "analyse_hybrid"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .hybrid_search import Hybrid as Hybrid
+    from .hybrid_search import analyse_hybrid as analyse_hybrid
+
+__getattr__, __dir__ = lazy_names(__name__)

@@ -60,7 +60,7 @@ class Bursts:
         return int(self.start.size)
 
     def __getitem__(self, rows: slice | Rows) -> Bursts:
-        return replace(self, start=self.start[rows], end=self.end[rows], volume=self.volume[rows])
+        return Bursts(self.start[rows], self.end[rows], self.volume[rows], self.log_weight)
 
     def joined(self, other: Bursts) -> Bursts:
         """Return the bursts of both in the order of time, with the weight of this set."""

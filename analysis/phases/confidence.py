@@ -62,6 +62,7 @@ def more_to_settle(decision: Decision, bin_width: float) -> int:
     for more in range(MOST_SETTLING):
         grown = (n + more) / n
         longer = replace(train, gain=train.gain * grown)
+        vars(longer)["jitter"] = train.jitter  # which it has found already
         if is_certain(confidence(decision, longer, bin_width), train.error / math.sqrt(grown)):
             return more
     return MOST_SETTLING

@@ -232,11 +232,10 @@ def stretches(intervals: Floats, spans: Floats, late: Mask) -> list[tuple[int, i
     missing = (np.ones(n), single, single**2, spans > 1, (spans - 1) * math.log(2.0))
     # A delay is as likely to be of any length, on a logarithmic axis.
     delayed = (~late, prompt, prompt**2, late, late * math.log(math.log(kernels.RANGE)))
-    columns = (logs, logs**2, logs * np.arange(n), *missing, *delayed)
+    columns = np.array((logs, logs**2, logs * np.arange(n), *missing, *delayed), np.float64)
     positions = _positions(logs)
     sums = np.zeros((positions.size, len(columns)))
-    for place, column in enumerate(columns):
-        np.cumsum(np.add.reduceat(column, positions[:-1], dtype=np.float64), out=sums[1:, place])
+    np.cumsum(np.add.reduceat(columns, positions[:-1], axis=1), axis=1, out=sums[1:].T)
     rows, law, gain, evidence = most_probable(positions, sums)
     # Where each interval differs from the one before by a random factor, no period lasts.
     wandering = log_marginal(n - 1, float(np.sum(np.diff(logs) ** 2)), kernels.WANDERING_LAW)

@@ -195,7 +195,7 @@ def with_extents(traced: Traced, counters: Counters, ids: npt.NDArray[np.uint64]
     lengths, untimed, faults = traced.segments.length, 0, list(traced.faults)
     layer_of = np.repeat(traced.layer, traced.records.count)
     for layer in dict.fromkeys(counters.layers):
-        mine = np.isin(counters.module, [place for place, name in enumerate(counters.layers) if name == layer])
+        mine = counters.of_layer(layer)
         there = layer_of == (traced.layers.index(layer) if layer in traced.layers else -1)
         for direction, mode in (("read", IoMode.READ), ("write", IoMode.WRITE)):
             operations, moved = counters.of(direction)

@@ -274,7 +274,8 @@ class Stream:
         """
         count = np.bincount(self.kept.operations.process + 1, minlength=len(self.scope.definitions.groups.id) + 1)
         size = max(AT_ONCE, -(-len(self.kept.operations) // MOST_PARTS))
-        return np.unique((np.cumsum(count) - 1) // size, return_inverse=True)[1].astype(np.int64)
+        full = (np.cumsum(count) - 1) // size
+        return np.append(0, np.cumsum(full[1:] > full[:-1]))
 
     @cached_property
     def _rows_of_parts(self) -> tuple[list[Rows], list[Rows]]:

@@ -83,6 +83,8 @@ class EventObjects:
 
 def metadata_events(events: IoEvents, definitions: Definitions) -> MetadataEvents:
     """Tie events that are none of an operation to their handles, files and processes, in their order."""
+    if not len(events):
+        return MetadataEvents.empty()
     objects = EventObjects(definitions)
     handle, file, paradigm = objects.of(events)
     duplicates = events.kind == IoRecord.DUPLICATE_HANDLE

@@ -233,7 +233,7 @@ def sums_by(group: npt.NDArray[np.integer], amounts: Sums, count: int) -> Sums:
 
 def zeros_like_amounts(amounts: Sums, count: int) -> Sums:
     """Return `count` zeros of the type of `amounts`."""
-    zeros: Any = np.zeros_like(amounts, shape=count)
+    zeros: Any = np.zeros(count, amounts.dtype)
     found: Sums = zeros
     return found
 

@@ -124,7 +124,9 @@ class OperationSums(Sums):
         part = Kept(*columns_kept)
         wide = np.append(self.wide, -1)[part.category]
         # Sixteen bits are sorted in linear time; masks would go through all rows for each category.
-        order = np.argsort(wide.astype(np.int16) if len(self.busy) < 2**15 else wide, kind="stable")
+        order: Any = slice(None)
+        if count and (wide != wide[0]).any():
+            order = np.argsort(wide.astype(np.int16) if len(self.busy) < 2**15 else wide, kind="stable")
         categories, edges = np.unique(wide[order], return_index=True)
         begin, end, requested = part.begin[order], part.end[order], self._requests(operations, rows, part)[order]
         ended = (columns.status != Status.NEVER_COMPLETED)[order]

@@ -204,7 +204,7 @@ def counted_layer(scope: Scope, layer: str, directions: tuple[str, ...]) -> Coun
     counters, window, length = definitions.recording.counters, scope.window, definitions.clock.length
     if counters is None or window.start > 0 or window.end < length:
         return None
-    rows = np.isin(counters.module, [place for place, name in enumerate(counters.layers) if name == layer])
+    rows = counters.of_layer(layer)
     if not definitions.recording.reason("handles"):
         rows &= np.append(scope.selection.file_reason < 0, True)[counters.file]
     elif (mine := _of_layer(definitions, layer)).any():

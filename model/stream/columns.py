@@ -34,6 +34,7 @@ class CollectedOperations:
         self._rows = 0
         empty = Operations.empty()
         self._columns: dict[str, Any] = {name: getattr(empty, name, np.empty(0, np.int32)).copy() for name in columns}
+        self._borrowed = False
         self._metadata = [IoEvents.empty()]
         self._metadata_paths = [np.empty(0, np.int32)]
 
@@ -43,12 +44,18 @@ class CollectedOperations:
         if block.metadata_path is not None:
             self._metadata_paths.append(block.metadata_path)
         rows = self._rows + len(block.operations)
-        for name, column in self._columns.items():
-            values: Any = block.path if name == PATH else getattr(block.operations, name)
+        given = {name: block.path if name == PATH else getattr(block.operations, name) for name in self._columns}
+        if not self._rows:
+            # Small traces have no other block: what it has is not copied.
+            self._columns, self._rows, self._borrowed = given, rows, True
+            return
+        for name, values in given.items():
+            column = self._columns[name].copy() if self._borrowed else self._columns[name]
             # Memory of large arrays is moved to where there is room for more without being copied.
             column.resize(rows, refcheck=False)
             column[self._rows :] = values
-        self._rows = rows
+            self._columns[name] = column
+        self._rows, self._borrowed = rows, False
 
     def metadata(self) -> tuple[IoEvents, Links]:
         """Return all metadata events, locations in the order of the definitions, and their call paths where known."""
@@ -68,7 +75,8 @@ class CollectedOperations:
                 room = spare.pop(column.itemsize, None)
                 target = np.empty_like(column) if room is None else room.view(column.dtype)
                 columns[name] = np.take(column, order, out=target, mode="clip")
-                spare[column.itemsize] = column
+                if not self._borrowed:
+                    spare[column.itemsize] = column
         return columns
 
     def operations(self) -> Operations:

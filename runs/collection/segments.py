@@ -120,6 +120,8 @@ class SegmentSums(Sums):
         self._add_metadata(metadata)
 
     def _add_metadata(self, metadata: MetadataEvents) -> None:
+        if not len(metadata):
+            return
         definitions, window = self.trace.definitions, self.trace.scope.window
         chosen = selected_metadata(metadata, self.trace.scope.selection, window)
         paradigm = metadata.paradigm[chosen & (metadata.paradigm >= 0)]
