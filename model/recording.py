@@ -15,6 +15,7 @@ import numpy.typing as npt
 from .arrays import Floats, Ints, Links, Mask
 from .document import Document, Record, keys_of
 from .errors import SelectionError
+from .quantities import seconds_text
 
 Rows = Literal["operations", "intervals", "extents", "none"]
 
@@ -132,6 +133,30 @@ class Counters:
 _REDUCED: Final = {"sum": "sum", "first": "min", "largest": "max"}
 
 
+@dataclass(frozen=True, eq=False)
+class MpiTime:
+    """Time in s in calls of MPI, without those of MPI-IO: the mean over ranks, and the rank with most of it.
+
+    Attributes
+    ----------
+    mean_s, longest_s : float
+    rank : int
+    calls : mapping of str to float
+        The mean over ranks by call.
+    """
+
+    mean_s: float
+    longest_s: float
+    rank: int
+    calls: Mapping[str, float]
+
+    @property
+    def most(self) -> str:
+        """The two calls that take most, in words."""
+        most = sorted(self.calls, key=lambda name: -self.calls[name])[:2]
+        return " and ".join(f"{name} {seconds_text(self.calls[name])}" for name in most if self.calls[name] > 0)
+
+
 @dataclass(frozen=True)
 class CounterTotal(Record):
     """Sums of a module and direction; None where the recorder does not tell."""
@@ -192,6 +217,8 @@ class Recording:
     whole_seconds : bool
         Whether the run's end is known to whole seconds only, rounded up.
     counters : Counters, optional
+    mpi : MpiTime, optional
+        What was summed up of calls of MPI.
     notes : tuple of str
         What else one has to know before trusting a number, a sentence each.
     remedy : str
@@ -217,6 +244,7 @@ class Recording:
     amounts: str = ""
     whole_seconds: bool = False
     counters: Counters | None = None
+    mpi: MpiTime | None = None
     notes: tuple[str, ...] = ()
     remedy: str = ""
     kept_in: str = ""

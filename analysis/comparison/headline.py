@@ -24,6 +24,8 @@ _ONE_TIME: Final = ("small-requests", "flush-dominates")
 """Causes whose time counters hold as one, so that nothing tells which of them it is."""
 _ALIKE: Final = 0.9
 """Of what one of these costs: where another costs as much, both are named."""
+_IN_MPI: Final = 0.1
+"""Share of the run in calls of MPI below which communication is nothing to look at first."""
 _NAMED: Final = 4
 """More ranks than these are not named."""
 
@@ -104,7 +106,16 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
         text += f", {what}" if layer else ""
         text += "; little to gain there" if share < _LITTLE and longest > 0 else ""
         known = replace(known, layer=layer)
-    return replace(known, text=text + threads + _unseen(trace))
+    return replace(known, text=text + threads + _in_mpi(trace, run_s) + _unseen(trace))
+
+
+def _in_mpi(trace: Trace, run_s: float) -> str:
+    """Return which share of the run ranks spend in calls of MPI, in words; nothing where it is little or not known."""
+    mpi = trace.definitions.recording.mpi
+    if mpi is None or mpi.mean_s < _IN_MPI * run_s:
+        return ""
+    mean = f"{seconds_text(mpi.mean_s)} on average{f', most in {mpi.most}' if mpi.most else ''}"
+    return f"; ranks spend {percent_text(mpi.mean_s / run_s)} of it in calls of MPI ({mean})"
 
 
 def _other_threads(trace: Trace) -> str:

@@ -1,15 +1,15 @@
 """All that a log holds, and several logs of one job as one: each a process of a program without MPI."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from ...model.errors import TraceError
-from ...model.recording import Counters, Rows
+from ...model.recording import Counters, MpiTime, Rows
 from ...model.stream.damage import LocationDamage
 from ..rows import check_processes, lost
 from .counters import Ids, read_counters, read_mpi, read_stripes, transfers
@@ -25,8 +25,7 @@ _WEAKEST: Final[tuple[Rows, ...]] = ("intervals", "extents", "operations")
 class Content:
     """A log with its content.
 
-    `ids` are those of the counters' files, `names` those of processes that are no ranks; `mpi_s` is the time in calls
-    of MPI by rank.
+    `ids` are those of the counters' files, `names` those of processes that are no ranks.
     """
 
     log: Log
@@ -36,7 +35,7 @@ class Content:
     stripes: dict[int, dict[str, str]]
     damage: list[LocationDamage]
     names: tuple[str, ...] = ()
-    mpi_s: Mapping[int, float] = field(default_factory=dict)
+    mpi: MpiTime | None = None
 
 
 def read_content(path: Path) -> Content:
@@ -56,11 +55,11 @@ def read_content(path: Path) -> Content:
     faults = [*log.faults, *faults, *traced.faults]
     if "HEATMAP" in log.modules and log.modules["HEATMAP"].partial:
         faults.append("HEATMAP ran full while it was recorded")
-    nodes, mpi_s, without = read_mpi(log)
+    nodes, mpi, without = read_mpi(log)
     traced = replace(traced, hosts={**nodes, **traced.hosts})
     stripes, fault = read_stripes(log)
     damage = [*missing, *map(lost, [*faults, *without, *fault])]
-    return Content(log, traced, counters, ids, stripes, damage, mpi_s=mpi_s)
+    return Content(log, traced, counters, ids, stripes, damage, mpi=mpi)
 
 
 def _summed(log: Log, traced: Traced, counters: Counters, ids: Ids) -> Traced:

@@ -1,5 +1,6 @@
 """Counters of Darshan's modules: sums of files and ranks, first and last times; and the stripes of files on Lustre."""
 
+import re
 from typing import Final
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy.typing as npt
 
 from ...model.arrays import Floats, Ints
 from ...model.quantities import counted
-from ...model.recording import Counters
+from ...model.recording import Counters, MpiTime
 from .layouts import LAYOUTS, Layout
 from .log import Log
 
@@ -146,26 +147,43 @@ _MPI_HEAD: Final = 48
 _MPI_MAGIC: Final = b"IPMPA".ljust(8, b"\0")
 _MPI_RECORD: Final = np.dtype(
     {
-        "names": ["rank", "seconds", "node"],
-        "formats": ["<i8", "<f8", "S128"],
-        "offsets": [8, 5088, 5104],
+        "names": ["rank", "calls", "seconds", "node"],
+        "formats": ["<i8", ("<f8", (74, 3)), "<f8", "S128"],
+        "offsets": [8, 3184, 5088, 5104],
         "itemsize": 5232,
     }
 )
-"""Of a record what is read: the time in all calls of MPI, and the name of the node."""
+"""Of a record what is read: the time in each call of MPI, its shortest and longest time, the time in all, and the name
+of the node."""
+_MPI_CALLS: Final = re.findall(
+    r"\w+",
+    "Send Ssend Rsend Bsend Recv Sendrecv Sendrecv_replace Isend Issend Irsend Ibsend Irecv Probe Iprobe Test Testany "
+    "Testall Testsome Wait Waitany Waitall Waitsome Barrier Ibarrier Bcast Gather Gatherv Scatter Scatterv Scan Exscan "
+    "Allgather Allgatherv Reduce Allreduce Reduce_scatter Alltoall Alltoallv Alltoallw Ibcast Igather Igatherv "
+    "Iscatter Iscatterv Iscan Iexscan Iallgather Iallgatherv Ireduce Iallreduce Ireduce_scatter Ialltoall Ialltoallv "
+    "Ialltoallw Put Get Accumulate Get_accumulate Fetch_and_op Compare_and_swap Win_fence Win_start Win_complete "
+    "Win_post Win_wait Win_test Win_lock Win_unlock Win_unlock_all Win_flush Win_flush_all Win_flush_local "
+    "Win_flush_local_all Win_sync",
+)
 
 
-def read_mpi(log: Log) -> tuple[dict[int, str], dict[int, float], list[str]]:
-    """Return the node of each rank and its time in s in calls of MPI, as AutoPerf's module APMPI tells them."""
+def read_mpi(log: Log) -> tuple[dict[int, str], MpiTime | None, list[str]]:
+    """Return the node of each rank and the time in calls of MPI, as AutoPerf's module APMPI tells them."""
     if "APMPI" not in log.modules:
-        return {}, {}, []
+        return {}, None, []
     data, fault = log.content("APMPI")
     count, rest = divmod(max(len(data) - _MPI_HEAD, 0), _MPI_RECORD.itemsize)
     if log.modules["APMPI"].version != 1 or data[16:24] != _MPI_MAGIC or (rest and not fault):
-        return {}, {}, ["APMPI: its records are not as they are known here; they are left out"]
+        return {}, None, ["APMPI: its records are not as they are known here; they are left out"]
     found = np.frombuffer(data, _MPI_RECORD, count, _MPI_HEAD)
     ranks = found["rank"].tolist()
-    seconds = np.where(np.isfinite(found["seconds"]), np.maximum(found["seconds"], 0), 0).tolist()
+    seconds, calls = (
+        np.where(np.isfinite(one), np.maximum(one, 0), 0.0) for one in (found["seconds"], found["calls"][:, :, 0])
+    )
     nodes = [name.decode("utf-8", "backslashreplace") for name in found["node"].tolist()]
-    faults = [f"APMPI: {fault}"] if fault else []
-    return dict(zip(ranks, nodes, strict=True)), dict(zip(ranks, seconds, strict=True)), faults
+    time = None
+    if seconds.any():
+        most = int(seconds.argmax())
+        by_call = dict(zip((f"MPI_{name}" for name in _MPI_CALLS), calls.mean(axis=0).tolist(), strict=True))
+        time = MpiTime(float(seconds.mean()), float(seconds[most]), ranks[most], by_call)
+    return dict(zip(ranks, nodes, strict=True)), time, [f"APMPI: {fault}"] if fault else []

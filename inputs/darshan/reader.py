@@ -1,7 +1,6 @@
 """A Darshan log as a source."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -9,9 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from ...model.arrays import Links
+from ...model.arrays import Ints, Links
 from ...model.quantities import counted, joined, seconds_text
-from ...model.recording import Counters, Recording
+from ...model.recording import Counters, MpiTime, Recording
 from ..recognition import Recorder
 from ..rows import UNRECORDED, Transfers, pairs_of, ticks_of
 from ..run import HandleTable, RecordedRun
@@ -78,7 +77,7 @@ def open_darshan(path: Path) -> RowSource:
         offset=segments.offset,
     )
     run = RecordedRun(
-        recording=_recording(log, traced, counters, content.mpi_s),
+        recording=_recording(log, traced, counters, content.mpi),
         ranks=ranks,
         process_names=content.names or (*_rank_names(log.job.processes), _ALL_RANKS)[: len(ranks)],
         nodes=tuple(traced.hosts.get(rank, "") for rank in ranks.tolist()) if traced.hosts else (),
@@ -98,10 +97,10 @@ def open_darshan(path: Path) -> RowSource:
     return run.source(log.path, rows, faults, damage=damage, records=len(counters.file))
 
 
-def _files_of_intervals(traced: Traced, counters: Counters, names: list[str]) -> Links:
+def _files_of_intervals(traced: Traced, counters: Counters, names: list[str]) -> Ints:
     """Return the file of each record of intervals: all together, or a standard stream where there are but these."""
     streams = np.array([*(name.startswith(_STREAM) for name in names), False])
-    found = np.full(len(traced.layers) + 1, len(names), np.int32)
+    found = np.full(len(traced.layers) + 1, len(names), np.int64)
     for place, layer in enumerate(traced.layers):
         modules = [module for module, name in enumerate(counters.layers) if name == layer]
         moved = np.maximum(counters.bytes_read, 0) + np.maximum(counters.bytes_written, 0)
@@ -163,7 +162,7 @@ def _watched(log: Log, counters: Counters) -> tuple[str, ...]:
     return tuple(of for module, of in reversed(TRACED.items()) if module in log.modules or of not in unknown)
 
 
-def _recording(log: Log, traced: Traced, counters: Counters, mpi_s: Mapping[int, float]) -> Recording:
+def _recording(log: Log, traced: Traced, counters: Counters, mpi: MpiTime | None) -> Recording:
     some, binned = bool(len(traced.segments)), traced.rows == "intervals"
     return RECORDER.recording(
         format=f"Darshan {log.job.library or 'log'}, log version {log.version}",
@@ -177,21 +176,19 @@ def _recording(log: Log, traced: Traced, counters: Counters, mpi_s: Mapping[int,
         layers=_watched(log, counters) if traced.rows == "operations" else ("MPI-IO", "POSIX", "ISOC"),
         whole_seconds=log.job.whole_seconds,
         counters=counters if len(counters.file) else None,
-        notes=(*_notes(log, traced), *_mpi_note(mpi_s)),
+        mpi=mpi,
+        notes=(*_notes(log, traced), *_mpi_note(mpi)),
         remedy="give DXT more memory (DARSHAN_MODMEM, in MiB), which kept only a part of them"
         if traced.left_out
         else "record with DXT (DXT_ENABLE_IO_TRACE=1) for single operations",
     )
 
 
-def _mpi_note(mpi_s: Mapping[int, float]) -> list[str]:
-    if not any(mpi_s.values()):
+def _mpi_note(mpi: MpiTime | None) -> list[str]:
+    if mpi is None:
         return []
-    most = max(mpi_s, key=lambda rank: mpi_s[rank])
-    mean = sum(mpi_s.values()) / len(mpi_s)
-    return [
-        f"ranks spend {seconds_text(mean)} in calls of MPI on average, rank {most} most, {seconds_text(mpi_s[most])}"
-    ]
+    mean = f"{seconds_text(mpi.mean_s)} in calls of MPI on average{f' ({mpi.most})' if mpi.most else ''}"
+    return [f"ranks spend {mean}, rank {mpi.rank} most, {seconds_text(mpi.longest_s)}"]
 
 
 def _notes(log: Log, traced: Traced) -> list[str]:

@@ -339,7 +339,9 @@ def test_every_segment_is_an_operation_of_its_rank_file_and_mode(darshan_log, ro
 @pytest.mark.parametrize("version", [1, 2])
 def test_apmpi_tells_nodes_and_the_time_in_mpi(darshan_log, version):
     def record(rank, seconds, node):
-        return struct.pack("<Qq5072xdd128s", 9, rank, seconds, 0.0, node)
+        waited = seconds * 0.75
+        calls = bytes(24 * 20) + struct.pack("<d", waited) + bytes(1288)
+        return struct.pack("<Qq3168x1776s128xdd128s", 9, rank, calls, seconds, 0.0, node)
 
     head = struct.pack("<Qq8s24x", 9, 0, b"IPMPA")
     parts = [head, record(0, 2.0, b"n7"), record(1, 4.0, b"n8")]
@@ -350,7 +352,9 @@ def test_apmpi_tells_nodes_and_the_time_in_mpi(darshan_log, version):
     )
     notes = " ".join(trace.definitions.recording.notes)
     if version == 1:
-        assert "ranks spend 3 s in calls of MPI on average, rank 1 most, 4 s" in notes
+        assert "ranks spend 3 s in calls of MPI on average (MPI_Waitall 2.25 s), rank 1 most, 4 s" in notes
+        told = iostrata.compare_layers(trace, periods=False).headline.text
+        assert "; ranks spend 30 % of it in calls of MPI (3 s on average, most in MPI_Waitall 2.25 s)" in told
         assert trace.breakdown("node").key == ("n7", "n8")
         assert not trace.damage.damaged
     else:
