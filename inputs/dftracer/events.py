@@ -79,7 +79,7 @@ class Joined:
         texts = {
             "function": own[part.columns["name"]],
             "category": own[part.columns["cat"]],
-            "file": own[_resolved(part, "fname", "fhash", "FH")],
+            "file": self._files(part, own),
             "layer": np.where(layer == _NO_LAYER, -1, layer.astype(np.int32)),
             "process": process,
         }
@@ -97,6 +97,15 @@ class Joined:
             self.damage.append(lost("lines that cannot be read", part.unreadable))
         if part.fault:
             self.damage.append(lost(part.fault))
+
+    def _files(self, part: Lines, own: Links) -> Links:
+        """Return the file of each line; where no line tells the name of a hash, the file is called by that."""
+        of_name, hashed = _resolved(part, "fname", "fhash", "FH"), part.columns["fhash"]
+        found, unnamed = own[of_name], (of_name < 0) & (hashed >= 0)
+        for one in np.unique(hashed[unnamed]).tolist():
+            name = f"file of hash {part.names[one]}, whose name the trace does not tell"
+            found[unnamed & (hashed == one)] = self.names.setdefault(name, len(self.names))
+        return found
 
     def _processes(self, names: list[str], part: Lines, host: Links) -> Links:
         """Return the process of each line; where a line does not name its node, that of the file's others."""
@@ -127,5 +136,10 @@ def _resolved(part: Lines, name: str, hashed: str, kind: str) -> Links:
     defined = _defined(part, kind)[::-1]
     by_hash = np.full(len(part.names) + 1, -1, np.int32)
     by_hash[part.columns["arg_value"][defined]] = part.columns["arg_name"][defined]
+    # DataCrumbs has another form of the line, whatever its name, and for files only.
+    value, of_hash = part.columns["arg_value"], part.columns["arg_hash"]
+    if kind == "FH":
+        defined = np.flatnonzero((part.columns["ph"] == METADATA) & (value >= 0) & (of_hash >= 0))[::-1]
+        by_hash[of_hash[defined]] = value[defined]
     given = part.columns[name]
     return np.where(given >= 0, given, by_hash[part.columns[hashed]]).astype(np.int32)

@@ -4,7 +4,7 @@ from typing import Final
 
 NUMBERS: Final = ("pid", "tid", "ts", "dur", "ph", "fd", "ret", "offset", "count", "size", "flags")
 """Columns of numbers; `ph` is the code of its one letter."""
-TEXTS: Final = ("name", "cat", "fname", "fhash", "hostname", "hhash", "arg_name", "arg_value")
+TEXTS: Final = ("name", "cat", "fname", "fhash", "hostname", "hhash", "arg_name", "arg_value", "arg_hash")
 UNKNOWN: Final = -(2**62)
 """A number that is not there."""
 NO_AMOUNT: Final = UNKNOWN + 1

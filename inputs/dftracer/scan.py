@@ -30,6 +30,7 @@ _INNER: Final = {
     **{name: name for name in ("fd", "ret", "offset", "count", "size", "flags", "fname", "fhash", "hostname", "hhash")},
     "name": "arg_name",
     "value": "arg_value",
+    "hash": "arg_hash",
     "path": "fname",
     "nmemb": "count",
 }

@@ -12,6 +12,7 @@ import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from iostrata.analysis.comparison.headline import headline_of
 from iostrata.cli import main
 from iostrata.inputs.darshan.log import read_log
 from iostrata.layers.selection.source import NoTimesError, open_source
@@ -353,7 +354,7 @@ def test_apmpi_tells_nodes_and_the_time_in_mpi(darshan_log, version):
     notes = " ".join(trace.definitions.recording.notes)
     if version == 1:
         assert "ranks spend 3 s in calls of MPI on average (MPI_Waitall 2.25 s), rank 1 most, 4 s" in notes
-        told = iostrata.compare_layers(trace, periods=False).headline.text
+        told = headline_of(trace, ()).text
         assert "; ranks spend 30 % of it in calls of MPI (3 s on average, most in MPI_Waitall 2.25 s)" in told
         assert trace.breakdown("node").key == ("n7", "n8")
         assert not trace.damage.damaged

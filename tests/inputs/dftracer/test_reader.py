@@ -66,7 +66,12 @@ def test_system_calls_of_datacrumbs_are_posix_with_what_they_returned(tmp_path):
     ]
     path = tmp_path / "trace.pfw"
     path.write_text("[\n" + "".join(json.dumps(one) + "\n" for one in lines) + "]")
-    layer = iostrata.open_trace(path, files="all").layers["POSIX"]
+    assert iostrata.open_trace(path).breakdown("file").key == ("file of hash 12, whose name the trace does not tell",)
+    named = {"id": 9, "name": "any", "cat": "any", "ph": "M", "args": {"hash": 12, "value": "/scratch/x"}}
+    path.write_text(path.read_text().replace("]", json.dumps(named) + "\n]"))
+    trace = iostrata.open_trace(path)
+    assert trace.breakdown("file").key == ("/scratch/x",)
+    layer = trace.layers["POSIX"]
     read, write = layer.statistics("read"), layer.statistics("write")
     assert (read.operations, read.bytes, read.undefined_bytes_operations) == (2, 100, 0)
     # One that failed, which is a number beyond all sizes there, moved nothing.
