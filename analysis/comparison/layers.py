@@ -11,6 +11,7 @@ from ...layers.flow.balance import HiddenTraffic, LayerBalance, TimeSplit
 from ...layers.flow.flow import Flow
 from ...layers.selection.directions import DIRECTIONS, Direction
 from ...layers.trace import Trace
+from ...model.codes import BLOCK_IO
 from ...model.document import Document, Record, plain
 from ...model.errors import import_library
 from ..detect import detect_period
@@ -190,8 +191,9 @@ def compare_layers(
 
     Notes
     -----
-    Where bytes by intervals are known and no single operations, layers stand side by side: what each moved in
-    all, and both periods. Then there are no flows, as nobody knows what served what; findings are those of counters.
+    Where bytes by intervals are known and no single operations, and above block devices, layers stand side by side:
+    what each moved in all, and both periods. Then there are no flows, as nobody knows what served what; findings of
+    intervals are those of counters.
     """
     wanted = frozenset(trace.layers[name].name for name in layers)
 
@@ -200,7 +202,9 @@ def compare_layers(
 
     single = not trace.definitions.recording.reason("operations")
     flows = tuple(filter(is_wanted, trace.relations.flows_of(directions))) if single else ()
-    sides = () if single else tuple(filter(is_wanted, side_by_side(trace, directions)))
+    # No handle leads to a block device.
+    beside = () if flows else side_by_side(trace, directions)
+    sides = tuple(one for one in beside if is_wanted(one) and (not single or one.lower == BLOCK_IO))
     compared: Mapping[int, PeriodComparison] = {}
     if periods:
         loops = loops_of(trace, method) if by_loops else None

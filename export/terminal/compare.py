@@ -46,7 +46,7 @@ def print_comparison(comparison: Comparison, console: Console, brief: bool = Fal
     With `brief` only the first two, which a terminal of 24 lines holds.
     """
     print_heading(comparison.trace, console)
-    if comparison.trace.definitions.recording.reason("operations"):
+    if comparison.sides or comparison.trace.definitions.recording.reason("operations"):
         _print_sides(comparison, console, brief)
         print_damage(comparison.trace.damage, console)
         return
@@ -104,10 +104,8 @@ def _print_sides(comparison: Comparison, console: Console, brief: bool) -> None:
     for line in found or [Text(no_findings(recording))]:
         console.print(line, no_wrap=True, overflow="ignore", crop=False)
     sides = "layers stand side by side, with all that each moved; what" if comparison.sides else "what"
-    text = (
-        f"{recording.recorder} recorded no single operations: {sides} of one layer served which other is not known; "
-        f"{recording.remedy or ''}"
-    )
+    why = "recorded no single operations" if recording.reason("operations") else "records no block device by file"
+    text = f"{recording.recorder} {why}: {sides} of one layer served which other is not known; {recording.remedy or ''}"
     print_paragraph(text.rstrip("; "), console, "dim", indent=0)
 
 

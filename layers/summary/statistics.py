@@ -87,12 +87,11 @@ class ChosenSums:
 
     @property
     def ranks(self) -> int | None:
-        """How many processes took part; None where all ranks together are one of them."""
+        """How many processes took part; None where all ranks together, or a block device, are one of them."""
         definitions = self.sums.scope.definitions
         active: Mask = np.asarray(self.sums.sums.processes[self.categories].any(axis=0))
         # The first column is of no process.
-        unknown = definitions.recording.rows != "operations" and (definitions.groups.rank[active[1:]] < 0).any()
-        return None if unknown else int(active.sum())
+        return None if (definitions.groups.rank[active[1:]] < 0).any() else int(active.sum())
 
     def seconds(self, ticks: float) -> float:
         """Return a number of ticks in s."""

@@ -1,5 +1,7 @@
 """Archives as lo2s makes them: calls of a thread, and the requests to a block device in a process of its own."""
 
+import json
+
 import iostrata
 import otf2
 import pytest
@@ -64,3 +66,15 @@ def test_nothing_is_wrong_with_it(folder, capsys):
     shown = capsys.readouterr().out
     assert "1 rank, 1 node" in shown
     assert "[]" not in shown
+
+
+def test_a_device_stands_beside_posix(folder, capsys):
+    assert main(["compare", str(folder), "--json"]) == 0
+    (pair,) = json.loads(capsys.readouterr().out)["pairs"]
+    assert (pair["upper"], pair["lower"], pair["upper_bytes"], pair["lower_layer_bytes"]) == (
+        "POSIX", "block_io", 10 * MIB, 10 * MIB,
+    )  # fmt: skip
+    assert (pair["writers_upper"], pair["lower_layer_writers"], pair["amplification"]) == (1, None, None)
+    assert pair["verdict"] == "same"
+    assert main(["compare", str(folder)]) == 0
+    assert "POSIX | block_io write" in capsys.readouterr().out
