@@ -13,6 +13,7 @@ TRACE: Final = {
     "window_s": tuple[float, float],
     **keys_of(str, "files engine recorder"),
     "not_recorded": list[str],
+    "processes?": Annotated[bool, "True where ranks are numbers of processes that are not known to be ranks of MPI."],
     "signals": Literal["exact", "binned"],
     "resolution_s?": float,
 }
@@ -41,6 +42,7 @@ def document(trace: Trace, **parts: object) -> Annotated[Document, OF_TRACE]:
             "engine": trace.stream.engine,
             "recorder": trace.definitions.recording.recorder,
             "not_recorded": list(trace.definitions.recording.missing),
+            **({"processes": True} if trace.definitions.recording.processes else {}),
             "signals": "exact" if trace.resolution is None else "binned",
             **({} if trace.resolution is None else {"resolution_s": trace.resolution}),
         },

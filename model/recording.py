@@ -176,6 +176,7 @@ def _sum(values: npt.NDArray[np.int64]) -> int | None:
     return int(known.sum()) if len(known) else None
 
 
+_RANK: Final = re.compile(r"(?<![^\s(\[])rank(s?)(?![^\s,.;:)\]])")
 _KEYS: Final = {
     **keys_of(str, "recorder format kept_in?"),
     "rows": Rows,
@@ -206,6 +207,8 @@ class Recording:
         opened, closed and so on, where in the file an operation was, and which operations are collective.
     flushes : bool
         Whether flushes are among the operations.
+    processes : bool
+        Whether its processes are not known to be ranks of MPI; `told` then calls them processes.
     layers : tuple of str or None
         Layers whose operations it would have recorded had there been any; None where these are the layers that the
         definitions name, and empty where nobody knows.
@@ -239,6 +242,7 @@ class Recording:
     offsets: bool = True
     collective: bool = True
     flushes: bool = True
+    processes: bool = False
     layers: tuple[str, ...] | None = None
     called: tuple[str, ...] = ()
     amounts: str = ""
@@ -256,6 +260,16 @@ class Recording:
             for one in (() if self.counters is None else self.counters.totals())
             if (not layers or one.layer in layers) and ("total" in directions or one.direction in directions)
         ]
+
+    def told(self, text: str) -> str:
+        """Return a text that calls processes ranks; where they are none of MPI as far as anybody knows, processes.
+
+        >>> Recording(processes=True).told("2 ranks, rank 1 most of all on /data/rank 1/slow-ranks.h5")
+        '2 processes, process 1 most of all on /data/rank 1/slow-ranks.h5'
+        """
+        if not self.processes:
+            return text
+        return _RANK.sub(lambda found: "processes" if found[1] else "process", text)
 
     @property
     def missing(self) -> tuple[str, ...]:

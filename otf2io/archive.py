@@ -95,6 +95,7 @@ def open_archive(path: str | os.PathLike[str], every_call: bool = False) -> Arch
         facts={"otf2_version": version, "trace_format": anchor.trace_format},
     )
     definitions, text, functions = read_definitions(anchor, every_call)
+    recording = replace(recording, processes=definitions.recording.processes)
     kept = None
     try:
         if text:

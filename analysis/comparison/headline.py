@@ -106,7 +106,8 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
         text += f", {what}" if layer else ""
         text += "; little to gain there" if share < _LITTLE and longest > 0 else ""
         known = replace(known, layer=layer)
-    return replace(known, text=text + threads + _in_mpi(trace, run_s) + _unseen(trace))
+    text += threads + _in_mpi(trace, run_s) + _unseen(trace)
+    return replace(known, text=trace.definitions.recording.told(text))
 
 
 def _in_mpi(trace: Trace, run_s: float) -> str:

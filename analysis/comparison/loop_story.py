@@ -143,5 +143,5 @@ def _segment(found: Loops, group: Sequence[Loop], folder: str) -> Segment:
         bytes=moved,
         bytes_per_phase=moved / count,
         ranks=len(ranks) or None,
-        text=f"{what}; {who}",
+        text=found.trace.definitions.recording.told(f"{what}; {who}"),
     )

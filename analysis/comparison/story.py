@@ -498,7 +498,7 @@ def _text(one: Segment, trace: Trace) -> str:
         return f"{text}{meanwhile}" if one.metadata_events else text
     who = " → ".join(one.layers)
     if one.ranks is not None:
-        who = f"{counted(one.ranks, 'rank')}, {who}"
+        who = f"{trace.definitions.recording.told(counted(one.ranks, 'rank'))}, {who}"
     if one.period is not None:
         name = {"log": "a log, written"}.get(one.kind, one.kind)
         often = f"every {seconds_text(one.period)}"

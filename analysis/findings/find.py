@@ -226,11 +226,12 @@ def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match, shown: Colle
     deed = str(match.evidence.get("direction", "flush" if "flushes" in match.evidence else ""))
     called = {} if isinstance(facts, CountedFacts) else facts.called(match.layer, deed)
     evidence = {**match.evidence, **called, **where}
+    told = facts.trace.definitions.recording.told
     return Finding(
         rule.id,
         "info" if match.minor or rule.may_be_meant else severity_of(share),
         match.layer,
-        match.text + _names(match.text, evidence),
+        told(match.text) + told(_names(match.text, evidence)),
         cost,
         share,
         evidence,

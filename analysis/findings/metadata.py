@@ -94,7 +94,7 @@ def _metadata_time_counted(
             continue
         reported = took
         calls = {name: group.sum(*names) for name, names in _COUNTED_CALLS.items()}
-        told = ", ".join(f"{count:,} {name}" for name, count in calls.items() if count)
+        told = ", ".join(counted(count, name[:-1], name) for name, count in calls.items() if count)
         yield counters.match(
             group,
             f"{group.layer} spends {seconds_text(took)} in calls that move no data ({told}), beside "
@@ -187,7 +187,7 @@ def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took:
     rank = "".join(f"; longest on rank {number}" for number in busiest.values())
     first, last = where["time_range_s"]
     longest = _longest_kinds(calls, layer)
-    told = ", ".join(f"{seconds_text(one)} in {often:,} {name}" for one, often, name in longest)
+    told = ", ".join(f"{seconds_text(one)} in {counted(often, name[:-1], name)}" for one, often, name in longest)
     return Match(
         layer,
         f"{layer} spends {told}, beside {seconds_text(transfer_s)} in {counted(transfers, 'transfer')}{rank}, from "

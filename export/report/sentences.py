@@ -138,7 +138,7 @@ def _on(entry: Document, ranks: str, pairs: list[Document]) -> str:
 def _volume(entries: list[Document], trace: Document, comparison: Document | None) -> str:
     """Return how much the program moved through which layers, and what the lowest layer made of it."""
     direction, other = sorted(("write", "read"), key=lambda way: -_own(entries, way))
-    ranks = counted(trace["ranks"], "rank")
+    ranks = counted(trace["ranks"], *(("process", "processes") if trace.get("processes") else ("rank",)))
     layers = [entry for entry in entries if entry["direction"] == direction]
     pairs = [] if comparison is None else comparison.get("pairs", [])
     if len(layers) > 1 and any(entry["own_bytes"] is None for entry in layers):

@@ -245,7 +245,7 @@ def _facts(trace: Trace, whole: Document) -> list[Mapping[str, str]]:
             seconds_text(told["duration_s"]) if clocked else "",
             f"{told['duration_s']:.9g} s, by the trace’s clock.",
         ),
-        ("Ranks", count_text(told["ranks"]), "Processes of the run."),
+        ("Processes" if told.get("processes") else "Ranks", count_text(told["ranks"]), "Processes of the run."),
         ("Nodes", "" if "nodes" in told["not_recorded"] else count_text(told["nodes"]), "Nodes that have processes."),
         ("Locations", count_text(told["locations"]), "Threads that the trace knows."),
         ("I/O events", count_text(told["io_events"]), f"Of {counted(told['events'], 'event')} read those about I/O."),

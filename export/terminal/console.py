@@ -166,7 +166,7 @@ def print_heading(trace: Trace, console: Console) -> None:
     console.print(Text(printable(str(trace.path)), style="bold", overflow="fold"))
     # Of a long run nobody would see the difference.
     most = "at most " if trace.definitions.recording.whole_seconds and trace.duration < _LONG else ""
-    facts = [most + seconds_text(trace.duration), counted(trace.ranks, "rank")]
+    facts = [most + seconds_text(trace.duration), trace.definitions.recording.told(counted(trace.ranks, "rank"))]
     if trace.definitions.recording.knows("nodes"):
         facts.append(counted(trace.definitions.node_count, "node"))
     recording = trace.definitions.recording

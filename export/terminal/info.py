@@ -56,7 +56,7 @@ def _facts(summary: TraceSummary) -> list[tuple[str, str]]:
         ("duration", seconds_text(clock.duration) + clock_text),
         (
             "processes",
-            f"{counted(summary.ranks, 'rank')} with {counted(summary.locations, 'location')}"
+            recording.told(f"{counted(summary.ranks, 'rank')} with {counted(summary.locations, 'location')}")
             + (f" on {counted(summary.nodes, 'node')}" if recording.knows("nodes") else ""),
         ),
         *_system_tree(summary),
@@ -86,7 +86,7 @@ def _system_tree(summary: TraceSummary) -> list[tuple[str, str]]:
         while (above := int(nodes.parent[path[-1]])) >= 0 and len(path) < _DEEPEST_TREE:
             path.append(above)
         names = " / ".join(printable(f"{nodes.class_name[one]} {nodes.name[one]}".strip()) for one in reversed(path))
-        facts.append(("system tree", f"{names}: {counted(ranks[row], 'rank')}"))
+        facts.append(("system tree", f"{names}: {summary.definitions.recording.told(counted(ranks[row], 'rank'))}"))
     if len(used) > _NODES_SHOWN:
         facts.append(("system tree", f"and {counted(len(used) - _NODES_SHOWN, 'further node')}; --json has them all"))
     return facts

@@ -106,7 +106,10 @@ def print_counted(source: Source, layers: Collection[str], directions: Sequence[
     tally = Tally.of(source)
     definitions = source.definitions
     console.print(Text(printable(str(source.path)), style="bold", overflow="fold"))
-    facts = [seconds_text(definitions.clock.duration), counted(definitions.process_count, "rank")]
+    facts = [
+        seconds_text(definitions.clock.duration),
+        definitions.recording.told(counted(definitions.process_count, "rank")),
+    ]
     console.print(Text(", ".join(facts)))
     print_recording(definitions.recording, console)
     print_counters(definitions.recording, console, layers, directions)

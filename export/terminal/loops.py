@@ -122,7 +122,8 @@ def _line(found: Loops, group: Sequence[Loop], folder: str) -> Text:
     ranks = sorted({rank for one in group for rank in one.ranks})
     when = range_text(min(one.begin_s for one in group), max(one.end_s for one in group))
     where = ", ".join(filter(None, (ranks_text(ranks, found.trace.ranks), when)))
-    return Text.assemble((alike_text(group, found.loops, folder), "bold"), f"  {where}")
+    told = found.trace.definitions.recording.told
+    return Text.assemble((told(alike_text(group, found.loops, folder)), "bold"), told(f"  {where}"))
 
 
 def _numbers(loop: Loop) -> str:

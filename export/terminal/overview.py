@@ -141,7 +141,8 @@ def _columns(overview: Overview) -> dict[str, Metric]:
     """Return the numbers that are shown by their titles: by times of operations, else by those of the slowest rank."""
     counted = any(row.statistics.slowest_s is not None for row in overview.rows)
     names = ("bytes", "slowest_s", "slowest_bandwidth") if counted else ("bytes", "busy_s", "bandwidth")
-    titles = ("bytes", "slowest rank", "bandwidth") if counted else ("bytes", "busy", "bandwidth")
+    slowest = overview.trace.definitions.recording.told("slowest rank")
+    titles = ("bytes", slowest, "bandwidth") if counted else ("bytes", "busy", "bandwidth")
     known = {one.name: one for one in metrics_of(LayerStatistics)}
     return {title: known[name] for title, name in zip(titles, names, strict=True)}
 

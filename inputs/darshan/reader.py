@@ -169,6 +169,7 @@ def _recording(log: Log, traced: Traced, counters: Counters, mpi: MpiTime | None
         facts={"darshan_version": log.job.library, "log_version": log.version, "command": log.job.command},
         rows=traced.rows if some else "none",
         handles="absent" if binned or not some else "inferred",
+        processes=log.job.processes <= log.job.programs,
         ranks=binned or not _shares_ranks(traced),
         nodes=bool(traced.hosts),
         threads=traced.threads,

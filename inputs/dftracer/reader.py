@@ -287,11 +287,12 @@ def _recording(
 ) -> Recording:
     notes = ["Handles are inferred: one for each process, layer and file", "times are whole microseconds"]
     if not ranks:
-        notes.append("ranks are not recorded: processes are numbered in their order")
+        notes.append("no ranks are recorded: processes are numbered in their order")
     return recorder.recording(
         format=f"{recorder.name}, trace events in JSON",
         handles="inferred",
         nodes=any(host for host, _ in joined.processes),
+        processes=recorder is not RECORDER or not ranks,
         layers=layers,
         called=layers[: -len(_LAYERS)],
         notes=(*notes, *overlap),

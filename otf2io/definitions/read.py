@@ -21,6 +21,7 @@ from ...model.definitions import (
     SystemTree,
 )
 from ...model.errors import TraceError
+from ...model.recording import Recording
 from ...model.stream.calls import Regions
 from ..calls.functions import CalledFunctions, called_functions
 from ..files.anchor import Anchor
@@ -109,6 +110,8 @@ def read_definitions(anchor: Anchor, every_call: bool = False) -> tuple[Definiti
             for identity, name, group, parent, _flags in _Table(records["Comm"], texts)
         ),
         attributes={identity: texts[name] for identity, name, *_ in _Table(records["Attribute"], texts)},
+        # lo2s, which records block devices, knows processes of the system only.
+        recording=Recording(processes=bool(device.any())),
     )
     functions = called_functions(
         ((one[0], texts[one[1]] or texts[one[2]], one[4]) for one in _Table(records["Region"], texts)),

@@ -64,7 +64,7 @@ def test_nothing_is_wrong_with_it(folder, capsys):
     assert find(iostrata.open_trace(folder)) == ()
     assert main([str(folder)]) == 0
     shown = capsys.readouterr().out
-    assert "1 rank, 1 node" in shown
+    assert "1 process, 1 node" in shown
     assert "[]" not in shown
 
 

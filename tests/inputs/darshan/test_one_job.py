@@ -1,6 +1,7 @@
 """Logs of one job: the processes of a program without MPI, each with a log of its own."""
 
 import importlib.util
+import json
 import os
 from pathlib import Path
 
@@ -43,6 +44,17 @@ def test_each_log_is_a_process_on_one_clock(job_folder):
     assert signal.volume_until([10, 20, 30]).tolist() == [2000, 6000, 12_000]
     assert trace.definitions.groups.name == tuple(f"prog_id1-{one}" for one in range(3))
     assert "3 logs of job 1: each is a process" in trace.definitions.recording.notes[0]
+
+
+def test_processes_are_called_processes(job_folder, capsys):
+    folder = str(job_folder())
+    for command in ([], ["info"], ["layers"], ["compare"]):
+        assert main([*command, folder]) == 0
+        shown = capsys.readouterr().out
+        assert "3 processes" in shown
+        assert "3 ranks" not in shown
+    assert main(["layers", folder, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["trace"]["processes"] is True
 
 
 def test_a_log_that_is_cut_is_damage_and_the_others_are_read(job_folder):
