@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from ..analysis.phases.bursts import FEWEST_BURSTS
+from ..model.arrays import Floats, Rows
 from ..model.errors import SelectionError
 from ..model.quantities import bytes_text, counted, percent_text, seconds_text
 from .activity import Activity
@@ -41,6 +42,8 @@ class Alarms:
         """Phases before the one that is expected, its latest start, and the period."""
         self._held = (0.0, 0.0, -1.0)
         """For how long the regime held that held longest, the period that it was first told with, and its start."""
+        self._compared: tuple[Activity, bool, tuple[float, str] | None] | None = None
+        """Bursts, whether the last is over, and what their bandwidth tells: the same until something moves."""
 
     def of(self, answer: Answer, bursts: Activity, over: bool) -> tuple[Alarm, ...]:
         """Return what is not as it was.
@@ -55,13 +58,19 @@ class Alarms:
         found = {
             "overdue": self._overdue(answer),
             "slipped": self._slipped(answer),
-            "slow": _slow(bursts if over else bursts.take(np.arange(len(bursts) - 1))),
+            "slow": self._slowed(bursts, over),
         }
         return tuple(
             Alarm(kind, one[0], self._limits[kind], one[1])
             for kind, one in found.items()
             if one is not None and one[0] > self._limits[kind]
         )
+
+    def _slowed(self, bursts: Activity, over: bool) -> tuple[float, str] | None:
+        if self._compared is None or self._compared[0] is not bursts or self._compared[1] != over:
+            ended = bursts if over else bursts.take(np.arange(len(bursts) - 1))
+            self._compared = bursts, over, _slow(ended)
+        return self._compared[2]
 
     def _overdue(self, answer: Answer) -> tuple[float, str] | None:
         known = self._expected
@@ -93,15 +102,20 @@ class Alarms:
         return abs(change), f"{now} {'longer' if change > 0 else 'shorter'} than the {seconds_text(usual)} before."
 
 
+def _middle(values: Floats | Rows) -> float:
+    """Return the upper median of at least one value: NumPy's takes longer than all else about bandwidth."""
+    return float(np.sort(values)[values.size // 2])
+
+
 def _slow(bursts: Activity) -> tuple[float, str] | None:
     """Compare the bandwidth of the latest phases with that of those before, of such as moved about as much."""
     length = bursts.end - bursts.start
-    usual = float(np.median(bursts.volume)) if len(bursts) else 0.0
+    usual = _middle(bursts.volume) if len(bursts) else 0.0
     alike = (length > 0) & (bursts.volume >= usual / 2) & (bursts.volume <= 2 * usual)
     rates = bursts.volume[alike] / length[alike]
     if len(rates) < FEWEST_BURSTS + _IN_A_ROW or not alike[-_IN_A_ROW:].all():
         return None
-    before, latest = float(np.median(rates[:-_IN_A_ROW])), float(rates[-_IN_A_ROW:].max())
+    before, latest = _middle(rates[:-_IN_A_ROW]), float(rates[-_IN_A_ROW:].max())
     missing = 1 - latest / before
     phases = f"The latest {counted(_IN_A_ROW, 'phase')} moved at most {bytes_text(latest)}/s"
     return missing, f"{phases}, {percent_text(missing)} less than the {bytes_text(before)}/s before."

@@ -8,8 +8,9 @@ from ..model.errors import SelectionError, TraceError
 from ..model.quantities import counted
 from .alarms import LIMITS
 from .answer import Answer
+from .budget import SHARE, Credit
 from .records.intake import Intake, Key, Spans
-from .watcher import SHARE, Credit, Watcher
+from .watcher import Watcher
 
 if TYPE_CHECKING:
     from ..analysis.known_signature import KnownSignature
@@ -96,8 +97,7 @@ class LiveJob:
 
     def answers(self, begin: float, now: float, last: bool = False, ended: bool = False) -> list[Answer]:
         """Say what holds in each layer and direction; see `Watcher.answer`."""
-        for credit in (self._looks, self._answers):
-            credit.grant(now)
+        self._answers.grant(now, self._looks.grant(now))
         moving = [watcher for watcher in self._watchers.values() if watcher.signal.bytes]
         found = {one: one.answer(begin, now, last, ended) for one in sorted(moving, key=lambda one: one.turn)}
         return [found[one] for one in moving]

@@ -1,6 +1,7 @@
 """What a signal shows of the present: the regime that holds, as the method `auto` finds it, and its phases."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from ..analysis.phases.reasons import reason
 from ..analysis.phases.stretches import MOST_SPANS, PulseTrain
 from ..model.arrays import Floats
 from ..signals.construction import StepSignal
-from .activity import Activity
+from .activity import LEAST_INNER, Activity
 
 FALSE_ALARM_RATE = 0.01
 QUIET_SHARE = 0.1
@@ -27,7 +28,9 @@ LEAST_OFF, OFF, MOST_OFF = 0.02, 3.0, 0.25
 LONGER = 1.5
 """Times the longest burst of a regime that a burst lasts at most, or there is background in which none stands out."""
 SMALL = 0.25
-"""Share of the usual volume of a phase below which a burst is none."""
+"""Share of the usual volume of a regime's phases below which a burst is none of them."""
+LEAST = 0.5
+"""Share of the smallest of the latest phases from which on a burst is a phase."""
 SPARSE = 3
 """Bursts in a row between which others are missing, from which on they are of another regime."""
 LATEST_REGIME = "the latest regime"
@@ -49,13 +52,16 @@ class Outlook:
         Of the latest regime; None, None and 0 without.
     regime_start : float or None
         In s.
-    train : PulseTrain or None
-        Phases of the latest regime; None where there is no regime, or a spectral line only.
+    trains : tuple of PulseTrain
+        Phases of the latest regime, or of each of several periods at the same time, the main one first; none of a
+        spectral line.
+    leads : tuple of float
+        Of each train the time in s by which phases begin before what stands out of them.
     reason : str
     quiet : float
-        Time in s without I/O after which a phase is over.
-    lead : float
-        Time in s by which phases begin before what stands out of them.
+        Time in s without I/O after which a phase is over; 0 where no pauses part phases.
+    clear : bool
+        Whether it is surely longer than those within phases.
     since : int
         Bursts after the last one of the regime, as large as those of it.
     fitted : int
@@ -70,49 +76,111 @@ class Outlook:
     period_interval: tuple[float, float] | None = None
     confidence: float = 0.0
     regime_start: float | None = None
-    train: PulseTrain | None = None
+    trains: tuple[PulseTrain, ...] = ()
+    leads: tuple[float, ...] = ()
     reason: str = ""
     quiet: float = 0.0
-    lead: float = 0.0
+    clear: bool = False
     since: int = 0
     fitted: int = 0
     blurred: bool = False
 
-    def continued(self, latest: Activity) -> "Outlook":
+    @property
+    def train(self) -> PulseTrain | None:
+        """The main train."""
+        return self.trains[0] if self.trains else None
+
+    @property
+    def holds(self) -> bool:
+        """Whether all that came is where the regime has it."""
+        return bool(self.trains) and self.clear and not self.since and not self.blurred
+
+    @cached_property
+    def _longer(self) -> dict[tuple[float, ...], "Outlook"]:
+        """What holds with bursts of the last starts that were asked for: while one grows, it stays the same."""
+        return {(): self}
+
+    @cached_property
+    def _limits(self) -> tuple[float, float, list[float]]:
+        """How long in s a burst lasts at most, the bytes of the smallest, and how far it is off each train at most."""
+        longest = max(float((one.bursts.end - one.bursts.start).max()) for one in self.trains)
+        smallest = SMALL * min(float(np.median(one.bursts.volume)) for one in self.trains)
+        within = [min(max(LEAST_OFF, OFF * one.jitter), MOST_OFF) for one in self.trains]
+        return LONGER * (longest + 2 * max(self.leads)) + 2 * self.quiet, smallest, within
+
+    def counted(self, bursts: Activity) -> int:
+        """Return how many phases there are when more has come, all bursts up to now, parted by pauses of `quiet`."""
+        later = bursts.start > float(self.latest.end[-1])
+        return self.phases + int((later & (bursts.volume >= LEAST * self.latest.volume.min())).sum())
+
+    def continued(self, bursts: Activity) -> "Outlook":
         """Return what holds when more has come, all bursts up to now: with those that are where the regime has them."""
-        train = self.train
-        if train is None or self.since:
+        if not self.trains or self.since:
             return self
-        usual = np.median(train.bursts.volume)
-        longest = float((train.bursts.end - train.bursts.start).max()) + 2 * self.lead
-        if float(latest.end[-1] - latest.start[-1]) > LONGER * longest + 2 * self.quiet:
+        longest, smallest, within = self._limits
+        if float(bursts.end[-1] - bursts.start[-1]) > longest:
             return replace(self, blurred=True)
-        last = float(train.bursts.start[-1])
-        within = min(max(LEAST_OFF, OFF * train.jitter), MOST_OFF)
-        more: list[tuple[float, float, float, float]] = []
-        later = latest.take(latest.start > max(last + 0.5 * train.period, float(train.bursts.end[-1])))
-        for row, (start, end, volume) in enumerate(zip(*(later.start, later.end, later.volume), strict=True)):
-            small = volume < SMALL * usual
-            if small and row < len(later) - 1:
-                continue
-            start += self.lead
-            turns = (start - last) / train.period
-            span = max(round(turns), 1)
-            if abs(turns - span) > within or span > MOST_SPANS:
-                if small:
-                    # No phase, or one that has just begun.
-                    continue
-                return replace(self, since=1)
-            more.append((start, end, volume, span))
-            last = start
-        if not more:
-            return self
-        starts, ends, volumes, spans = np.array(more).T
-        if len(more) >= SPARSE and spans[-SPARSE:].min() > 1:
+        grown = [_Grown(*each) for each in zip(self.trains, self.leads, within, strict=True)]
+        known = max(float(one.bursts.end[-1]) for one in self.trains)
+        if not _all_fit(bursts.take(bursts.start > known), grown, smallest) or any(one.sparse for one in grown):
             return replace(self, since=1)
-        bursts = train.bursts.joined(Bursts(starts, ends, volumes))
-        longer = replace(train, bursts=bursts, spans=np.append(train.spans, spans))
-        return replace(self, train=longer, period=longer.period, period_interval=longer.interval(), fitted=len(more))
+        starts = tuple(start for one in grown for start, _, _ in one.bursts)
+        if starts not in self._longer:
+            trains = tuple(one.train() for one in grown)
+            first = trains[0]
+            longer = replace(
+                self, trains=trains, period=first.period, period_interval=first.interval(), fitted=len(starts)
+            )
+            self._longer.clear()
+            self._longer[starts] = longer
+        return self._longer[starts]
+
+
+class _Grown:
+    """A train, and the bursts after it that are where it has them."""
+
+    def __init__(self, train: PulseTrain, lead: float, within: float) -> None:
+        """Take a train, by how long in s phases begin before their bursts, and by which share they may be off."""
+        self._train, self._lead, self._within = train, lead, within
+        self._last, self._period = float(train.bursts.start[-1]), train.period
+        self.begins = self._last + 0.5 * self._period - lead
+        self.bursts: list[tuple[float, float, float]] = []
+        self._spans: list[float] = []
+
+    def take(self, start: float, end: float, volume: float) -> bool:
+        """Take a burst in if it begins where the train has one; tell whether it does."""
+        turns = (start + self._lead - self._last) / self._period
+        span = max(round(turns), 1)
+        fits = abs(turns - span) <= self._within and span <= MOST_SPANS
+        if fits:
+            self._last = start + self._lead
+            self.bursts.append((self._last, end, volume))
+            self._spans.append(span)
+        return fits
+
+    @property
+    def sparse(self) -> bool:
+        """Whether others are missing between all of the latest bursts."""
+        return len(self._spans) >= SPARSE and min(self._spans[-SPARSE:]) > 1
+
+    def train(self) -> PulseTrain:
+        """Return the train with them."""
+        if not self.bursts:
+            return self._train
+        bursts = self._train.bursts.joined(Bursts(*np.array(self.bursts).T))
+        return replace(self._train, bursts=bursts, spans=np.append(self._train.spans, self._spans))
+
+
+def _all_fit(later: Activity, grown: list[_Grown], smallest: float) -> bool:
+    """Tell whether all bursts of at least so many bytes are where trains have them, and add them to these."""
+    for row, (start, end, volume) in enumerate(zip(*(later.start, later.end, later.volume), strict=True)):
+        due, small = [one for one in grown if one.begins < start], volume < smallest
+        # A small one at the end is no phase, or one that has just begun.
+        if due and not (small and row < len(later) - 1):
+            fitting = [one.take(start, end, volume) for one in due]
+            if not any(fitting) and not small:
+                return False
+    return True
 
 
 def outlook(signal: StepSignal) -> Outlook:
@@ -122,7 +190,9 @@ def outlook(signal: StepSignal) -> Outlook:
     decision = decided(times, cumulative, FALSE_ALARM_RATE, width)
     phases = phases_of(decision, times, cumulative)
     why = reason(decision, phases, LATEST_REGIME)
-    found = Outlook(phases=len(phases.bursts), latest=phases.bursts[-LATEST:], reason=why)
+    latest = phases.bursts[-LATEST:]
+    quiet, clear = _parting(latest, times, cumulative)
+    found = Outlook(phases=len(phases.bursts), latest=latest, reason=why, quiet=quiet, clear=clear)
     if decision.line is not None:
         period = decision.line[0]
         interval = period - period**2 / signal.duration, period + period**2 / signal.duration
@@ -131,18 +201,40 @@ def outlook(signal: StepSignal) -> Outlook:
     train = latest_train(decision)
     if train is None:
         return found
-    own = phases.bursts.start[phases.rows[decision.trains.index(train)]]
+    trains = (train, *(one for one in decision.trains if decision.kind == "concurrent" and one is not train))
+    own = [phases.bursts.start[phases.rows[decision.trains.index(one)]] for one in trains]
+    apart = QUIET_SHARE * max(train.period - float(np.median(train.bursts.end - train.bursts.start)), 0.0)
     return replace(
         found,
+        quiet=quiet or apart,
         period=train.period,
         period_interval=train.interval(),
         confidence=confidence(decision, train, width),
-        regime_start=max(float(own[0]), train.start - 0.5 * train.period),
-        train=train,
-        lead=_lead(train, own),
-        since=int((decision.bursts.start > train.bursts.start[-1]).sum()),
-        quiet=QUIET_SHARE * max(train.period - float(np.median(train.bursts.end - train.bursts.start)), 0.0),
+        regime_start=max(float(own[0][0]), train.start - 0.5 * train.period),
+        trains=trains,
+        leads=tuple(map(_lead, trains, own)),
+        since=int((decision.bursts.start > max(one.bursts.start[-1] for one in trains)).sum()),
     )
+
+
+def _parting(latest: Bursts, times: Floats, cumulative: Floats) -> tuple[float, bool]:
+    """Return the pause in s that parts phases, longer than those within and shorter than those between them.
+
+    And whether it is clear that there is one.
+    """
+    if len(latest) < 2:
+        return 0.0, False
+    rows = np.arange(*np.searchsorted(times, (latest.start[0], latest.end[-1])))
+    rows = rows[(cumulative[rows + 1] <= cumulative[rows]) & (times[rows + 1] > times[rows])]
+    phase = np.searchsorted(latest.start, times[rows], side="right") - 1
+    pauses, inside = times[rows + 1] - times[rows], times[rows] < latest.end[phase]
+    between = np.zeros(len(latest))
+    np.maximum.at(between, phase[~inside], pauses[~inside])
+    shortest, within = float(between[:-1].min()), float(pauses[inside].max(initial=0.0))
+    usual = QUIET_SHARE * float(np.median(between[:-1]))
+    if usual < shortest or within >= shortest:
+        return usual, within < usual < shortest
+    return float(np.sqrt(max(within, LEAST_INNER * shortest) * shortest)), True
 
 
 def latest_train(decision: Decision) -> PulseTrain | None:

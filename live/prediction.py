@@ -5,7 +5,8 @@ Constants were chosen on made runs with seeds below 1,000; figures in `benchmark
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -35,8 +36,8 @@ LEAST: Final = 0.05
 """Probability below which nothing is said."""
 NEVER: Final = 1e-6
 """Probability of an earlier start below which it is taken as none, so that until then nothing changes."""
-MOST_STEPS: Final = 60
-"""Steps in which a start is found to the last digits, but for rounding."""
+MOST_STEPS, SAME_TIME = 60, 1e-7
+"""Steps in which a start is found, and the change of its probability up to which it is found."""
 _MOST_SURE: Final = 1 - 1e-12
 """Share of the starts beyond which digits end."""
 
@@ -77,47 +78,54 @@ class StartLaw:
     record: Floats
     missing: float
     ending: float
-    _times: dict[tuple[float, int], float] = field(default_factory=dict, init=False)
-    """What `time` has found: until a phase could begin, the same is asked for after every update."""
+    _times: dict[tuple[float, float, int], tuple[float, float]] = field(default_factory=dict, init=False)
+    """What `times` has found: until a phase could begin, the same is asked for after every update."""
 
     def passed(self, time: float, turn: int = 0) -> float:
         """Return the probability that the start lies before a time in s, of a phase `turn` periods later than usual."""
-        level = self._mixture(time, turn)
+        level = self._mixture(time, self._later(turn))
         if level < NEVER:
             return 0.0
         # What a probability of the mixture is worth.
-        return 0.5 + math.copysign(0.5 * float(np.interp(abs(2 * level - 1), *self._knots())), level - 0.5)
+        return 0.5 + math.copysign(0.5 * float(np.interp(abs(2 * level - 1), *self._knots)), level - 0.5)
 
-    def time(self, probability: float, turn: int = 0) -> float:
-        """Return the time in s before which the start lies with a probability, above 0 and below 1."""
-        known = self._times.get((probability, turn))
+    def times(self, low: float, high: float, turn: int = 0) -> tuple[float, float]:
+        """Return the times in s before which the start lies with two probabilities, above 0 and below 1."""
+        known = self._times.get((low, high, turn))
         if known is None:
-            known = self._times[probability, turn] = self._time(probability, turn)
+            known = self._times[low, high, turn] = self._time(low, turn), self._time(high, turn)
         return known
 
     def _time(self, probability: float, turn: int) -> float:
         from scipy.special import stdtrit
 
-        share, own = self._knots()
+        share, own = self._knots
         within = float(np.interp(abs(2 * probability - 1), own, share))
         # A start far beyond what the law thought likely has a share of 1, of which no time is the end.
         level = 0.5 + math.copysign(0.5 * min(within, _MOST_SURE), probability - 0.5)
-        mean, scale = self._later(turn)
-        times = mean + scale * stdtrit(self.freedom, level)
+        parts, off = self._later(turn), float(stdtrit(self.freedom, level))
+        times = [mean + scale * off for _, mean, scale in parts]
         # Between those of its parts, and a little beyond what their rounding is.
-        room = 1e-6 * float(scale.max())
-        return _root(lambda t: self._mixture(t, turn) - level, float(times.min()) - room, float(times.max()) + room)
+        room = 1e-6 * max(scale for *_, scale in parts)
+        return _root(lambda time: self._mixture(time, parts) - level, min(times) - room, max(times) + room)
 
-    def _later(self, turn: int) -> tuple[Floats, Floats]:
-        """Return means and scales of a phase so many periods later."""
-        return self.mean + turn * self.period, self.scale * math.sqrt(1 + turn)
+    def _later(self, turn: int) -> list[tuple[float, float, float]]:
+        """Return weight, mean and scale of each part for a phase so many periods later."""
+        wider, later = math.sqrt(1 + turn), turn * self.period
+        return [(weight, mean + later, scale * wider) for weight, mean, scale in self._parts]
 
-    def _mixture(self, time: float, turn: int) -> float:
+    @cached_property
+    def _parts(self) -> list[tuple[float, float, float]]:
+        # As numbers of Python's: arrays of two take longer than what is done with them.
+        return list(zip(self.weight.tolist(), self.mean.tolist(), self.scale.tolist(), strict=True))
+
+    def _mixture(self, time: float, parts: list[tuple[float, float, float]]) -> float:
+        """Return the probability that the start lies before a time in s, by both parts."""
         from scipy.special import stdtr
 
-        mean, scale = self._later(turn)
-        return float(self.weight @ stdtr(self.freedom, (time - mean) / scale))
+        return sum(weight * float(stdtr(self.freedom, (time - mean) / scale)) for weight, mean, scale in parts)
 
+    @cached_property
     def _knots(self) -> tuple[Floats, Floats]:
         """Return shares about the median, and what they have turned out to be, shrunk to what they should be."""
         n = self.record.size
@@ -149,20 +157,29 @@ def law_of_steps(last: float, usual: float, steps: Floats) -> StartLaw:
 
 
 def _root(rises: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a function that rises is 0, between two points (Illinois): loading `scipy.optimize` takes longer."""
+    """Return where a function that rises is 0, between two points (Illinois).
+
+    Loading SciPy's solvers takes 0.14 s of processor time, all that following may take in seven.
+    """
     below, above, kept = rises(low), rises(high), 0
     for _ in range(MOST_STEPS):
         if not below < 0.0 < above:
             break
         at = (low * above - high * below) / (above - below)
         value = rises(at)
-        if not low < at < high or value == 0.0:
-            return min(max(at, low), high)
+        if abs(value) <= SAME_TIME:
+            return at
         if value < 0:
             low, below, above, kept = at, value, above * (0.5 if kept < 0 else 1.0), -1
         else:
             high, above, below, kept = at, value, below * (0.5 if kept > 0 else 1.0), 1
     return low if abs(below) < abs(above) else high
+
+
+def first_of(several: list[NextPhase]) -> NextPhase | None:
+    """Return when the first of several phases begins, each of a period of its own; None of none."""
+    first = min(several, key=lambda one: one.latest, default=None)
+    return first and replace(first, earliest=min(one.earliest for one in several))
 
 
 def next_phase(law: StartLaw, now: float, lead: float = 0.0) -> NextPhase | None:
@@ -183,8 +200,10 @@ def next_phase(law: StartLaw, now: float, lead: float = 0.0) -> NextPhase | None
     weighs against the regime's having ended.
     """
     weight, left, best = 1 - law.ending, law.ending, (0.0, 0, 0.0)
+    passed = 1.0
     for turn in range(MOST_TURNS):
-        passed = law.passed(now + lead, turn)
+        # What cannot have begun yet cannot have a period later.
+        passed = passed and law.passed(now + lead, turn)
         here = weight * (1 - law.missing) * (1 - passed)
         best = max(best, (here, turn, passed))
         left += here
@@ -194,8 +213,8 @@ def next_phase(law: StartLaw, now: float, lead: float = 0.0) -> NextPhase | None
     if probability < LEAST:
         return None
     outside = 0.5 * (1 - COVERED) * (1 - passed)
-    low, high = (law.time(level, turn) - lead for level in (passed + outside, 1 - outside))
-    return NextPhase(max(low, now), max(high, now), probability)
+    low, high = law.times(passed + outside, 1 - outside, turn)
+    return NextPhase(max(low - lead, now), max(high - lead, now), probability)
 
 
 def start_law(train: PulseTrain) -> StartLaw:

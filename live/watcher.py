@@ -14,9 +14,10 @@ from ..signals.construction import StepSignal
 from .activity import TOUCHING, Activity
 from .alarms import LIMITS, Alarms
 from .answer import Answer
+from .budget import MOVED, SILENT, Credit, price_of_look
 from .frequencies import FtioPredictor
-from .outlook import LATEST, SMALL, Outlook, outlook
-from .prediction import NextPhase, StartLaw, law_of_steps, next_phase, start_law
+from .outlook import Outlook, outlook
+from .prediction import NextPhase, StartLaw, first_of, law_of_steps, next_phase, start_law
 from .records.intake import Key, Spans
 from .repetition import Repetition, repetition
 from .signal import BINS, LiveSignal, bandwidth_of
@@ -24,16 +25,6 @@ from .signal import BINS, LiveSignal, bandwidth_of
 if TYPE_CHECKING:
     from ..analysis.known_signature import KnownSignature
 
-SHARE: Final = 0.014
-"""Of a core that following a job may take, half of it for looks and half for answers: what is left of two percent is
-for starting, for reading lines and for writing those that say nothing new."""
-SAVED: Final = 0.05
-"""Processor time in s that may be saved up for either."""
-LOOK, PER_STRETCH, PER_BIN = 0.003, 0.0001, 1e-5
-"""Processor time in s of a look, and more for each stretch of activity, the first ones and all. It is counted so, and
-not measured: a replay says the same each time."""
-MOVED, SILENT = 0.0009, 0.0003
-"""Processor time in s of an answer after something has moved, and of one after nothing has."""
 FEW: Final = 200
 """Operations up to which all of the run is looked at, as it is."""
 PARTS: Final = 64
@@ -54,35 +45,6 @@ SAME_PERIOD: Final = 0.1
 """Share by which periods of one regime differ at most."""
 CLUMPED: Final = 1.1
 """Coefficient of variation of intervals from which on bursts come in clumps; of bursts at any time it is 1."""
-
-
-class Credit:
-    """Processor time in s that may still be taken for one purpose, by the time of the job's clock."""
-
-    def __init__(self, share: float | None = SHARE / 2) -> None:
-        """Grant a share of the job's time; None for as much as is needed."""
-        self._share = share
-        self._left = SAVED
-        self._latest: float | None = None
-
-    def grant(self, now: float) -> None:
-        """Say how far the job's clock has come, in s."""
-        if self._share is not None and self._latest is not None:
-            self._left = min(self._left + self._share * max(now - self._latest, 0.0), SAVED)
-        self._latest = now
-
-    def allows(self) -> bool:
-        """Tell whether more may be taken."""
-        return self._share is None or self._left >= 0
-
-    def spend(self, seconds: float) -> None:
-        """Say what was taken."""
-        self._left -= seconds
-
-
-def _price(stretches: int) -> float:
-    """Return the processor time in s of a look at so many stretches of activity."""
-    return LOOK + PER_STRETCH * min(stretches, LATEST) + PER_BIN * stretches
 
 
 class Watcher:
@@ -122,13 +84,13 @@ class Watcher:
         self._looked_operations = 0
         self._looked_phases = 0
         self._whole = 0
-        self._activity = self._bursts = Activity.empty()
+        self._bursts = self._parted = Activity.empty()
         self._gap = np.inf
         self._repeats: Repetition | None = None
         self._repeated = np.inf
         """Pause in s by which bursts were parted when something last repeated in them."""
         self._over = False
-        self._seen = 0
+        self._seen = self._seen_phases = 0
         self._phases = 0
         self._laws: dict[int, tuple[bytes, StartLaw]] = {}
 
@@ -158,13 +120,17 @@ class Watcher:
         return self._told
 
     def _again(self, told: Answer, now: float) -> Answer:
-        """Return an answer as of its time, with what has moved up to now."""
+        """Return an answer as of its time, with what has moved up to now, and the phases of that."""
+        if self._outlook.clear and self._seen_phases != self.signal.operations:
+            self._seen_phases = self.signal.operations
+            self._phases = self._outlook.counted(self._by_pauses(self._outlook.quiet))
         following = told.next_start if told.next_start is not None and told.next_start[1] > now else None
         return replace(
             told,
             time=now,
             operations=self.signal.operations,
             bytes=self.signal.bytes,
+            phases=self._phases,
             next_start=None if following is None else (max(following[0], now), following[1]),
             probability=None if following is None else told.probability,
             reason=told.reason if told.as_of is not None else f"As of {seconds_text(told.time)}: {told.reason}",
@@ -175,15 +141,15 @@ class Watcher:
         if self._ftio is not None:
             if self._seen != self.signal.operations and (last or self._credit.allows()):
                 self._predict(self._ftio, begin, now)
-            return self._answer(self._outlook, None, now, ended)
+            return self._answer(now, ended)
         self._part(now)
         if last:
             self._outlook = self._found = outlook(self.signal.whole((begin, now)))
             self._looked, self._phases = now, self._outlook.phases
-            return self._answer(self._found, self._repeats, now, ended, last)
-        if self._is_due(now) and self._credit.allows():
+        elif self._is_due(now) and self._credit.allows():
             self._look(begin, now)
-        return self._answer(self._found, self._repeats, now, ended)
+        # The last answer is that of the command `periods` on all of it.
+        return self._answer(now, ended, last or (self._found.period is not None and not self._found.since))
 
     def _part(self, now: float) -> None:
         """Part what moved into bursts, and find what repeats in them, and which are where the regime has them."""
@@ -191,54 +157,61 @@ class Watcher:
         if self._seen == self.signal.operations and over == self._over:
             return
         self._seen = self.signal.operations
-        former = self._gap
-        self._choose(former, now)
-        if former < np.inf and self._gap == np.inf:
-            # Short pauses are known of the latest activity only.
-            self._choose(np.inf, now)
-        self._bursts = self._activity.bursts(self._gap)
+        if self._found.holds:
+            self._gap = self._found.quiet
+            self._bursts = self._by_pauses(self._gap)
+            over = now - float(self._bursts.end[-1]) > self._gap
+            self._repeats = repetition(self._bursts, over) or repetition(self._bursts, over, alike=True)
+        else:
+            former = self._gap
+            self._choose(former, now)
+            if former < np.inf and self._gap == np.inf:
+                # Short pauses are known of the latest activity only.
+                self._choose(np.inf, now)
         self._over = now - float(self._bursts.end[-1]) > self._gap
+        self._repeated = self._repeated if self._repeats is None else self._gap
         self._go_on()
+
+    def _by_pauses(self, gap: float) -> Activity:
+        """Return what moved, parted by pauses of more than `gap` s."""
+        return self.signal.activity(gap).bursts(gap)
 
     def _choose(self, known: float, now: float) -> None:
         """Choose the pause that parts bursts, in what moved as far back as pauses of a length in s are known."""
-        self._activity = self.signal.activity(known if known < np.inf else None).bursts(TOUCHING)
-        self._repeats, chosen = None, None
-        for gap, sure in self._activity.gaps(now):
-            bursts = self._activity.bursts(gap)
+        activity = self.signal.activity(known if known < np.inf else None).bursts(TOUCHING)
+        self._repeats, self._gap = None, np.inf
+        for gap, sure in activity.gaps(now):
+            bursts = activity.bursts(gap)
             if bursts.is_outgrown():
                 continue
-            if chosen is not None and _in_clumps(bursts):
+            if self._gap < np.inf and _in_clumps(bursts):
                 # These are the insides of longer ones.
                 break
             self._repeats = repetition(bursts, now - float(bursts.end[-1]) > gap)
-            if self._repeats is not None or self._activity.rests(gap, now):
-                chosen = gap
-            if self._repeats is not None or (sure and chosen is not None):
+            if self._repeats is not None or activity.rests(gap, now):
+                self._gap = gap
+            if self._repeats is not None or (sure and self._gap < np.inf):
                 break
-        self._gap = np.inf if chosen is None else chosen
         # As it was parted when something repeated, and in bursts that are only alike.
         for gap, alike in ((self._repeated, False), (self._gap, True), (self._repeated, True)):
             if self._repeats is None and gap < np.inf:
-                bursts = self._activity.bursts(gap)
+                bursts = activity.bursts(gap)
                 if not bursts.is_outgrown() and not (gap < self._gap and _in_clumps(bursts)):
                     self._repeats = repetition(bursts, now - float(bursts.end[-1]) > gap, alike)
                 self._gap = self._gap if self._repeats is None else gap
-        self._repeated = self._repeated if self._repeats is None else self._gap
+        self._bursts = activity.bursts(self._gap)
 
     def _go_on(self) -> None:
         """Add the bursts since the last look to what it found, and count phases."""
-        before = self._outlook
-        gap = before.quiet if before.train is not None else self._gap
-        bursts = self.signal.activity(gap).bursts(gap) if before.train is not None else self._bursts
-        self._found = before.continued(bursts)
-        few = before.train is None and len(self._bursts) < FEWEST_BURSTS and self._gap < np.inf
-        if not len(before.latest) or few or (before.train is None and self._repeats is not None):
+        before, self._parted = self._outlook, self._bursts
+        if before.quiet and before.quiet != self._gap:
+            self._parted = self._by_pauses(before.quiet)
+        self._found = before.continued(self._parted)
+        few = len(self._bursts) < FEWEST_BURSTS and self._gap < np.inf
+        if before.train is None and (few or self._repeats is not None or not len(before.latest)):
             self._phases = len(self._bursts)
         else:
-            later = bursts.start > float(before.latest.end[-1])
-            large = bursts.volume >= SMALL * float(np.median(before.latest.volume))
-            self._phases = before.phases + int((later & large).sum())
+            self._phases = before.counted(self._parted)
 
     def _is_due(self, now: float) -> bool:
         """Tell whether a look may tell more than the last one."""
@@ -249,7 +222,7 @@ class Watcher:
         if now < soon or self.signal.operations < FEWEST_BURSTS:
             return False
         if found.train is not None and not found.since:
-            return found.blurred or found.fitted >= REFRESHED
+            return found.blurred or found.fitted >= (REFRESHED if found.clear else FEWEST_BURSTS)
         if self._gap == np.inf or found.since:
             return True
         if self._phases == self._looked_phases:
@@ -271,7 +244,7 @@ class Watcher:
             low = float(min(latest.end[0], latest.start[1]) + latest.start[1]) / 2
             found = _joined(before, self._seen_in(low, now, usual / PARTS))
         if found is None or (found.train is None and before.train is not None):
-            self._credit.spend(_price(self.signal.operations))
+            self._credit.spend(price_of_look(self.signal.operations))
             self._whole = self.signal.operations
             found = outlook(self.signal.whole((begin, now)))
         self._outlook = found
@@ -286,16 +259,16 @@ class Watcher:
         bursts = activity.bursts(width)
         if len(bursts) >= FEWEST_BURSTS and bursts.rests(width, now):
             activity = bursts
-        self._credit.spend(_price(len(activity)))
+        self._credit.spend(price_of_look(len(activity)))
         return outlook(bandwidth_of(activity, (low, now)))
 
     def _predict(self, ftio: FtioPredictor, begin: float, now: float) -> None:
         """Do as FTIO does."""
         found = ftio.predict(lambda low: self._from(begin, low, now), begin)
-        self._credit.spend(_price(min(self.signal.operations, BINS)))
+        self._credit.spend(price_of_look(min(self.signal.operations, BINS)))
         rows = np.array([(one.start, one.end, one.volume) for one in found.phases]).reshape(-1, 3)
         phases = Bursts(rows[:, 0], rows[:, 1], rows[:, 2])
-        self._outlook = Outlook(
+        self._outlook = self._found = Outlook(
             phases=len(phases),
             latest=phases,
             period=found.period,
@@ -313,15 +286,10 @@ class Watcher:
         activity = self.signal.activity(0.0)
         return bandwidth_of(activity.take(activity.start >= low), (low, now))
 
-    def _answer(
-        self, found: Outlook, repeats: Repetition | None, now: float, ended: bool, last: bool = False
-    ) -> Answer:
-        # The last answer is that of the command `periods` on all of it.
-        timed = last or (found.period is not None and not found.since)
-        following = None if ended else self._next(found, repeats, now)
-        expected = None if ended or following is not None or self._known is None else self._expected(self._known, now)
-        if expected is not None:
-            following = expected[0]
+    def _answer(self, now: float, ended: bool, timed: bool = True) -> Answer:
+        """Put an answer together; `timed` where times tell the period, and not the contents of bursts that repeat."""
+        found, repeats = self._found, self._repeats
+        behind = self._is_behind(found, now)
         answer = Answer(
             time=now,
             layer=self._key.layer,
@@ -334,42 +302,38 @@ class Watcher:
             period=found.period,
             period_interval=found.period_interval,
             confidence=found.confidence,
-            next_start=None if following is None else (following.earliest, following.latest),
-            probability=None if following is None else following.probability,
+            next_start=None,
+            probability=None,
             regime_start=found.regime_start,
-            reason=self._reason(found, now),
-            as_of=self._looked if self._is_behind(found, now) else None,
+            reason=self._reason(found, now, behind),
+            as_of=self._looked if behind else None,
+            iteration=None if repeats is None else repeats.iterations,
             frequencies=None if self._ftio is None else self._ftio.intervals,
         )
-        if expected is not None:
-            answer = replace(answer, next_bytes=expected[1], reason=f"{answer.reason} {expected[2]}")
-        if repeats is None:
+        # That volumes are alike is no evidence of a period.
+        if repeats is not None and not timed and repeats.volume_range is None:
+            answer = _by_contents(answer, repeats)
+        return answer if ended else self._foretold(answer, found, repeats)
+
+    def _foretold(self, answer: Answer, found: Outlook, repeats: Repetition | None) -> Answer:
+        """Return an answer with the next phase, or the next burst of a known signature where none is foretold."""
+        following = self._next(found, repeats, answer.time)
+        if following is not None:
+            moved = (None,) if repeats is None else (repeats.volume, repeats.operations, repeats.volume_range)
+            return _with_next(answer, following, *moved)
+        expected = None if self._known is None else self._expected(self._known, answer.time)
+        if expected is None:
             return answer
-        answer = replace(answer, iteration=repeats.iterations)
-        if following is not None and expected is None:
-            answer = replace(answer, next_bytes=repeats.volume, next_operations=repeats.operations)
-            answer = replace(answer, next_bytes_range=repeats.volume_range)
-        if timed or repeats.volume_range is not None:
-            # That volumes are alike is no evidence of a period.
-            return answer
-        period = repeats.period
-        return replace(
-            answer,
-            periodic=period is not None,
-            period=period,
-            period_interval=None if period is None else repeats.interval,
-            confidence=0.0 if period is None else repeats.confidence,
-            regime_start=None if period is None else float(repeats.bursts.start[0]),
-            reason=repeats.sentence(),
-            as_of=None,
-        )
+        return _with_next(replace(answer, reason=f"{answer.reason} {expected[2]}"), *expected[:2])
 
     def _next(self, found: Outlook, repeats: Repetition | None, now: float) -> NextPhase | None:
         """Return the next phase: by its time where there is a regime, else by what repeats."""
-        timed = found.train if not found.since and (repeats is None or repeats.length == 1) else None
-        following = None if timed is None else next_phase(self._law(0, timed), now, found.lead)
+        timed = () if found.since or (repeats is not None and repeats.length > 1) else found.trains
+        laws = [self._law(place, one) for place, one in enumerate(timed)]
+        several = [next_phase(law, now, lead) for law, lead in zip(laws, found.leads, strict=False)]
+        following = first_of([one for one in several if one is not None])
         if following is None and repeats is not None:
-            following = next_phase(self._law(1, repeats.train), now)
+            following = next_phase(self._law(-1, repeats.train), now)
         return following
 
     def _expected(self, known: "KnownSignature", now: float) -> tuple[NextPhase, int, str] | None:
@@ -383,10 +347,11 @@ class Watcher:
         return None if following is None else (following, round(float(known.volumes[row])), text)
 
     def _in_phase(self, found: Outlook, now: float) -> bool:
-        if self._ftio is None and found.train is None:
+        if self._ftio is not None:
+            return len(found.latest) > 0 and now <= float(found.latest.end[-1]) + found.quiet
+        if found.train is None:
             return len(self._bursts) > 0 and not self._over
-        last = found.latest if found.train is None else found.train.bursts
-        return len(last) > 0 and now <= float(last.end[-1]) + found.quiet
+        return now <= float(self._parted.end[-1]) + found.quiet
 
     def _is_behind(self, found: Outlook, now: float) -> bool:
         """Tell whether what is said of the period is of a time that has passed."""
@@ -396,14 +361,14 @@ class Watcher:
             return bool(found.since or found.blurred)
         return self._ftio is not None or self._looked_phases != self._phases >= FEWEST_BURSTS
 
-    def _reason(self, found: Outlook, now: float) -> str:
+    def _reason(self, found: Outlook, now: float, behind: bool) -> str:
         if self._looked == now:
             return found.reason
         if self._phases < FEWEST_BURSTS and found.period is None and self._ftio is None:
             return f"{counted(self._phases, 'phase')}: a period needs at least four."
         if not found.reason:
             return f"{counted(self._phases, 'phase')}; not looked at for a period yet, so that following takes little."
-        if self._is_behind(found, now):
+        if behind:
             return f"As of {seconds_text(self._looked)}: {found.reason}"
         if found.fitted:
             later = f"{counted(found.fitted, 'phase')} since {seconds_text(self._looked)}"
@@ -422,6 +387,39 @@ def _in_clumps(bursts: Activity) -> bool:
     """Tell whether intervals between bursts vary by more than those of bursts at any time."""
     intervals = np.diff(bursts.start)
     return intervals.size > 1 and bool(intervals.std() > CLUMPED * intervals.mean())
+
+
+def _by_contents(answer: Answer, repeats: Repetition) -> Answer:
+    """Return an answer whose period is that of what repeats in the contents of bursts."""
+    period = repeats.period
+    return replace(
+        answer,
+        periodic=period is not None,
+        period=period,
+        period_interval=None if period is None else repeats.interval,
+        confidence=0.0 if period is None else repeats.confidence,
+        regime_start=None if period is None else float(repeats.bursts.start[0]),
+        reason=repeats.sentence(),
+        as_of=None,
+    )
+
+
+def _with_next(
+    answer: Answer,
+    following: NextPhase,
+    volume: int | None,
+    operations: int | None = None,
+    volume_range: tuple[int, int] | None = None,
+) -> Answer:
+    """Return an answer with when the next phase begins, and what it moves."""
+    return replace(
+        answer,
+        next_start=(following.earliest, following.latest),
+        probability=following.probability,
+        next_bytes=volume,
+        next_operations=operations,
+        next_bytes_range=volume_range,
+    )
 
 
 def _joined(before: Outlook, found: Outlook) -> Outlook:

@@ -7,8 +7,9 @@ from pathlib import Path
 import iostrata
 import numpy as np
 import numpy.typing as npt
+from iostrata.live.budget import Credit
 from iostrata.live.records.intake import Key, Spans
-from iostrata.live.watcher import Credit, Watcher
+from iostrata.live.watcher import Watcher
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "accuracy"))
 from ftio_peer import Peer

@@ -1,69 +1,91 @@
-"""Real recordings replayed at default options: whether all that `watch` should say is said, and what it costs.
+"""Real recordings replayed at default options: whether `watch` says all that it should, and what that costs.
 
-    python benchmarks/watching/recordings.py ARCHIVE...     # prints a table; no figures are written
+    python benchmarks/watching/recordings.py ARCHIVE...             # prints a table
+    python benchmarks/watching/recordings.py --peer FOLDER ARCHIVE...  # beside FTIO's predictor, installed in FOLDER
 
-Of each archive: processor time of the replay as a share of the recording's length; answers from the fourth phase on,
-and how many of them tell neither a period nor why there is none; how many are as of an earlier time, which they say;
-and how often the next phase began between the times that were told for it, beside the probability that was stated,
-once for each phase.
+Of each archive: processor time as a share of the recording's length, of all updates but the last, which is
+`periods` on all of it; and what `judged` says of the lines. With ``--peer`` also by how much the next start was missed
+by `watch` and by FTIO, asked at the end of each phase of every stream with a period; medians, as shares of the period.
 """
 
-import math
+import argparse
 import sys
 import time
 from pathlib import Path
+from statistics import median
 
 import iostrata
 import numpy as np
-from iostrata.live.answer import Answer
 from iostrata.live.following import replay, trace_columns
 from iostrata.live.job import LiveJob
-from iostrata.model.arrays import Floats
+from judged import HEAD, Judged, judged
 
-FEWEST_PHASES = 4
+sys.path.append(str(Path(__file__).resolve().parents[1] / "prediction"))
+MOST_ASKED = 60
+"""Phases of a stream after which FTIO is asked, at most: each answer takes it a tenth of a second."""
 
 
-def foretold(answers: list[Answer], starts: dict[tuple[str, str], Floats]) -> tuple[list[float], list[bool]]:
-    """Return the stated probabilities, and whether the next operation began when it was foretold."""
-    stated, true, seen = [], [], dict[tuple[str, str], int]()
-    for one in answers:
-        key = (one.layer, one.direction)
-        if one.next_start is None or one.probability is None or one.as_of is not None or one.in_phase:
+def replayed(trace: "iostrata.Trace") -> tuple[float, Judged]:
+    """Replay a trace at default options; return the share of a core, and what became of the lines."""
+    # Compiled code is loaded in the first one.
+    list(replay(LiveJob(), trace, trace.duration / 5))
+    lines, share, began = [], 0.0, time.process_time()
+    for update in replay(LiveJob(), trace, None):
+        lines += [update.line(one) for one in update.answers]
+        if not update.last:
+            share = (time.process_time() - began) / trace.duration
+    return share, judged(lines, trace)
+
+
+def beside(trace: "iostrata.Trace", peer: object) -> str:
+    """Return by how much `watch` and FTIO miss the next start, in cells."""
+    from predictors import Ftio, Ours
+    from study import FEWEST_PHASES, Stream, asked
+
+    off: dict[str, list[float]] = {}
+    for key, columns in trace_columns(trace):
+        result = iostrata.detect_period(trace.layers[key.layer].bandwidth(key.direction))
+        if not result.periodic or len(result.phases) < FEWEST_PHASES:
             continue
-        if seen.get(key) != one.phases:
-            seen[key] = one.phases
-            row = int(np.searchsorted(starts[key], one.time, side="right"))
-            came = float(starts[key][row]) if row < len(starts[key]) else math.inf
-            stated.append(one.probability)
-            true.append(one.next_start[0] <= came <= one.next_start[1])
-    return stated, true
+        phases = result.phases[:MOST_ASKED]
+        start, end = (np.array([getattr(one, name) for one in phases]) for name in ("start", "end"))
+        begins = np.array([regime.start for regime in result.regimes])
+        regime = np.maximum(np.searchsorted(begins, start, side="right") - 1, 0)
+        period = np.array([one.period for one in result.regimes])[regime]
+        stream = Stream(key.layer, columns, start, end, regime, period)
+        predictors = [Ours(), Ftio(peer, True, float(period.min()))]
+        for row in asked(stream, predictors):
+            if row["of_regime"] >= FEWEST_PHASES - 3 and row["goes_on"]:
+                missed = 1.0 if row["start"] is None else abs(row["start"] - row["true_start"]) / row["true_period"]
+                off.setdefault(row["predictor"], []).append(min(missed, 1.0))
+    return " | ".join(f"{median(own):.1%}" for own in off.values()) if off else "– | –"
 
 
 def main() -> None:
     """Replay all archives that are named."""
-    every: tuple[list[float], list[bool]] = ([], [])
-    print("archive                  length  processor  answers  silent  earlier  stated  true  phases")
-    for name in sys.argv[1:]:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("archives", nargs="+")
+    arguments.add_argument("--peer", type=Path)
+    wanted = arguments.parse_args()
+    peer = None
+    if wanted.peer is not None:
+        sys.path.append(str(Path(__file__).resolve().parents[1] / "accuracy"))
+        from ftio_peer import Peer
+
+        peer = Peer(wanted.peer)
+    every = Judged()
+    ftio = "" if peer is None else " | next start off | FTIO's off"
+    print(f"| recording | length | share of a core | {HEAD}{ftio} |")
+    print("|---" * (3 + HEAD.count("|") + 1 + ftio.count("|")) + "|")
+    for name in wanted.archives:
         trace = iostrata.open_trace(name)
-        starts = {(key.layer, key.direction): np.sort(own.start) for key, own in trace_columns(trace)}
-        # Compiled code is loaded in the first one.
-        list(replay(LiveJob(), trace, trace.duration / 5))
-        began = time.process_time()
-        updates = list(replay(LiveJob(), trace, None))
-        share = (time.process_time() - began) / trace.duration
-        answers = [one for update in updates[:-1] for one in update.answers]
-        told = [one for one in answers if one.phases >= FEWEST_PHASES]
-        silent = sum(one.period is None and not one.reason for one in told)
-        earlier = sum(one.as_of is not None for one in told)
-        stated, true = foretold(answers, starts)
-        for whole, more in zip(every, (stated, true), strict=True):
-            whole += more
-        print(
-            f"{Path(name).name:24} {trace.duration:5.1f}s {share:9.1%} {len(told):8} {silent:7} {earlier:8} "
-            f"{np.mean(stated) if stated else math.nan:7.2f} {np.mean(true) if true else math.nan:5.2f} {len(true):7}"
-        )
-    if every[0]:
-        print(f"all: stated {np.mean(every[0]):.3f}, true {np.mean(every[1]):.3f} of {len(every[0])} phases")
+        share, found = replayed(trace)
+        found.wrong = [f"{Path(name).name} {one}" for one in found.wrong]
+        every.add(found)
+        more = "" if peer is None else f" | {beside(trace, peer)}"
+        print(f"| {Path(name).name} | {trace.duration:.1f} s | {share:.2%} | {found.row()}{more} |", flush=True)
+    print(f"| all | | | {every.row()}{' | | ' if peer else ''} |")
+    print(*every.wrong, sep="\n", file=sys.stderr)
 
 
 if __name__ == "__main__":

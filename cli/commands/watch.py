@@ -9,7 +9,7 @@ from ..options import BROKEN, CALLS, DIRECTION, ENGINE, FILES, LAYERS, WORKERS
 from ..request import Request, as_wrong_usage, command_of, console, refuse, refuse_given, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from ...live.following import Update
     from ...live.job import LiveJob
@@ -102,6 +102,49 @@ def command(
     object a line. The periods are those that "iostrata periods" finds. There is no --window and no --fs, as the stretch
     and the bins that are looked at follow from the job.
     """
+    _refuse_what_does_not_go_together(sources, replay, speed, once, apart, signature, reading)
+    from ...live.alarms import parse_rule
+    from ...model.errors import SelectionError
+
+    with as_wrong_usage(SelectionError):
+        limits = dict(map(parse_rule, rules))
+    jobs = _jobs(sources if apart else (None,), layers, direction, method, limits, signature, replay is None)
+    if replay is None:
+        names = [(one,) for one in sources] if apart else [sources]
+        updates = _followed(list(zip(jobs, names, strict=True)), interval, once)
+    else:
+        updates = _replayed(jobs[0], Request(replay, layers, **reading), interval, speed)
+    broken: list[str] = []
+    if metrics is not None:
+        from ...export.openmetrics import published
+
+        updates = published(updates, metrics)
+    if limits:
+        updates = _until_broken(updates, limits, broken)
+    shown = console().is_terminal
+    if as_json or not shown:
+        _print(updates)
+    else:
+        from ...export.terminal.watch import show_updates
+
+        show_updates(updates, console(), jobs[0].intake.program or ", ".join(map(str, sources or (replay,))))
+    if broken:
+        warn(broken[0])
+        raise click.exceptions.Exit(BROKEN)
+    for job in jobs if replay is None else ():
+        _finish(job, shown)
+
+
+def _refuse_what_does_not_go_together(
+    sources: tuple[str, ...],
+    replay: Path | None,
+    speed: float | None,
+    once: bool,
+    apart: bool,
+    signature: Path | None,
+    reading: "Mapping[str, Any]",
+) -> None:
+    """Refuse options of replays with sources, those of sources with replays, and what a signature chooses."""
     wrong = {
         "name what to follow, or a trace with --replay": bool(sources) == (replay is not None),
         "--speed is of --replay: a job that runs has its own": speed is not None and replay is None,
@@ -113,50 +156,39 @@ def command(
         refuse_given("is chosen by --signature", "layers", "direction")
     if replay is None:
         refuse_given("is of --replay: the lines of a source tell nothing of that", *reading)
-    from ...live.alarms import parse_rule
-    from ...live.job import LiveJob
-    from ...live.watcher import SHARE
-    from ...model.errors import SelectionError
 
-    with as_wrong_usage(SelectionError):
-        limits = dict(map(parse_rule, rules))
-    names = sources if apart else (None,)
-    # Beside a trace that is replayed no job runs that following it could disturb.
-    share, known = SHARE / len(names) if replay is None else None, None
+
+def _jobs(
+    names: "Sequence[str | None]",
+    layers: tuple[str, ...],
+    direction: str | None,
+    method: str,
+    limits: dict[str, float],
+    signature: Path | None,
+    running: bool,
+) -> "list[LiveJob]":
+    """Return a job for each name, which share what following may take; a signature has its own layer and direction."""
+    from ...live.budget import SHARE
+    from ...live.job import LiveJob
+
+    known = None
     if signature is not None:
         from ...analysis.known_signature import read_signature
 
         known = read_signature(signature)
         layers, direction = () if known.layer is None else (known.layer,), known.direction
-    jobs = [LiveJob(frozenset(layers), share, method, direction, limits, name, known) for name in names]
-    updates = (
-        _followed(list(zip(jobs, [(one,) for one in sources] if apart else [sources], strict=True)), interval, once)
-        if replay is None
-        else _replayed(jobs[0], Request(replay, layers, **reading), interval, speed)
-    )
-    broken: list[str] = []
-    if metrics is not None:
-        from ...export.openmetrics import published
+    # Beside a trace that is replayed no job runs that following it could disturb.
+    share = SHARE / len(names) if running else None
+    return [LiveJob(frozenset(layers), share, method, direction, limits, name, known) for name in names]
 
-        updates = published(updates, metrics)
-    if limits:
-        updates = _until_broken(updates, limits, broken)
-    screen = console()
-    if as_json or not screen.is_terminal:
-        from json import dumps
 
-        for update in updates:
-            for answer in update.answers:
-                click.echo(dumps(update.line(answer), allow_nan=False))
-    else:
-        from ...export.terminal.watch import show_updates
+def _print(updates: "Iterable[Update]") -> None:
+    """Print each answer as a line of JSON."""
+    from json import dumps
 
-        show_updates(updates, screen, jobs[0].intake.program or ", ".join(map(str, sources or (replay,))))
-    if broken:
-        warn(broken[0])
-        raise click.exceptions.Exit(BROKEN)
-    for job in jobs if replay is None else ():
-        _finish(job, screen.is_terminal)
+    for update in updates:
+        for answer in update.answers:
+            click.echo(dumps(update.line(answer), allow_nan=False))
 
 
 def _until_broken(updates: "Iterator[Update]", kinds: "Container[str]", broken: list[str]) -> "Iterator[Update]":

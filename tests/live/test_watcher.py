@@ -4,12 +4,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from iostrata.live import budget
 from iostrata.live import signal as live_signal
 from iostrata.live import watcher as watching
+from iostrata.live.budget import Credit
 from iostrata.live.job import LiveJob
 from iostrata.live.outlook import outlook
 from iostrata.live.records.intake import Key, Spans
-from iostrata.live.watcher import Credit, Watcher
+from iostrata.live.watcher import Watcher
 
 
 def phases_at(starts, per_phase=20, seed=0):
@@ -99,7 +101,7 @@ def test_looks_take_a_share_of_the_jobs_time_and_phases_are_of_now(monkeypatch):
             behind += answer.as_of is not None
             assert answer.reason.startswith("As of") == (answer.as_of is not None)
     assert behind
-    assert watching.LOOK * (len(looks) - 1) <= watching.SAVED + 0.5 * watching.SHARE * float(end[-1])
+    assert budget.LOOK * (len(looks) - 1) <= budget.SAVED + 0.5 * budget.SHARE * float(end[-1])
 
 
 def followed(interval, signals=8, periods=30):
@@ -119,7 +121,7 @@ def test_answers_take_a_share_of_the_jobs_time_too_whatever_the_interval():
     """Ten updates a second of eight signals: what is not of now says so, and each signal has its turn."""
     told = [one for answers in followed(0.1) for one in answers]
     anew = [one for one in told if one.as_of is None]
-    assert watching.SILENT * len(anew) <= watching.SAVED + 0.5 * watching.SHARE * told[-1].time + watching.MOVED
+    assert budget.SILENT * len(anew) <= budget.SAVED + 0.5 * budget.SHARE * told[-1].time + budget.MOVED
     assert all(one.reason.startswith("As of") for one in told if one.as_of is not None)
     for name in {one.layer for one in told}:
         times = [one.time for one in anew if one.layer == name]
@@ -224,3 +226,32 @@ def test_a_change_of_period_is_told_within_five_phases_whatever_lies_between_the
         right.append(answer.period == pytest.approx(7.0 if len(right) < 16 else period, rel=0.1))
     assert all(right[6:16])
     assert all(right[20:])
+
+
+def test_phases_of_two_periods_at_the_same_time_are_counted_and_foretold():
+    """Small writes every 1.5 s and large ones every 6 s, just before one of them: each is a phase."""
+    small, large = 0.6 + 1.5 * np.arange(60), 6.24 + 6.0 * np.arange(15)
+    starts = np.concatenate((small, large)) + np.random.default_rng(5).uniform(0, 0.01, 75)
+    lasts = np.repeat([0.02, 0.3], [60, 15])
+    volume, order = np.repeat([10**6, 10**7], [60, 15]), np.argsort(starts)
+    starts, ends, volume = starts[order], (starts + lasts)[order], volume[order]
+    watcher, phases, right = Watcher(Key("POSIX", "write")), [], []
+    for row in range(len(starts) - 1):
+        watcher.add(Spans(starts[row : row + 1], ends[row : row + 1], volume[row : row + 1]))
+        answer = watcher.answer(0.0, float(ends[row]) + 0.3 * float(starts[row + 1] - ends[row]))
+        phases.append(answer.phases)
+        if answer.next_start is not None:
+            right.append(answer.next_start[0] <= starts[row + 1] <= answer.next_start[1])
+    assert max(abs(told - row - 1) for row, told in enumerate(phases[24:], 24)) <= 1
+    assert "2 periods at the same time" in answer.reason
+    assert len(right[-30:]) == 30
+    assert np.mean(right[-30:]) >= 0.8
+
+
+def test_a_tenth_of_the_usual_pause_parts_phases():
+    start, end, volume = phases_at(10.0 * np.arange(8))
+    signal = live_signal.LiveSignal()
+    signal.add(start, end, volume)
+    found = outlook(signal.whole((0.0, 80.0)))
+    assert found.clear
+    assert found.quiet == pytest.approx(0.9, abs=0.02)

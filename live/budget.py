@@ -1,0 +1,50 @@
+"""What following may take of a core: processor time that is granted by the job's clock, and what is paid from it.
+
+It is counted, and not measured, so that a replay says the same each time.
+"""
+
+from typing import Final
+
+SHARE: Final = 0.014
+"""Of a core that following a job may take, half of it for looks and half for answers: what is left of two percent is
+for starting, for reading lines and for writing those that say nothing new."""
+SAVED: Final = 0.04
+"""Processor time in s that may be saved up for either."""
+LOOK, PER_PHASE, PER_STRETCH = 0.001, 0.00015, 3e-5
+"""Processor time in s of a look, and more for each phase and each stretch of activity, up to so many."""
+MOST_PHASES, MOST_STRETCHES = 24, 1000
+MOVED, SILENT = 0.0006, 0.0001
+"""Processor time in s of an answer after something has moved, and of one after nothing has."""
+
+
+class Credit:
+    """Processor time in s that may still be taken for one purpose, by the time of the job's clock."""
+
+    def __init__(self, share: float | None = SHARE / 2) -> None:
+        """Grant a share of the job's time; None for as much as is needed."""
+        self._share = share
+        self._left = SAVED
+        self._latest: float | None = None
+
+    def grant(self, now: float, more: float = 0.0) -> float:
+        """Say how far the job's clock has come, in s, and what others leave; return what is left for others."""
+        if self._share is None:
+            return 0.0
+        passed = 0.0 if self._latest is None else max(now - self._latest, 0.0)
+        self._latest = now
+        granted = self._left + self._share * passed + more
+        self._left = min(granted, SAVED)
+        return granted - self._left
+
+    def allows(self) -> bool:
+        """Tell whether more may be taken."""
+        return self._share is None or self._left >= 0
+
+    def spend(self, seconds: float) -> None:
+        """Say what was taken."""
+        self._left -= seconds
+
+
+def price_of_look(stretches: int) -> float:
+    """Return the processor time in s of a look at so many stretches of activity."""
+    return LOOK + PER_PHASE * min(stretches, MOST_PHASES) + PER_STRETCH * min(stretches, MOST_STRETCHES)
