@@ -12,6 +12,7 @@ from ...layers.summary.counted import KINDS, RankTimes
 from ...layers.trace import Trace
 from ...model.arrays import Ints, Mask
 from ...model.codes import MOST_BYTES
+from ...model.quantities import counted
 from ...model.recording import Counters
 from .facts import FILES_SHOWN, KIB, RANKS_SHOWN, Match, distinct_names
 
@@ -107,16 +108,20 @@ class CountedFacts(RankTimes):
         kinds: tuple[str, ...] = (),
         share: float = 1.0,
         cost_s: float | None = None,
+        named: int = 1,
     ) -> Match:
         """Return a match: who is slowest on which files, and `share` of the time of that rank as its cost.
 
-        The time is that in the group's direction, or in `kinds`.
+        The time is that in the group's direction, or in `kinds`; more files than `named` are counted.
         """
         rows = group.rows if rows is None else rows
         seconds, slowest = self.longest(rows, *(kinds or group.kinds))
         cost = share * seconds if cost_s is None else cost_s
         files = self.on_files(rows, group.kinds)
-        some = f" on {files['files'][0]}" if len(files["files"]) == 1 else f" on {files['file_count']:,} files"
+        count, names = files["file_count"], files["files"]
+        some = f" on {', '.join(names[:named])}" if count <= named or named > 1 else f" on {counted(count, 'file')}"
+        if 1 < named < count:
+            some += f" and {counted(count - named, 'other')}"
         return Match(
             group.layer,
             text + some + (f"; longest on rank {slowest}" if slowest >= 0 and self.processes > 1 else ""),

@@ -11,6 +11,7 @@ from .facts import MIB, Match
 from .rule import finding
 
 _TRANSFERS = ("read", "write")
+_FILES_NAMED, _TARGETS_NAMED = 3, 8
 
 
 @finding(counters_only=True, units={"median_file": "byte"})
@@ -44,7 +45,8 @@ def small_files(
     for group in counters.layers():
         file = counters.counters.file
         moved = sums_by(file, group.each("bytes"), int(file.max()) + 1)
-        there = np.bincount(file[group.rows], minlength=len(moved)) > 0
+        # What is opened and moves nothing by this layer may be filled by another one.
+        there = moved > 0
         small = there & (moved < size)
         count, all_of = int(small.sum()), int(there.sum())
         if count < files or count < least_share * all_of:
@@ -151,7 +153,7 @@ def slow_target(
     targets: float = 4,
     least_bytes: float = MIB,
 ) -> Iterator[Match]:
-    """Files on one storage target take twice as long a byte as those on the others.
+    """Files on a storage target take twice as long a byte as those on the others.
 
     Parameters
     ----------
@@ -167,7 +169,8 @@ def slow_target(
     :In short: a storage target is slower than the others; another one.
     :Why: A target that is degraded, full or in use by others holds up all that have a file or a stripe on it.
     :How it is measured: Time over bytes of each file of POSIX by Lustre's targets, that of a file with several stripes
-        over all of them; of a target the median of its files. Cost is what the slowest rank would save.
+        over all of them; of a target the median of its files. Several that are slow are told together: they may have
+        one server. Cost is what the slowest rank would save.
     :When it is wrong: Files of another kind, such as a log, may lie on one target by chance.
     :What helps: Tell the administrators the target's number; make the files on others (lfs setstripe -o, pools).
     """
@@ -184,25 +187,38 @@ def slow_target(
         if len(pace) < targets:
             continue
         usual = float(np.median(list(pace.values())))
-        slowest = max(pace, key=lambda target: pace[target])
-        if usual <= 0 or pace[slowest] < slower * usual:
+        slow = sorted((one for one in pace if 0 < slower * usual <= pace[one]), key=lambda one: -pace[one])
+        # Where most are slow, the median is none of what is usual.
+        if not slow or 2 * len(slow) > len(pace):
             continue
-        on = np.isin(np.arange(len(moved)), by_target[slowest])
+        slowest = slow[0]
+        on = np.isin(np.arange(len(moved)), [row for one in slow for row in by_target[one]])
         share = int(moved[on].sum()) / max(1, group.bytes)
         yield counters.match(
             group,
-            f"storage target {slowest} takes {pace[slowest] / usual:.1f} times as long a byte as the median of "
-            f"{len(pace)} targets: {percent_text(share)} of what is moved by {group.direction}s, "
+            f"{_slow_text(slow, pace, usual)} as long a byte as the median of {len(pace)} targets: "
+            f"{percent_text(share)} of what is moved by {group.direction}s, "
             f"{seconds_text(float(took[on].sum()))} over all ranks,",
             {
                 "storage_target": slowest,
+                "storage_targets": slow,
                 "targets": len(pace),
                 "slower": pace[slowest] / usual,
                 "bytes": int(moved[on].sum()),
             },
             rows=group.rows & on,
             share=1 - usual / pace[slowest],
+            named=_FILES_NAMED,
         )
+
+
+def _slow_text(slow: list[int], pace: dict[int, float], usual: float) -> str:
+    """Return which storage targets are slow, the slowest first, and how many times as long they take."""
+    times = f"{pace[slow[0]] / usual:.1f} times"
+    if len(slow) == 1:
+        return f"storage target {slow[0]} takes {times}"
+    more = f", … ({len(slow)} in all)" if len(slow) > _TARGETS_NAMED else ""
+    return f"storage targets {', '.join(map(str, slow[:_TARGETS_NAMED]))}{more} take up to {times}"
 
 
 def _rows_by_target(counters: CountedFacts, rows: Sequence[int]) -> dict[int, list[int]]:

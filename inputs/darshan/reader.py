@@ -1,18 +1,19 @@
 """A Darshan log as a source."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from ...model.arrays import Ints, Links
-from ...model.quantities import counted, joined, seconds_text
+from ...model.quantities import bytes_text, counted, joined, seconds_text
 from ...model.recording import Counters, MpiTime, Recording
 from ..recognition import Recorder
-from ..rows import UNRECORDED, Transfers, pairs_of, ticks_of
+from ..rows import UNRECORDED, Transfers, lost, pairs_of, ticks_of
 from ..run import HandleTable, RecordedRun
 from ..source import RowSource
 from .content import logs_of_one_job, read_content, read_job
@@ -22,6 +23,12 @@ from .segments import TRACED, Traced
 
 _ORDER: Final = ("HDF5", "PnetCDF", "MPI-IO", "POSIX")
 """Which layer's file stands behind the other's of the same name; ISO C's is another stream."""
+_MOST_TIMES: Final = 1000
+"""Bytes of a layer for each of the layer above from which on it is asked whether they can belong together."""
+_LARGEST_BUFFER: Final = 2**26
+"""Bytes that a call of MPI-IO may make of a few: no larger buffers are in use for sieving and collective calls."""
+_MOST_A_CALL: Final = {"HDF5": 2**32}
+"""The same of other layers: a chunk of HDF5."""
 _ALL_FILES: Final = "all files together, by intervals of time"
 _STREAM: Final = "<STD"
 """How the names of standard streams begin."""
@@ -57,6 +64,13 @@ def open_darshan(path: Path) -> RowSource:
     counters = replace(counters, file=np.searchsorted(ids, known)[counters.file].astype(np.int32))
     names = [log.names.get(one) or _NO_NAME.format(one) for one in ids.tolist()]
     file = np.searchsorted(ids, records.record)
+    for row, layer, told in _collisions(counters, names):
+        # What has the id of another file by mistake is a file of its own, behind the others.
+        file = np.where((file == row) & (traced.layer == _place_of(layer, traced.layers)), len(names), file)
+        mine = (counters.file == row) & np.isin(counters.module, counters.modules_of(layer))
+        counters = replace(counters, file=np.where(mine, np.int32(len(names)), counters.file))
+        names.append(f"{names[row]} (as {layer} has it)")
+        damage.append(lost(told))
     binned = traced.rows == "intervals"
     if binned:
         names, file = [*names, _ALL_FILES], _files_of_intervals(traced, counters, names)
@@ -87,7 +101,7 @@ def open_darshan(path: Path) -> RowSource:
         files=tuple(names),
         file_properties=tuple(
             {**_place(name, log.job.mounts), **content.stripes.get(one, {})}
-            for name, one in zip(names, [*ids.tolist(), -1], strict=False)
+            for name, one in zip(names, [*ids.tolist(), *(-1 for _ in names)], strict=False)
         ),
         handles=handles,
         length=log.job.length_ns,
@@ -97,14 +111,44 @@ def open_darshan(path: Path) -> RowSource:
     return run.source(log.path, rows, faults, damage=damage, records=len(counters.file))
 
 
+def _place_of(layer: str, layers: tuple[str, ...]) -> int:
+    return layers.index(layer) if layer in layers else len(layers)
+
+
+def _collisions(counters: Counters, names: list[str]) -> Iterator[tuple[int, str, str]]:
+    """Yield files on which a layer moved more than those above it can have caused: file, layer, and that in words.
+
+    Two files have one id there, or the layer has been called for itself.
+    """
+    moved: dict[str, list[Any]] = {}
+    known = set[tuple[int, str]]()
+    for layer in _ORDER:
+        mine = np.isin(counters.module, counters.modules_of(layer))
+        columns = (counters.bytes_read, counters.bytes_written), (counters.reads, counters.writes)
+        moved[layer] = [
+            np.bincount(counters.file[mine], np.sum([np.maximum(one[mine], 0.0) for one in both], axis=0), len(names))
+            for both in columns
+        ]
+    for place, lower in enumerate(_ORDER):
+        for upper in _ORDER[:place]:
+            (above, calls), below = moved[upper], moved[lower][0]
+            most = np.maximum(_MOST_TIMES * above, above + calls * _MOST_A_CALL.get(upper, _LARGEST_BUFFER))
+            for row in np.flatnonzero((above > 0) & (below > most)).tolist():
+                if (row, lower) in known:
+                    continue
+                known.add((row, lower))
+                much, little = bytes_text(int(below[row])), bytes_text(int(above[row]))
+                times = f"{lower} moved {much} for {little} of {upper}, {int(below[row] // above[row]):,} times"
+                yield row, lower, f"{names[row]}: {times}, which cannot be: two files with one id are told apart"
+
+
 def _files_of_intervals(traced: Traced, counters: Counters, names: list[str]) -> Ints:
     """Return the file of each record of intervals: all together, or a standard stream where there are but these."""
     streams = np.array([*(name.startswith(_STREAM) for name in names), False])
     found = np.full(len(traced.layers) + 1, len(names), np.int64)
     for place, layer in enumerate(traced.layers):
-        modules = [module for module, name in enumerate(counters.layers) if name == layer]
         moved = np.maximum(counters.bytes_read, 0) + np.maximum(counters.bytes_written, 0)
-        files = counters.file[np.isin(counters.module, modules) & (moved > 0)]
+        files = counters.file[np.isin(counters.module, counters.modules_of(layer)) & (moved > 0)]
         if len(files) and streams[files].all():
             found[place] = files[0]
     return found[traced.layer]

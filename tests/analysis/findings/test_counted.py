@@ -4,6 +4,7 @@ import importlib.util
 from pathlib import Path
 
 import iostrata
+import numpy as np
 import pytest
 from iostrata.analysis.findings import find
 from iostrata.cli import main
@@ -160,9 +161,42 @@ def test_stripes_and_a_slow_storage_target(findings):
     assert one.evidence["storage_target"] == slow
     assert {*one.evidence["files"]} == {f"/scratch/{rank}" for rank in (7, 15, 23, 31)}
     assert one.cost_s == pytest.approx(7.0)
+    assert "storage target 7 takes 8.0 times as long a byte as the median of 8 targets: 12 %" in one.text
+    assert "on /scratch/7, /scratch/15, /scratch/23 and 1 other; longest" in one.text
     found, order = findings({POSIX: [shared(calls=512)]}, [made.stripes(FILE, [12])])
     assert order[0] == "few-stripes"
     assert found["few-stripes"].evidence["stripes_that_help"] == 32
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_targets_of_a_slow_server_are_named_together(findings, seed):
+    """128 files on 16 targets, those of one server, 4 and 5, take five times as long."""
+    random = np.random.default_rng(seed)
+    moved = {"writes": 64, "bytes_written": 2**26, "write_start_timestamp": 1.0, "write_end_timestamp": 9.0}
+    records = [
+        made.counters(
+            POSIX, 100 + rank, rank, **moved, write_time=random.uniform(0.8, 1.2) * (5 if rank % 16 in (4, 5) else 1)
+        )
+        for rank in range(128)
+    ]
+    names = {100 + rank: f"/scratch/{rank}" for rank in range(128)}
+    lustre = [made.stripes(100 + rank, [rank % 16]) for rank in range(128)]
+    found, order = findings({POSIX: records}, lustre, names, processes=128)
+    assert order[0] == "slow-target"
+    assert sorted(found["slow-target"].evidence["storage_targets"]) == [4, 5]
+    assert {int(name.split("/")[-1]) % 16 for name in found["slow-target"].evidence["files"]} <= {4, 5}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_of_targets_that_are_alike_none_is_slow(findings, seed):
+    random = np.random.default_rng(seed)
+    moved = {"writes": 64, "bytes_written": 2**26, "write_start_timestamp": 1.0, "write_end_timestamp": 9.0}
+    records = [
+        made.counters(POSIX, 100 + rank, rank, **moved, write_time=random.lognormal(0, 0.3)) for rank in range(128)
+    ]
+    names = {100 + rank: f"/scratch/{rank}" for rank in range(128)}
+    lustre = [made.stripes(100 + rank, [rank % 16]) for rank in range(128)]
+    assert "slow-target" not in findings({POSIX: records}, lustre, names, processes=128)[1]
 
 
 def test_streams_that_move_the_data(findings):

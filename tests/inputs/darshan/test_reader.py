@@ -485,3 +485,33 @@ def test_bytes_of_files_of_pnetcdf_are_those_of_their_variables(darshan_log):
     assert [told["PnetCDF", way].bytes for way in ("read", "write")] == [14, 180]
     # How many ranks there are of a sum over all that share a file is not known, beside intervals of ranks neither.
     assert [told[name, "read"].ranks for name in ("PnetCDF", "POSIX")] == [None, 2]
+
+
+@pytest.mark.parametrize("traced", [True, False], ids=["DXT", "counters"])
+def test_files_whose_ids_collide_are_told_apart_and_are_damage(darshan_log, traced):
+    """A note of 30 bytes by MPI-IO and a dump of 300 MB by POSIX have one id."""
+    at = {"write_start_timestamp": 1.0, "write_end_timestamp": 2.0, "write_time": 0.5}
+    note = made.counters(("MPI-IO", 3), 5, 0, indep_writes=1, bytes_written=30, **at)
+    dump = made.counters(("POSIX", 4), 5, 0, writes=3, bytes_written=300_000_000, **at)
+    modules = {"MPI-IO": (3, [note]), "POSIX": (4, [dump])}
+    if traced:
+        modules["DXT_MPIIO"] = (2, [dxt(5, 0, [(0, 30, 1.0, 2.0)])])
+        modules["DXT_POSIX"] = (
+            1,
+            [dxt(5, 0, [(one * 10**8, 10**8, 1.0 + one / 4, 1.1 + one / 4) for one in range(3)])],
+        )
+    trace = iostrata.open_trace(darshan_log(modules=modules, names={5: "/a"}))
+    (lost,) = trace.damage.locations
+    assert "/a: POSIX moved 300 MB for 30 B of MPI-IO, 10,000,000 times, which cannot be" in lost.reason
+    assert trace.layers["POSIX"].statistics("write").bytes == 300_000_000
+    compared = iostrata.compare_layers(trace, periods=False)
+    assert not compared.flows
+    assert not {"write-amplification", "funnelled-collective", "split-requests"} & {one.id for one in compared.findings}
+
+
+def test_one_byte_that_makes_the_library_read_a_buffer_is_no_collision(darshan_log):
+    at = {"read_start_timestamp": 1.0, "read_end_timestamp": 2.0}
+    above = made.counters(("MPI-IO", 3), 5, 0, indep_reads=2, bytes_read=2, **at)
+    below = made.counters(("POSIX", 4), 5, 0, reads=2, bytes_read=2 * 4_194_304, **at)
+    trace = iostrata.open_trace(darshan_log(modules={"MPI-IO": (3, [above]), "POSIX": (4, [below])}, names={5: "/a"}))
+    assert not trace.damage.damaged
