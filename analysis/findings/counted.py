@@ -80,6 +80,11 @@ class CountedFacts(RankTimes):
         file = self.counters.file
         return self.selected & self.counters.of_layer(layer) & np.isin(file, file[group.rows])
 
+    def below_s(self, group: "CountedGroup") -> float:
+        """Return the time in s that the slowest rank spends in transfers of layers below, on the files of a group."""
+        lower = _ORDER[_ORDER.index(group.layer) + 1 :] if group.layer in _ORDER else ()
+        return max((self.longest(self.layer_on_files(one, group), "read", "write")[0] for one in lower), default=0.0)
+
     def busiest(self, group: "CountedGroup") -> tuple[int, int, int]:
         """Return what some rows moved in all, the rank that moved most of it, −1 where unknown, and how much.
 

@@ -123,7 +123,7 @@ def _rows(overview: Overview) -> list[Weighted]:
     most = max((row.statistics.bytes for row in overview.rows), default=0) or 1
     rows: list[Weighted] = []
     layers = {layer.name: layer for layer in overview.layers}
-    for name in dict.fromkeys((*layers, *(row.statistics.layer for row in overview.rows))):
+    for name in dict.fromkeys((*(row.statistics.layer for row in overview.rows), *layers)):
         for row in overview.rows:
             if row.statistics.layer == name:
                 weight = max(row.statistics.bytes / most, (row.statistics.busy_s or 0) / (end - start))

@@ -55,9 +55,11 @@ class RankTimes:
         total = sum(parts.values(), np.zeros(len(slowest)))
         scale = np.where(slowest > 0, slowest / np.where(total > 0, total, 1), 1.0)
         found = {}
+        # A layer's calls are in those of the layer above: each is looked at by itself.
+        place = counters.module.astype(np.int64) * self.processes + counters.rank
         for kind in KINDS:
-            by_rank = sums_by(counters.rank[~shared], whole[kind][~shared], self.processes)
-            sound = shared | (np.append(by_rank, 0)[counters.rank] <= self.run_s + 1)
+            by_rank = sums_by(place[~shared], whole[kind][~shared], max(1, len(counters.modules)) * self.processes)
+            sound = shared | (np.append(by_rank, 0)[np.where(shared, -1, place)] <= self.run_s + 1)
             found[kind] = np.where(shared, parts[kind] * scale, whole[kind]) * sound
         return found
 
