@@ -1,6 +1,7 @@
 """The command line: arguments in, one exit code out.
 
-0 is success, 1 an input that cannot be used or a result that cannot be written, 2 wrong usage, 130 an interrupt.
+0 is success, 1 an input that cannot be used or a result that cannot be written, 2 wrong usage, 3 a broken rule
+of ``--fail-on``, 130 an interrupt.
 """
 
 import sys

@@ -72,7 +72,9 @@ def _print_version(context: click.Context, _option: click.Parameter, wanted: boo
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True},
-    epilog="Example: iostrata periods traces.otf2 --layer MPI-IO --direction write",
+    epilog="Example: iostrata periods traces.otf2 --layer MPI-IO --direction write\n\nDefaults of options stand in "
+    "~/.config/iostrata/config.toml, such as workers = 4 for all commands. A shell completes commands and options: "
+    'eval "$(_IOSTRATA_COMPLETE=bash_source iostrata)", or zsh_source.',
     no_args_is_help=False,
 )
 @click.option(

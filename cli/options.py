@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 import click
 
 from ..analysis.registry import DEFAULT_METHOD, methods
+from .progress import QUIETLY
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 Frequency = float | Literal["auto"]
@@ -92,6 +93,44 @@ TRACE: Final[Option] = click.argument("trace", type=click.Path(path_type=Path))
 """Whether it is there is for the reader to find out (exit code 1, not 2)."""
 
 JSON_HELP: Final = "Print one JSON document and nothing else on stdout."
+
+
+def note_quiet(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    """Keep for all that says something on stderr that nobody wants to know."""
+    context.meta[QUIETLY] = wanted
+
+
+QUIET: Final[Option] = click.option(
+    "-q",
+    "--quiet",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=note_quiet,
+    help="Say nothing on stderr but what went wrong: no progress, notes or warnings.",
+)
+
+
+def parse_format(context: click.Context, _option: click.Parameter, text: str) -> str:
+    """Return a format, of CSV with the table that is printed."""
+    from ..export.json.csv_table import MAIN
+
+    kind, _, table = text.partition(":")
+    if kind not in ("text", "json", "csv") or (table and kind != "csv"):
+        raise click.BadParameter(f"{text!r} is none of text, json, csv and csv:TABLE")
+    main = MAIN.get(context.info_name or "")
+    if kind == "csv" and main is None:
+        raise click.BadParameter(f"{context.info_name} prints no table")
+    return f"csv:{table or main}" if kind == "csv" else kind
+
+
+FORMAT: Final[Option] = click.option(
+    "--format",
+    metavar="text|json|csv[:TABLE]",
+    callback=parse_format,
+    default="text",
+    help="json: as --json. csv: a list of that document as rows, its main one or that of a name, such as findings.",
+)
 
 BRIEF: Final[Option] = click.option("--brief", is_flag=True, help="Print only what one screen of a terminal holds.")
 
@@ -268,6 +307,12 @@ SETTINGS: Final[tuple[Option, ...]] = (METHOD, WINDOW, FILES, ENGINE, CALLS, PRO
 class OutputPath(click.Path):
     """A file that a command writes."""
 
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; the empty one would be the current folder."""
+        if value == "":
+            self.fail("the name of the file is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
 
 _SPELLINGS: Final = {".html": (".html", ".htm"), ".h5": (".h5", ".nc")}
 """Other suffixes that stand for the same kind of file."""
@@ -298,6 +343,8 @@ def picture_option(help: str) -> Option:
 def _with_suffix_of(known: tuple[str, ...]) -> Callable[[click.Context, click.Parameter, Path | None], Path | None]:
     def parse(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
         if path is not None and not path.name.lower().endswith(known):
+            if path.is_dir():
+                raise click.BadParameter(f"{str(path)!r} is a folder; give the name of a file in it")
             raise click.BadParameter(f"{str(path)!r} ends in none of the known suffixes: {', '.join(known)}")
         return path
 

@@ -6,10 +6,22 @@ import time
 from types import TracebackType
 from typing import Final, Self, TextIO
 
+import click
+
 DELAY_S: Final = 0.5
 """Work that ends earlier shows nothing."""
 COMPILING: Final = "compiling for this machine, which is done once and takes a minute or more"
 REFRESH_S: Final = 0.1
+
+
+QUIETLY: Final = "iostrata.quiet"
+"""Key under which the context of a command keeps whether nothing but errors is to be said."""
+
+
+def is_quiet() -> bool:
+    """Tell whether nothing but errors is to be said on stderr."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(QUIETLY))
 
 
 class Progress:
@@ -31,7 +43,8 @@ class Progress:
         self._shown = False
         self._next = time.monotonic() + DELAY_S
         self._lock = threading.Lock()
-        self._visible = self._stream is not None and self._stream.isatty()
+        self._told = self._stream is not None and not is_quiet()
+        self._visible = self._told and self._stream.isatty()
 
     def __call__(self, done: int, total: int) -> None:
         """Say that `done` of `total` are behind us."""
@@ -45,8 +58,14 @@ class Progress:
             self._shown = True
 
     def compiling(self) -> None:
-        """Say that loops are being compiled, which takes a minute or more the first time on a machine."""
+        """Say that loops are being compiled, which takes a minute or more the first time on a machine.
+
+        Without a terminal, too: a job that does so looks as if it hung.
+        """
         if not self._visible:
+            if self._told:
+                self._stream.write(f"iostrata: note: {COMPILING}\n")
+                self._told = False
             return
         with self._lock:
             self._stream.write(f"\r\x1b[K{COMPILING}")

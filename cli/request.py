@@ -19,8 +19,8 @@ from ..model.errors import IostrataError, OutputError, TraceError
 from ..model.plugins import docstring
 from ..model.quantities import bytes_text, counted
 from ..model.text import printable
-from .options import JSON_HELP, READING, TRACE, Frequency, Option, OutputPath, Seconds
-from .progress import Progress
+from .options import FORMAT, JSON_HELP, QUIET, READING, TRACE, Frequency, Option, OutputPath, Seconds
+from .progress import Progress, is_quiet
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -129,7 +129,18 @@ def several_text(folder: Path) -> str:
 
 
 class Command(click.Command):
-    """A command that writes over nothing it reads, nor twice into one file."""
+    """A command that writes over nothing it reads, nor twice into one file, with the user's own defaults."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Return a context whose defaults are those of `iostrata.cli.defaults`."""
+        from .defaults import defaults_for
+
+        # Help and completion work whatever stands there.
+        if not extra.get("resilient_parsing") and not {"-h", "--help"} & set(args):
+            extra["default_map"] = defaults_for(info_name or "", self)
+        return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; OutputError where an output is one of its inputs, by whatever name or link."""
@@ -186,11 +197,25 @@ def command_of(
     def decorate(function: Callable[..., None]) -> click.Command:
         decorated: Callable[..., Any] = function
         json: Option = click.option("--json", "as_json", is_flag=True, help=as_json)
-        for option in reversed((*options, json)):
+        if as_json == JSON_HELP:
+            decorated = _formatted(decorated)
+        for option in reversed((*options, json, *((FORMAT,) if as_json == JSON_HELP else ()), QUIET)):
             decorated = option(decorated)
         return click.command(cls=kind, help=help_of(function), epilog=f"Example: iostrata {example}")(decorated)
 
     return decorate
+
+
+def _formatted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function that knows ``--json`` alone know ``--format``."""
+
+    @functools.wraps(function)
+    def invoke(*, format: str, as_json: bool, **given: Any) -> None:
+        if as_json and format.startswith("csv"):
+            raise click.UsageError("--json and --format csv are two formats: choose one")
+        function(as_json=as_json or format != "text", **given)
+
+    return invoke
 
 
 def help_of(function: Callable[..., None]) -> str:
@@ -263,7 +288,9 @@ def as_wrong_usage(kind: type[IostrataError]) -> Iterator[None]:
 
 
 def warn(text: str, kind: str = "warning") -> None:
-    """Say on stderr what a user should know; names in `text` may be of any characters."""
+    """Say on stderr what a user should know, unless asked not to; names in `text` may be of any characters."""
+    if is_quiet():
+        return
     click.echo(f"iostrata: {kind}: {printable(text)}", err=True)
 
 
@@ -329,14 +356,19 @@ def refuse_for_tables(tables: Sequence[Path], traces: bool = False) -> None:
             refuse_given(reason, *_OF_READING)
 
 
+_OF_PRINTING: Final = ("as_json", "format")
+
+
 def print_json(document: "Document") -> None:
-    """Print `document` on stdout, with what it was made by and of behind the number of its schema."""
+    """Print `document` on stdout, with what it was made by and of behind the number of its schema; or a list of it."""
+    from ..export.json.csv_table import csv_pieces
     from ..export.json.documents import json_pieces
     from ..export.json.provenance import with_provenance
 
     context = click.get_current_context()
     kinds = {one.name: one.type for one in context.command.params}
-    options = {name: value for name, value in context.params.items() if name != "as_json"}
+    options = {name: value for name, value in context.params.items() if name not in _OF_PRINTING}
+    table = str(context.params.get("format", "")).partition(":")[2]
     inputs = [
         one
         for name, value in options.items()
@@ -344,6 +376,10 @@ def print_json(document: "Document") -> None:
         for one in (value if isinstance(value, tuple) else (value,))
         if isinstance(one, Path)
     ]
+    if table:
+        for line in csv_pieces(document, table):
+            click.echo(line, nl=False)
+        return
     for piece in json_pieces(with_provenance(document, context.obj or (), options, inputs)):
         click.echo(piece, nl=False)
     click.echo()

@@ -178,9 +178,11 @@ def atomic_archive(path: str | os.PathLike[str]) -> Iterator[Path]:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def archive_size(anchor: Path) -> int:
-    """Return the bytes of an archive that is being written, alone in its folder."""
-    return sum(file.stat().st_size for file in anchor.parent.rglob("*") if file.is_file())
+def archive_content(anchor: Path) -> tuple[int, tuple[str, ...]]:
+    """Return the bytes of an archive that is being written, alone in its folder, and what stands beside its anchor."""
+    beside = [one for one in sorted(anchor.parent.iterdir()) if one != anchor]
+    size = sum(file.stat().st_size for file in anchor.parent.rglob("*") if file.is_file())
+    return size, tuple(one.name + "/" * one.is_dir() for one in beside)
 
 
 def output_error(path: str | os.PathLike[str], error: OSError) -> OutputError:
@@ -194,6 +196,12 @@ def output_error(path: str | os.PathLike[str], error: OSError) -> OutputError:
         or type(error).__name__
     )
     advice = _ADVICE.get(error.errno or 0, "write to another folder")
+    above = [*Path(path).parents]
+    if error.errno == errno.ENOENT and above[0].is_dir():
+        reason, advice = f"no file can be made in {above[0]}", "write to another folder"
+    files = [one for one in (Path(path), *above) if one.exists() and not one.is_dir()]
+    if error.errno in (errno.ENOTDIR, errno.EEXIST) and files:
+        reason, advice = f"{files[0]} is a file, not a folder", "choose another name"
     return OutputError(f"cannot write {os.fspath(path)!r}: {reason[0].lower()}{reason[1:]}; {advice}")
 
 

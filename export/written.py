@@ -14,6 +14,7 @@ _OUTPUT: Final = {
     **keys_of(float, "fs_hz? gap_s?"),
     "layers?": list[str],
     "cut?": dict[str, int],
+    "beside?": list[str],
 }
 
 
@@ -47,6 +48,8 @@ class Written:
         Lists that a report shows only in part, with the number of their entries.
     signals : int
         Signals in a picture.
+    beside : tuple of str
+        Of an archive, what stands beside the anchor: the names of files, and of its folder with a slash.
     note : str
         What to say on stderr beside it; it is in no document.
     """
@@ -64,10 +67,12 @@ class Written:
     markers: int | None = None
     cut: Mapping[str, int] | None = None
     signals: int | None = None
+    beside: tuple[str, ...] | None = None
     note: str | None = None
 
     def to_dict(self) -> Annotated[Document, _OUTPUT]:
         """Return the object ``output`` of ``--json``."""
         told = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "note"}
         told = {"fs_hz" if name == "fs" else name: value for name, value in told.items() if value is not None}
-        return {**told, "path": str(self.path)}
+        beside = {} if self.beside is None else {"beside": list(self.beside)}
+        return {**told, **beside, "path": str(self.path)}

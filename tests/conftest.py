@@ -2,6 +2,7 @@
 
 import functools
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -49,6 +50,7 @@ from jsonschema.exceptions import best_match
 # Examples may take any time: a kernel is compiled within the first, and machines differ and are busy. Fixtures of
 # functions are shared by all examples on purpose: they make things and keep nothing.
 # `--hypothesis-profile thorough` tries more than a run of all tests has the time for.
+os.environ["IOSTRATA_CONFIG"] = ""  # whoever runs the tests may have defaults of their own
 for profile, examples in (("any-machine", 40), ("thorough", 400)):
     settings.register_profile(
         profile,

@@ -329,7 +329,8 @@ def written_lines(written: Written) -> Text:
         "signal": written.signals,
     }
     told += [counted(count, noun) for noun, count in counts.items() if count is not None]
-    line = f"wrote {printable(str(written.path))}: {', '.join(told)}"
+    beside = f" (with {printable(', '.join(written.beside))})" if written.beside else ""
+    line = f"wrote {printable(str(written.path))}{beside}: {', '.join(told)}"
     if written.slices is not None and written.gap_s:
         line += f" in {counted(written.slices, 'slice')}, those closer than {seconds_text(written.gap_s)} as one"
     cut = [

@@ -25,7 +25,7 @@ from ...otf2io.files.anchor import SUFFIX, Anchor, read_anchor
 from ...otf2io.files.regular import open_regular
 from ...otf2io.writing.archive import write_archive
 from ...otf2io.writing.markers import Marker, write_markers
-from ..atomic import archive_size, atomic_archive
+from ..atomic import archive_content, atomic_archive
 from ..encoding import shortened
 from ..exporters import Exporter, OptionError
 from ..written import Written
@@ -62,8 +62,8 @@ def write_otf2(trace: Trace, path: str | os.PathLike[str]) -> Written:
         events = write_archive(
             anchor.with_suffix(""), trace.definitions, blocks, 0 if extent is None else extent[0], trace.damage
         )
-        size = archive_size(anchor)
-    return Written(Path(path), size, trace.order, events=events)
+        size, beside = archive_content(anchor)
+    return Written(Path(path), size, trace.order, events=events, beside=beside)
 
 
 GROUP: Final = "iostrata"
@@ -116,8 +116,8 @@ def write_annotated(
         clock = trace.definitions.clock
         told = chain(_markers(trace, periods), _iterations(trace, [layer.name for layer in chosen]))
         markers = write_markers(copy, GROUP, told, clock.start, clock.length)
-        size = archive_size(anchor)
-    return Written(Path(path), size, tuple(layer.name for layer in chosen), markers=markers)
+        size, beside = archive_content(anchor)
+    return Written(Path(path), size, tuple(layer.name for layer in chosen), markers=markers, beside=beside)
 
 
 def _sizes(base: Path, trace: Trace) -> list[int]:

@@ -4,6 +4,7 @@ import json
 
 import h5py
 import pytest
+from iostrata.cli import main
 
 
 @pytest.mark.parametrize("suffix", [".h5", ".Nc"])
@@ -139,3 +140,31 @@ def test_a_layer_for_ftio(document, fixtures, tmp_path):
     assert found["output"]["fs_hz"] == 10
     assert found["output"]["layers"] == ["MPI-IO"]
     assert list(json.loads(out.read_text())) == ["write_sync"]
+
+
+def test_all_files_of_an_archive_are_named(fixtures, tmp_path, capsys):
+    out = tmp_path / "copy.otf2"
+    assert main(["convert", str(fixtures / "ncckpt4"), str(out), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["output"]
+    assert sorted([*told["beside"], out.name]) == sorted(
+        one.name + "/" * one.is_dir() for one in tmp_path.iterdir() if one.name.startswith("copy")
+    )
+    assert main(["convert", str(fixtures / "ncckpt4"), str(tmp_path / "anew.otf2"), "--rewrite"]) == 0
+    assert "(with anew/, anew.def)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("out", "why"),
+    [
+        ("", "the name of the file is empty"),
+        (".", "is a folder; give the name of a file in it"),
+        ("file/x.h5", "file is a file, not a folder"),
+        ("/proc/x.h5", "no file can be made in /proc"),
+        ("none/x.h5", "create the folder first"),
+    ],
+)
+def test_why_an_output_cannot_be_written_is_true(out, why, fixtures, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    assert main(["convert", str(fixtures / "ncckpt4"), out]) in (1, 2)
+    assert why in capsys.readouterr().err

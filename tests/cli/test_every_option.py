@@ -35,6 +35,7 @@ OF_A_TRACE = {
     "method": ["--method", "ftio"],
     "fs": ["--fs", "3", "--method", "ftio"],
     "brief": ["--brief"],
+    "format": ["--format", "json"],
     "picture": ["--plot", "OUT/a.svg"],
     "out": ["-o", "OUT/b.html"],
 }
@@ -116,6 +117,7 @@ ELSEWHERE = {
 }
 """Exporters declare what they take, recording and alarms have tests of their own, and speed changes when lines come.
 Runs of one length are not partial."""
+NOT_OF_STDOUT = ("help", "as_json", "quiet")
 
 
 def options():
@@ -124,7 +126,7 @@ def options():
         (name, one.name, one.opts[0])
         for name in COMMANDS.names
         for one in COMMANDS.find(name).params
-        if one.param_type_name == "option" and one.name not in ("help", "as_json") and (name, None) not in ELSEWHERE
+        if one.param_type_name == "option" and one.name not in NOT_OF_STDOUT and (name, None) not in ELSEWHERE
     ]
 
 

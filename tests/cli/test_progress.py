@@ -3,7 +3,7 @@
 from io import StringIO
 
 import pytest
-from iostrata.cli.progress import DELAY_S, REFRESH_S, Progress
+from iostrata.cli.progress import COMPILING, DELAY_S, REFRESH_S, Progress
 
 
 class Terminal(StringIO):
@@ -86,4 +86,6 @@ def test_compiling_is_told_at_once_and_leaves_nothing_behind():
     silent = StringIO()
     with Progress("reading", silent) as progress:
         progress.compiling()
-    assert silent.getvalue() == ""
+        progress.compiling()
+    # In the log of a job, too, once: it looks as if it hung.
+    assert silent.getvalue() == f"iostrata: note: {COMPILING}\n"
