@@ -59,8 +59,12 @@ def seconds_range_text(least: float, most: float) -> str:
 
     >>> seconds_range_text(1.14, 3.1), seconds_range_text(0.05, 2.0), seconds_range_text(0.188, 0.1881)
     ('1.1 to 3.1 s', '50 ms to 2 s', '188 ms')
+    >>> seconds_range_text(0.0, 3.1)
+    'up to 3.1 s'
     """
     first, last = seconds_text(least, 2), seconds_text(most, 2)
+    if not least:
+        return f"up to {last}"
     if first == last:
         return first
     number, unit = first.split(" ")

@@ -20,6 +20,8 @@ _OF_IO: Final = 0.1
 """Share of the I/O from which on a finding is its cause, where it is less than a warning."""
 _EVEN: Final = 0.8
 """Of what the rank longest in I/O spends there, the mean over ranks: above, one number tells of both."""
+_BY_TURNS: Final = 1.5
+"""Times the I/O of the rank longest in it, from which on what ranks do by turns is told: below, they mostly overlap."""
 _ONE_TIME: Final = ("small-requests", "flush-dominates")
 """Causes whose time counters hold as one, so that nothing tells which of them it is."""
 _ALIKE: Final = 0.9
@@ -48,6 +50,9 @@ class Headline(Record):
     run_s : float
     mean_io_s : float or None
         The mean over ranks; None where counters do not tell.
+    any_io_s : float or None
+        Time in s in which any rank is in such a call: more than `io_s` where ranks take turns, as they do where several
+        share a core. None where no calls are recorded.
     rank : int or None
         The rank that is longest in I/O.
     layer : str or None
@@ -67,6 +72,7 @@ class Headline(Record):
     io_share: float | None
     run_s: float
     mean_io_s: float | None
+    any_io_s: float | None
     rank: int | None
     layer: str | None
     finding: str | None
@@ -85,20 +91,23 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
             trace.definitions.recording.reason("times", "operations", "ranks") or "nothing that moved bytes took time"
         )
         text = f"How much of the {seconds_text(run_s)} a rank is in I/O is not known: {reason}"
-        return Headline(text, None, None, run_s, None, None, None, None, None, "", "")
+        return Headline(text, None, None, run_s, None, None, None, None, None, None, "", "")
     longest, mean, rank, basis = io
     share = longest / run_s if run_s > 0 else 0.0
     text = f"I/O is {percent_text(share)} of the run ({seconds_text(longest)} of {seconds_text(run_s)}"
     if rank is not None and trace.ranks > 1 and mean is not None and mean < _EVEN * longest:
         text += f" on rank {rank}, {seconds_text(mean)} on average"
+    any_s = _of_any(trace)
+    if any_s is not None and trace.ranks > 1 and any_s > _BY_TURNS * longest:
+        text += f", {seconds_text(any_s)} on one rank or another"
     text += ")"
     threads = _other_threads(trace)
-    known = Headline(text + threads, longest, share, run_s, mean, rank, None, None, None, "", basis)
+    known = Headline(text + threads, longest, share, run_s, mean, any_s, rank, None, None, None, "", basis)
     if threads and not longest:
         return known
     causes = [] if share < _LITTLE else _causes(findings, longest)
     if causes:
-        first, gain = causes[0], _gain_of(causes)
+        first, gain = causes[0], _gain_of(causes, longest)
         text += f": {first.layer}, since {_why(causes, findings, gain, longest)}"
         known = replace(known, layer=first.layer, finding=first.id, gain_s=gain, gain_reason=first.gain_reason)
     else:
@@ -126,6 +135,12 @@ def _other_threads(trace: Trace) -> str:
         return ""
     beside = float(cost.other_threads_io.max())
     return f"; other threads are in I/O for {seconds_text(beside)} beside the first one of a rank"
+
+
+def _of_any(trace: Trace) -> float | None:
+    """Return the time in s in which any rank is in a call of I/O; None where no calls are recorded."""
+    calls = trace.calls.totals
+    return None if calls is None else calls.any_ticks / trace.definitions.clock.ticks_per_second
 
 
 def _measured(trace: Trace) -> tuple[float, float | None, int | None, str] | None:
@@ -167,7 +182,7 @@ def _counted(facts: CountedFacts) -> tuple[float, None, int | None, str]:
 def _causes(findings: Sequence[Finding], io_s: float) -> list[Finding]:
     """Return the finding that costs most, if it is a warning or a share of the I/O that matters, and its like.
 
-    What reads and what writes cost in the same way adds up.
+    What reads and what writes cost the same ranks in the same way adds up.
     """
     explains = {rule.id for rule in rules() if rule.in_short and not rule.may_be_meant}
     priced = [one for one in findings if one.id in explains and one.cost_s is not None]
@@ -175,8 +190,13 @@ def _causes(findings: Sequence[Finding], io_s: float) -> list[Finding]:
     if found is None or (found.severity == "info" and (found.cost_s or 0.0) < _OF_IO * io_s):
         return []
     way = found.evidence.get("direction")
-    others = [one for one in priced if one.id == found.id and one.layer == found.layer]
+    others = [one for one in priced if one.id == found.id and one.layer == found.layer and _who(one) & _who(found)]
     return [found, *(one for one in others if way and one.evidence.get("direction") not in (way, None))]
+
+
+def _who(one: Finding) -> frozenset[int]:
+    """Return the ranks whose time it is."""
+    return frozenset(one.evidence.get("slow_ranks", one.ranks))
 
 
 def _why(causes: Sequence[Finding], findings: Sequence[Finding], gain: tuple[float, float] | None, io_s: float) -> str:
@@ -204,10 +224,14 @@ def _of_one_time(first: Finding, findings: Sequence[Finding]) -> list[str]:
     return [one for one in _ONE_TIME if one in ids]
 
 
-def _gain_of(causes: Sequence[Finding]) -> tuple[float, float] | None:
-    """Return what could be saved of the cost of all, at least and at most; None where nothing shows it."""
+def _gain_of(causes: Sequence[Finding], io_s: float) -> tuple[float, float] | None:
+    """Return what could be saved of the cost of all, at least and at most; None where nothing shows it.
+
+    No more than all of the I/O.
+    """
     known = [one.gain_s for one in causes if one.gain_s is not None]
-    return (sum(one[0] for one in known), sum(one[1] for one in known)) if len(known) == len(causes) else None
+    least, most = (sum(one[place] for one in known) for place in (0, 1))
+    return (min(least, io_s), min(most, io_s)) if len(known) == len(causes) else None
 
 
 def _longest(trace: Trace, io_s: float | None) -> tuple[str | None, str]:

@@ -7,7 +7,7 @@ import numpy as np
 from ...layers.flow.flow import Flow
 from ...model.quantities import bytes_text, counted, named_ranks, percent_text, seconds_text
 from .counted import CountedFacts
-from .facts import MIB, CollectiveFlow, Facts, Match, ends_of
+from .facts import MIB, CollectiveFlow, Facts, Gain, Match, ends_of
 from .rule import finding
 
 
@@ -98,9 +98,11 @@ def funnelled_collective(
             },
             cells=found.upper,
             cost_s=cost,
-            gain_s=(below / 2, max(below / 2, cost - spread)),
-            gain_reason=f"from half of the {seconds_text(below)} in {flow.lower}, by twice as many ranks, to all but "
-            f"{seconds_text(spread)}, by all ranks and without waiting",
+            gain=Gain(
+                (below / 2, max(below / 2, cost - spread)),
+                f"from half of the {seconds_text(below)} in {flow.lower}, by twice as many ranks, to all but "
+                f"{seconds_text(spread)}, by all ranks and without waiting",
+            ),
             where=facts.where(found.lower),
         )
 
@@ -153,8 +155,10 @@ def collective_without_benefit(
             cells=found.upper,
             where=found.where_called(facts),
             cost_s=exclusive * facts.longest_s(found.upper),
-            gain_s=(exclusive * _beyond_fastest(found, facts), exclusive * facts.longest_s(found.upper)),
-            gain_reason="from all calls as long as the fastest quarter, to no coordination at all",
+            gain=Gain(
+                (exclusive * _beyond_fastest(found, facts), exclusive * facts.longest_s(found.upper)),
+                "from all calls as long as the fastest quarter, to no coordination at all",
+            ),
         )
 
 
@@ -202,7 +206,8 @@ def waiting_ranks(facts: Facts, *, least_share: float = 0.05, least_s: float = 0
             cells=found.upper,
             where=found.where_called(facts),
             # All that wait do so beside each other.
-            cost_s=waiting / float((calls.participants - calls.movers).mean()),
+            cost_s=(cost := waiting / float((calls.participants - calls.movers).mean())),
+            gain=Gain((cost / 2, cost), "by twice as many ranks that transfer, and without waiting"),
         )
 
 

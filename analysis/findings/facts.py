@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,17 @@ _DOES: Final = {
 RANKS_SHOWN: Final = 64
 
 
+class Gain(NamedTuple):
+    """From which time to which could be saved, in s, and by which better case."""
+
+    gain_s: tuple[float, float]
+    gain_reason: str
+
+    def of(self, cost: float) -> tuple[float, float]:
+        """Return no more than there is to pay."""
+        return min(self.gain_s[0], cost), min(self.gain_s[1], cost)
+
+
 @dataclass(frozen=True)
 class Match:
     """One place where a rule applies.
@@ -57,10 +68,8 @@ class Match:
         What it costs the run, in s; None for the time that the rank which is longest in these operations spends there.
     minor : bool
         Whether it is for information, whatever it costs.
-    gain_s : tuple of float or None
+    gain : Gain or None
         What of it could be saved, at least and at most, as the trace shows a better case; None where it shows none.
-    gain_reason : str
-        Which one.
     where : dict or None
         Who did it, on which files and when, as evidence; None where that is who did the operations in `cells`.
     """
@@ -71,8 +80,7 @@ class Match:
     cells: Mask | None = None
     cost_s: float | None = None
     minor: bool = False
-    gain_s: tuple[float, float] | None = None
-    gain_reason: str = ""
+    gain: Gain | None = None
     where: dict[str, Any] | None = None
 
 

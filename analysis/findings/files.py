@@ -9,7 +9,7 @@ import numpy as np
 from ...layers.selection.window import sums_by
 from ...model.arrays import Mask
 from ...model.quantities import bytes_text, counted, joined, named_ranks, percent_text
-from .facts import MIB, Facts, Match, Numbers
+from .facts import MIB, Facts, Gain, Match, Numbers
 from .rule import finding
 
 LOCAL_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/run/", "/local/", "/localscratch/")
@@ -71,6 +71,9 @@ def read_back(
             cells=reads,
             minor=times < often,
             cost_s=cost,
+            gain=Gain((cost * max(0.0, 1 - 1 / times), cost), "were it read back once, and kept in memory")
+            if times
+            else None,
         )
 
 

@@ -237,7 +237,6 @@ def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match, shown: Colle
         evidence,
         advice_for(rule.advice, shown, deed),
         caution,
-        # Nothing can save more than there is to pay.
-        None if match.gain_s is None or cost is None else (min(match.gain_s[0], cost), min(match.gain_s[1], cost)),
-        match.gain_reason,
+        None if match.gain is None or cost is None else match.gain.of(cost),
+        "" if match.gain is None else match.gain.gain_reason,
     )

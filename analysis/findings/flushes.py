@@ -6,6 +6,7 @@ import numpy as np
 
 from ...model.codes import IoMode
 from ...model.quantities import bytes_text, counted, seconds_text
+from .better_cases import gain_of_fewer_flushes
 from .counted import EACH, CountedFacts, pattern_text
 from .facts import Facts, Match
 from .rule import finding
@@ -74,6 +75,8 @@ def flush_dominates(facts: Facts, *, least_share: float = 0.5, least_s: float = 
             f"{beside}",
             {"flushes": count, "flush_s": flushing, "write_s": writing, "share": flushing / (flushing + writing)},
             cells=mask,
+            cost_s=flushing,
+            gain=gain_of_fewer_flushes(facts, row, flushing),
         )
 
 

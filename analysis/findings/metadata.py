@@ -12,8 +12,9 @@ from ...model.arrays import Floats, Ints
 from ...model.codes import IoRecord
 from ...model.keyed import KeyedSums
 from ...model.quantities import counted, joined, named_ranks, seconds_text
+from .better_cases import gain_of_fewer_calls
 from .counted import CountedFacts
-from .facts import LEAST_SHARE, Facts, Match, distinct_names
+from .facts import LEAST_SHARE, Facts, Gain, Match, distinct_names
 from .rule import finding
 
 _FLUSHES: Final = re.compile("sync|flush|suspend|wait", re.IGNORECASE)
@@ -78,6 +79,7 @@ def metadata_storm(
                 "time_range_s": [float(times[0] / second), float(times[-1] / second)],
             },
             cost_s=None if took is None else min(float(took.max(initial=0.0)), facts.run_s),
+            gain=_storm_gain(facts, row, took),
         )
 
 
@@ -206,6 +208,7 @@ def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took:
         },
         where=where,
         cost_s=min(float(took.max(initial=0.0)), facts.run_s),
+        gain=gain_of_fewer_calls(facts, sums, took),
     )
 
 
@@ -256,14 +259,24 @@ def _transfers(facts: Facts, layer: int) -> tuple[int, float]:
     return cells.operations(moving), float(facts.rank_seconds(moving).sum())
 
 
+def _storm_gain(facts: Facts, layer: int, took: Floats | None) -> Gain | None:
+    calls = facts.trace.calls.totals
+    return None if calls is None or took is None else gain_of_fewer_calls(facts, _events_of(calls, layer), took)
+
+
+def _events_of(calls: Calls, layer: int) -> KeyedSums:
+    """Return the calls of a layer that are metadata events, but seeks."""
+    sums = calls.counted_metadata
+    return sums.taken((sums.keys[0] == layer) & ~np.isin(sums.keys[1], (IoRecord.SEEK, NO_EVENT)))
+
+
 def _metadata_seconds(facts: Facts, layer: int) -> Floats | None:
     """Return what opens, closes and the like in a layer took each process, float64 (processes,), None where unknown."""
     calls = facts.trace.calls.totals
     if calls is None:
         return None
-    sums = calls.counted_metadata
-    of_layer = (sums.keys[0] == layer) & ~np.isin(sums.keys[1], (IoRecord.SEEK, NO_EVENT))
-    return _seconds_of(facts, calls, sums.keys[2][of_layer], sums["ticks"][of_layer])
+    sums = _events_of(calls, layer)
+    return _seconds_of(facts, calls, sums.keys[2], sums["ticks"])
 
 
 def _seconds_of(facts: Facts, calls: Calls, process: Ints, ticks: Ints) -> Floats | None:

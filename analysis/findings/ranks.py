@@ -11,8 +11,9 @@ from ...model.arrays import Floats, Mask
 from ...model.arrays import Links as Ranks
 from ...model.codes import IoFlag
 from ...model.quantities import bytes_text, counted, named_ranks, percent_text, seconds_text
+from .better_cases import gain_of_sharing
 from .counted import CountedFacts, CountedGroup
-from .facts import KIB, MIB, RANKS_SHOWN, Facts, Match
+from .facts import KIB, MIB, RANKS_SHOWN, Facts, Gain, Match
 from .rule import finding
 
 _UNITS = {"rank_imbalance": "ratio", "node_imbalance": "ratio"}
@@ -85,6 +86,7 @@ def imbalance(
             {"direction": direction, "bytes": moved, **found.to_dict()},
             cells=own,
             cost_s=float(seconds.max(initial=0.0) - seconds.mean()),
+            gain=gain_of_sharing(float(seconds.max(initial=0.0)), float(seconds.mean()), found.movers, len(seconds)),
         )
 
 
@@ -153,6 +155,7 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
             cells=own,
             # What the others could take from it.
             cost_s=longest * (1 - 1 / ranks),
+            gain=gain_of_sharing(longest, longest / ranks, 1, ranks),
         )
 
 
@@ -252,8 +255,7 @@ def slow_ranks(
                 {"direction": direction, **numbers},
                 cells=own,
                 cost_s=cost,
-                gain_s=(least, cost),
-                gain_reason="at the pace of the slowest of the others, and at their median",
+                gain=Gain((least, cost), "at the pace of the slowest of the others, and at their median"),
             )
 
 

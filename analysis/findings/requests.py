@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from itertools import product
 
 from ...layers.flow.relations import SizeLimits
-from ...layers.selection.directions import DIRECTIONS
+from ...layers.selection.directions import DIRECTIONS, modes_of
 from ...model.quantities import bytes_text, percent_text
+from .better_cases import gain_of_larger
 from .counted import CountedFacts, pattern_text
 from .facts import KIB, Facts, Match, ends_of
 from .rule import finding
@@ -71,6 +72,7 @@ def small_requests(
         if requests is None or count < max(operations, empty) or below < least_share * count:
             continue
         (median,) = requests.at([empty + (count - 1) // 2])
+        cost = facts.longest_s(small)
         yield Match(
             layer,
             f"{percent_text(below / count)} of {count:,} {layer} {direction}s"
@@ -86,6 +88,8 @@ def small_requests(
                 "limit": size,
             },
             cells=small,
+            cost_s=cost,
+            gain=gain_of_larger(facts, row, modes_of(direction)[0], size, cost),
         )
 
 

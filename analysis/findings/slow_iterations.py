@@ -6,7 +6,7 @@ from typing import Any
 from ..loops.find import find_loops
 from ..loops.loops import Iteration
 from ..loops.words import Blame, blame_of, length_of, outlier_text, slow_iterations, usual_length
-from .facts import Facts, Match
+from .facts import Facts, Gain, Match
 from .rule import finding
 
 
@@ -58,8 +58,10 @@ def slow_iteration(
                 "iterations": sorted(blamed),
             },
             cost_s=cost,
-            gain_s=(sum(max(0, min(length_of(long[one]) - longest, who.seconds)) for one, who in blamed.items()), cost),
-            gain_reason="were they as long as the longest of the others, and as long as usual",
+            gain=Gain(
+                (sum(max(0, min(length_of(long[one]) - longest, who.seconds)) for one, who in blamed.items()), cost),
+                "were they as long as the longest of the others, and as long as usual",
+            ),
             where=_where(long[worst], blamed[worst]),
         )
 

@@ -14,7 +14,7 @@ from ...model.arrays import Ints, Mask
 from ...model.keyed import KeyedSums
 from ...model.quantities import bytes_text, counted, named_ranks, percent_text, seconds_text
 from .counted import CountedFacts, stride_of
-from .facts import MIB, Facts, Match
+from .facts import MIB, Facts, Gain, Match
 from .rule import finding
 
 _PACES_PER_OCTAVE: Final = 2
@@ -414,8 +414,9 @@ def _slow_match(facts: Facts, layer: str, direction: str, found: _SlowTransfers,
         },
         where=where,
         cost_s=found.cost(facts),
-        gain_s=(found.cost(facts, 2.0), found.cost(facts)),
-        gain_reason="at twice the usual time of their size, and at the usual",
+        gain=Gain(
+            (found.cost(facts, 2.0), found.cost(facts)), "at twice the usual time of their size, and at the usual"
+        ),
     )
 
 

@@ -254,6 +254,17 @@ class Calls(Sums):
         return KeyedSums(chosen.keys[:3], chosen.values)
 
     @cached_property
+    def any_ticks(self) -> int:
+        """Ticks in which any process was in a call that counts."""
+
+        def counts(group: Ints) -> Ints:
+            region, undecided = np.divmod(-1 - group, 2)
+            left_out = (group < 0) & (undecided > 0) & ~self.undecided_count[np.where(group < 0, region, 0)]
+            return left_out.astype(np.int64)
+
+        return int(self.busy.regrouped(counts).lengths(np.zeros(1, np.int64))[0])
+
+    @cached_property
     def call_times(self) -> tuple[CallTime, ...]:
         """What the calls that move no data took, by layer and kind."""
         sums = self.counted_metadata

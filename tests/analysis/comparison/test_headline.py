@@ -125,3 +125,11 @@ def test_why_a_share_is_not_known_is_said(tmp_path):
     assert found.text.endswith("is not known: TMIO does not tell which rank did what")
     found = told(table(tmp_path / "still.csv", ["POSIX,0,write,0,0,9,/run/a", "POSIX,0,write,5,5,9,/run/a"]))
     assert found.text.endswith("is not known: nothing that moved bytes took time")
+
+
+def test_ranks_that_take_turns_are_in_io_longer_than_any_of_them(fixtures):
+    found = told(open_trace(fixtures / "late4"))
+    assert found.any_io_s > 1.5 * found.io_s
+    assert f"{found.any_io_s * 1000:.0f} ms on one rank or another)" in found.text
+    together = told(open_trace(fixtures / "ckpt4"))
+    assert together.io_s <= together.any_io_s < 1.5 * together.io_s

@@ -44,6 +44,10 @@ def told(trace):
     documents[-1]["findings"] = [one for one in documents[-1]["findings"] if one["id"] not in by_calls]
     for finding in documents[-1]["findings"]:
         finding["text"] = finding["text"].removesuffix(NOTE)
+        function, caller = (finding["evidence"].pop(name, "") for name in ("function", "caller"))
+        named = f"{function} in {caller.partition(' (')[0]}" if caller else function
+        for left_out in (f"; {named}", f" ({named})") if named else ():
+            finding["text"] = finding["text"].replace(left_out, "")
     return documents
 
 

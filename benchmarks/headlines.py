@@ -1,0 +1,122 @@
+"""The headline of each recording beside what the program itself says, and what knobs saved beside what was foretold.
+
+    python benchmarks/headlines.py FOLDER [FOLDER ...]
+
+Each folder holds recordings with a ``truth.json``. IOR's own time is the sum of ``totalTime`` of its repetitions, from
+the first rank that opens to the last that closes. A rank is no longer in I/O than that, and shorter where it waits
+for a processor or a barrier: ``wrRdTime`` of IOR is the part in reads and writes.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import iostrata
+from iostrata.analysis.comparison.headline import Headline, headline_of
+from iostrata.analysis.findings import find
+
+PAIRS = (
+    ("pair_strided_coll", "pair_strided_indep"),
+    ("pair_ompio", "pair_romio"),
+    ("pair_xfer_4k", "pair_xfer_1m"),
+    ("ncckpt4", "ncckpt4_nofill"),
+    ("ncckpt4", "ncckpt4_indep"),
+    ("ncckpt4", "ncckpt4_romio"),
+    ("ckpt4", "ckpt4_romio"),
+)
+"""The knob as it was, and as it was changed to."""
+_SLACK = 1.05
+"""Of a program's own time, which is rounded to its digits and excludes what stands before its first clock."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A recording: its headline, and the program's own seconds in I/O, between barriers and in transfers alone."""
+
+    name: str
+    headline: Headline
+    own_s: float | None
+    transfers_s: float | None
+
+    @property
+    def holds(self) -> str:
+        """Whether the time in I/O is no longer than the program says."""
+        if self.own_s is None or self.headline.io_s is None:
+            return "–"
+        return "yes" if self.headline.io_s <= _SLACK * self.own_s else "no"
+
+
+def own_seconds(truth: dict[str, Any]) -> tuple[float | None, float | None]:
+    """Return the seconds that IOR says its repetitions took, with opens and closes and without; None for others."""
+    rows = truth.get("repetitions") or []
+    if not rows or "totalTime" not in rows[0]:
+        return None, None
+    return sum(row["totalTime"] for row in rows), sum(row["wrRdTime"] for row in rows)
+
+
+def read(folder: Path) -> Row:
+    """Return the row of a recording."""
+    trace = iostrata.open_trace(folder)
+    truth = json.loads((folder / "truth.json").read_text()) if (folder / "truth.json").exists() else {}
+    return Row(folder.name, headline_of(trace, find(trace)), *own_seconds(truth))
+
+
+def recordings(folders: list[Path]) -> Iterator[Path]:
+    """Give the recordings of some folders by name."""
+    for folder in folders:
+        yield from sorted(
+            one for one in folder.iterdir() if (one / "traces.otf2").exists() and "broken" not in one.name
+        )
+
+
+def text_of(seconds: float | None) -> str:
+    """Return seconds for a table."""
+    return "–" if seconds is None else f"{seconds:.3g}"
+
+
+def table(rows: list[Row]) -> list[str]:
+    """Return the table of headlines."""
+    lines = [
+        "| recording | longest s | any s | own s | transfers s | no longer | headline |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for one in rows:
+        cells = (one.headline.io_s, one.headline.any_io_s, one.own_s, one.transfers_s)
+        told = " | ".join([one.name, *map(text_of, cells), one.holds, one.headline.text])
+        lines.append(f"| {told} |")
+    return lines
+
+
+def pairs(rows: dict[str, Row]) -> list[str]:
+    """Return the table of pairs: what a knob saved, and what was foretold without it."""
+    lines = ["| pair | cause | foretold s | saved s | inside | reason |", "|---|---|---|---|---|---|"]
+    inside = []
+    for off, on in PAIRS:
+        if off not in rows or on not in rows:
+            continue
+        before, after = rows[off].headline, rows[on].headline
+        if before.io_s is None or after.io_s is None:
+            continue
+        saved = before.io_s - after.io_s
+        gain = before.gain_s
+        held = gain is not None and gain[0] <= max(0.0, saved) <= gain[1]
+        inside.append(held)
+        foretold = "–" if gain is None else f"{gain[0]:.3g} to {gain[1]:.3g}"
+        told = (before.finding or "–", foretold, f"{saved:.3g}", "yes" if held else "no", before.gain_reason)
+        lines.append(f"| {off} → {on} | {' | '.join(told)} |")
+    return [*lines, "", f"{sum(inside)} of {len(inside)} inside"]
+
+
+def main() -> None:
+    """Print both tables."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("folders", nargs="+", type=Path)
+    rows = [read(one) for one in recordings(arguments.parse_args().folders)]
+    print("\n".join([*table(rows), "", *pairs({one.name: one for one in rows})]))
+
+
+if __name__ == "__main__":
+    main()
