@@ -81,7 +81,7 @@ class Request:
         """
         from ..layers.opening import Purpose, open_trace
 
-        with Progress("reading events") as progress, _telling_of_compiling(progress), _telling_of_several(self.trace):
+        with Progress("reading events") as progress, _telling_of_compiling(progress), telling_of_several(self.trace):
             trace = open_trace(
                 self.trace,
                 memory=self.memory,
@@ -105,17 +105,20 @@ class Request:
 
 
 @contextmanager
-def _telling_of_several(path: Path) -> Iterator[None]:
+def telling_of_several(path: Path) -> Iterator[None]:
     """Say what takes several runs where these are at `path` in place of a trace."""
     try:
         yield
     except TraceError:
-        from ..runs.collection.content import several_traces
+        from ..runs.collection.content import traces_below
         from ..runs.collection.tables import is_collection
 
         if is_collection(path):
             raise TraceError(f"{path} is a collection of runs, which report, diff, signature and assess take") from None
-        if several_traces(path):
+        below = traces_below(path)
+        if len(below) == 1 and below[0].parent != path:
+            raise TraceError(f"{path} is no trace, but holds one: give {below[0]}") from None
+        if len(below) > 1:
             raise TraceError(several_text(path)) from None
         raise
 

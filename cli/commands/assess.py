@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     Jobs = MetricTable | TraceJobs
 
 SHOWN: Final = 20
+ORDERS: Final = {"problem-score": "problem_score", "io-intensity": "io_intensity", "time-lost": "cost_s"}
 TABLES: Final = (".csv", ".parquet", ".pq")
 
 
@@ -87,9 +88,9 @@ THRESHOLD = click.option(
 )
 ORDER = click.option(
     "--order",
-    type=click.Choice(["problem-score", "io-intensity"]),
-    default="problem-score",
-    help="What the jobs are ranked by.",
+    type=click.Choice(list(ORDERS)),
+    help="What the jobs are ranked by; time-lost is what I/O took, over all ranks, of the runs of a collection.  "
+    "[default: time-lost where all jobs are runs of collections, else problem-score]",
 )
 LEAST = click.option(
     "--least-duration",
@@ -130,7 +131,7 @@ def command(
     quantiles: tuple[float, float],
     critical: float | None,
     threshold: float,
-    order: str,
+    order: str | None,
     least_duration: float | None,
     accounting: Path | None,
     states: tuple[str, ...],
@@ -177,7 +178,7 @@ def command(
     if train and out is not None:
         _finish_training(limits, out, request.as_json)
         return
-    _assess(tables, limits, threshold, order.replace("-", "_"), least_duration, accounts, wanted, out, request.as_json)
+    _assess(tables, limits, threshold, order, least_duration, accounts, wanted, out, request.as_json)
 
 
 def _known(path: Path, critical: float | None, segment: float | None) -> "MetricLimits":
@@ -252,7 +253,7 @@ def _assess(
     tables: "list[Jobs]",
     limits: "MetricLimits",
     threshold: float,
-    order: str,
+    order: str | None,
     least_duration: float | None,
     accounts: "Accounting | None",
     wanted: "Wanted",
@@ -260,8 +261,8 @@ def _assess(
     as_json: bool,
 ) -> None:
     from ...runs.scores.assessment import SHORT_SEGMENTS, assess, ranked
+    from ...runs.scores.tables import with_costs
 
-    short = SHORT_SEGMENTS * limits.segment_s if least_duration is None else 0.0
     scores = []
     with Progress("assessing jobs") as progress:
         for table in tables:
@@ -271,22 +272,28 @@ def _assess(
                 scores += assess([block], limits, threshold=threshold)
                 progress(len(scores), 0)
     _warn(tables, sum(one.duration_s < limits.segment_s for one in scores), len(scores), limits.segment_s)
+    collections = [runs for table in tables if (runs := table.collection) is not None]
+    if order == "time-lost" and not collections:
+        raise click.UsageError("--order time-lost is for runs of collections: collect the traces first")
+    by = ORDERS[order or ("time-lost" if len(collections) == len(tables) else "problem-score")]
+    short = SHORT_SEGMENTS * limits.segment_s if least_duration is None and by != "cost_s" else 0.0
+    scores = with_costs(scores, collections)
     scores = scores if accounts is None else _accounted(scores, accounts, wanted)
-    jobs = ranked(scores, order, least_duration or 0.0, short)
+    jobs = ranked(scores, by, least_duration or 0.0, short)
     left_out = len(scores) - len(jobs)
     written = None
     if out is not None:
         from ...export.runs.scores_page import write_scores_page
 
-        written = write_scores_page(tables, jobs, limits, order, threshold, short, out)
+        written = write_scores_page(tables, jobs, limits, by, threshold, short, out)
     if as_json:
         from ...export.json.runs import assess_document
 
-        print_json(assess_document(jobs, limits, order, threshold, short, left_out, written))
+        print_json(assess_document(jobs, limits, by, threshold, short, left_out, written))
     else:
         from ...export.runs.scores_text import print_scores
 
-        print_scores(jobs, limits, order, short, left_out, SHOWN, console())
+        print_scores(jobs, limits, by, short, left_out, SHOWN, console())
         print_files([] if written is None else [written])
 
 

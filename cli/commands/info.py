@@ -1,6 +1,6 @@
 """Summarise what a trace defines, without reading its events."""
 
-from ..request import Request, console, print_json, trace_command
+from ..request import Request, console, print_json, telling_of_several, trace_command
 
 
 @trace_command("info scorep-run")
@@ -11,7 +11,8 @@ def command(request: Request) -> None:
     from ...layers.selection.source import open_source
     from ...model.stream.summary import summarise
 
-    summary = summarise(open_source(request.trace))
+    with telling_of_several(request.trace):
+        summary = summarise(open_source(request.trace))
     if request.as_json:
         from ...export.json.documents import info_document
 

@@ -117,7 +117,8 @@ def _report_runs(request: Request, out: Path, scores: Path | None, each: bool) -
             failed = write_reports(collection, out, **reading, workers=request.workers, progress=progress)
     for text in failed:
         warn(f"no report: {text}")
-    written = write_ranking(collection, out, scores=known, reports=known_reports(collection, out))
+    reports = known_reports(collection, out)
+    written = write_ranking(collection, out, scores=known, reports=reports, by_scores=scores is not None)
     if request.as_json:
         print_json({"schema_version": SCHEMA_VERSION, "output": written.to_dict()})
     else:

@@ -154,16 +154,18 @@ def command(
     method = _method(method, log)
     prepare_picture(picture)
     from ...runs.signatures.sample import cut_to_shortest
+    from ...runs.signatures.scaling import scaling_of
     from ...runs.signatures.signature import extract_signature
 
     left_out: tuple[SampleUse, ...] = ()
-    chosen = signature = None
+    chosen = signature = scaling = None
     if log is not None and jobs is not None:
         samples, left_out = _from_log(log, jobs, direction, interval)
         samples = cut_to_shortest(samples) if partial else samples
     else:
         runs, samples, chosen = _from_runs(traces, request, layer, direction, interval)
         samples = cut_to_shortest(samples) if partial else samples
+        scaling = scaling_of(runs, chosen)
         signature = _by_loops(method, runs, samples, chosen, direction, kappa)
     recorded: Recorded = "program" if log is None else "server"
     signature = signature or extract_signature(
@@ -174,11 +176,11 @@ def command(
     if request.as_json:
         from ...export.json.runs import signature_document
 
-        print_json(signature_document(signature, chosen, direction, left_out, written))
+        print_json(signature_document(signature, chosen, direction, left_out, written, scaling))
     else:
         from ...export.runs.signature_text import print_signature
 
-        print_signature(signature, what, left_out, console())
+        print_signature(signature, what, left_out, scaling, console())
         print_files(written)
 
 
@@ -315,7 +317,7 @@ def _from_log(
     if known.missing:
         warn(f"{counted(known.missing, 'value')} of {len(known.values):,} missing, interpolated")
     samples, rest = job_samples(known, read_jobs(jobs), interval)
-    if rest and not samples:
-        name, reason = rest[0][0].name, rest[0][1]
-        raise SelectionError(f"none of the jobs can be cut out of the log: {name}: {reason}")
+    if rest and len(samples) < 2:
+        name, reason, some = rest[0][0].name, rest[0][1], "only one" if samples else "none"
+        raise SelectionError(f"{some} of the jobs can be cut out of the log: {name}: {reason}")
     return samples, tuple(SampleUse(job.name, False, reason, job.end - job.start, 0.0, None, 0) for job, reason in rest)

@@ -11,11 +11,12 @@ from ...runs.scheduling.policies import Set
 from ...runs.scores.assessment import Alike, JobScore, groups
 from ...runs.scores.limits import MetricLimits
 from ...runs.signatures.known import Likeness
+from ...runs.signatures.scaling import Scaling
 from ...runs.signatures.signature import SampleUse, Signature
 from ..written import Written
 
 _OUTPUTS: Final = {"output?": list[Written]}
-_SIGNATURE: Final = {"schema_version": int, "layer": str | None, "direction": str, **_OUTPUTS}
+_SIGNATURE: Final = {"schema_version": int, "layer": str | None, "direction": str, "scaling?": Scaling, **_OUTPUTS}
 _ASSESSED: Final = {
     "schema_version": int,
     "limits": dict[str, list[float]],
@@ -54,6 +55,7 @@ def signature_document(
     direction: str,
     left_out: Iterable[SampleUse] = (),
     written: Iterable[Written] = (),
+    scaling: Scaling | None = None,
 ) -> Annotated[Document, Signature, _SIGNATURE]:
     """Return the document of ``iostrata signature``; `left_out` are runs of which there is no sample."""
     entries = signature.to_dict()
@@ -64,6 +66,7 @@ def signature_document(
         "layer": layer,
         "direction": direction,
         **entries,
+        **({"scaling": scaling.to_dict()} if scaling else {}),
         **({"output": outputs} if outputs else {}),
     }
 

@@ -115,6 +115,7 @@ def write_ranking(
     *,
     scores: Scores | None = None,
     reports: Mapping[str, str] | None = None,
+    by_scores: bool = True,
 ) -> Written:
     """Write the page of all runs of a collection.
 
@@ -127,6 +128,8 @@ def write_ranking(
         The Problem-Score of each run, by its key, in the order of ``iostrata assess``.
     reports : mapping, optional
         Of a run, by its key, the path of its report from the folder of the page.
+    by_scores : bool
+        Whether runs are in the order of the scores; else, and without a score, by the time that I/O took.
 
     Raises
     ------
@@ -135,7 +138,9 @@ def write_ranking(
     OutputError
         If the page cannot be written.
     """
-    pages = (ranking_page(collection, scores or {}, reports or {}, MOST_ROWS >> halved) for halved in range(8))
+    pages = (
+        ranking_page(collection, scores or {}, reports or {}, MOST_ROWS >> halved, by_scores) for halved in range(8)
+    )
     written = write_page(pages, path, f"iostrata: {len(collection.jobs):,} runs", most_bytes=_MOST_BYTES)
     return replace(written, rows=len(collection.jobs))
 
@@ -158,21 +163,29 @@ def read_scores(path: str | os.PathLike[str]) -> Scores:
 
 
 def ranking_page(
-    collection: Collection, scores: Scores, reports: Mapping[str, str], most: int = MOST_ROWS
+    collection: Collection,
+    scores: Scores,
+    reports: Mapping[str, str],
+    most: int = MOST_ROWS,
+    by_scores: bool = True,
 ) -> PageDocument:
-    """Return the page with the first `most` runs."""
+    """Return the page with the first `most` runs; parameters as of `write_ranking`."""
     jobs = collection.jobs
     names = distinct_names({job.job: job.name for job in jobs})
     usable = [job for job in jobs if job.usable]
     failed = [job for job in jobs if not job.usable]
     # The order of assess, which puts short jobs after longer ones, is not that of the bare scores.
-    place_of = {job: place for place, job in enumerate(scores) if scores[job] > 0}
+    place_of = {job: place for place, job in enumerate(scores) if scores[job] > 0 and by_scores}
+    by_scores = bool(place_of)
     usable.sort(key=lambda job: (place_of.get(job.job, len(scores)), -(job.cost_s or 0.0), job.job))
     runs = {run.job.job: run for run in collection.runs(("finding", "signal"), [job.job for job in usable[:most]])}
     lists = {"runs": (usable, most), "failed": (failed, _MOST_FAILED)}
     sections = (
         Section(
-            "ranking", "Ranking", "Runs, what deserves a look first", _ranking(usable, runs, names, scores, reports)
+            "ranking",
+            "Ranking",
+            "Runs by Problem-Score, then by time lost in I/O" if by_scores else "Runs by time lost in I/O, all ranks",
+            _ranking(usable, runs, names, scores, reports, by_scores),
         ),
         Section("distributions", "Distributions", "How the runs are distributed", _distributions(usable)),
         Section("findings", "Findings", "Findings over all runs", _findings(collection, names)),
@@ -180,7 +193,9 @@ def ranking_page(
     )
     title = f"I/O of {counted(len(jobs), 'run')}"
     cut = {name: len(found) for name, (found, kept) in lists.items() if len(found) > kept}
-    return PageDocument(title, sections, _facts(usable, failed), headline=_headline(usable, names, scores), cut=cut)
+    return PageDocument(
+        title, sections, _facts(usable, failed), headline=_headline(usable, names, scores if by_scores else {}), cut=cut
+    )
 
 
 def _ranking(
@@ -189,6 +204,7 @@ def _ranking(
     names: Mapping[str, str],
     scores: Scores,
     reports: Mapping[str, str],
+    by_scores: bool,
 ) -> list[PageBlock]:
     """Return the table of those of the usable jobs that are in `runs`, which are the first of them."""
     jobs = usable[: len(runs)]
@@ -196,23 +212,24 @@ def _ranking(
         return []
     # The order of assess, which puts short jobs after longer ones.
     score_of = {
-        job.job: {"value": score, "order": -place}
+        job.job: {"value": score, "order": -place if by_scores else score}
         for place, job in enumerate(jobs)
-        if (score := scores.get(job.job)) is not None
+        if (score := scores.get(job.job)) is not None and (score > 0 or by_scores)
     }
     problem = "Problem-Score (Betke & Kunkel, ISC’20) as iostrata assess gives it."
+    # What they are ranked by comes first.
+    first, other = TableColumn("Problem", lambda job: score_of.get(job.job), "ratio", problem), _JOB["cost_s"]
     columns = [
         TableColumn("Run", lambda job: _named(runs[job.job], names[job.job], reports.get(job.job)), "text"),
         TableColumn("Over time", lambda job: _over_time(runs[job.job]), "spark"),
-        TableColumn("Problem", lambda job: score_of.get(job.job), "ratio", problem),
-        _JOB["cost_s"],
+        *((first, other) if by_scores else (other, first)),
         _SHARE,
         # What is left out has distributions; the cause has to have room.
         *(_JOB[name] for name in ("duration_s", "ranks", "bytes_read", "bytes_written", "operations")),
         TableColumn("Findings", _by_severity, "count", "Critical ones count first, then warnings."),
     ]
     known = [column for column in columns if any(column.of(job) is not None for job in jobs)]
-    blocks: list[PageBlock] = [Legend([("read", "reads"), ("write", "writes")]), Table(known, jobs, ranked="run")]
+    blocks: list[PageBlock] = [Table(known, jobs, ranked="run"), Legend([("read", "reads"), ("write", "writes")])]
     if len(jobs) < len(usable):
         text = f"{len(jobs):,} of {len(usable):,} runs are in this page, those that cost most; the tables have all."
         blocks.append(Paragraph(text, muted=True))

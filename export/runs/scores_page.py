@@ -101,6 +101,7 @@ def write_scores_page(
         Jobs that are not longer come after those that are, in s.
     """
     busy = [one for one in jobs if one.intensive_segments]
+    listed = [one for one in jobs if one.cost_s] if order == "cost_s" else busy
     other = next(name for name in TITLES if name != order)
     by_other = ranked(busy, other, short=short)
     wanted = list(dict.fromkeys([one.job for one in busy[:_TIMELINES]] + [one.job for one in by_other[:1]]))
@@ -116,7 +117,7 @@ def write_scores_page(
     known = {one.job: one for one in busy}
     timelines = [block for job in wanted if job in seen.scores for block in _job(known[job], seen.scores[job], limits)]
     sections = (
-        Section(order, TITLES[order], f"First by {TITLES[order]}", _ranking(busy[:TOP], order)),
+        Section(order, TITLES[order], f"First by {TITLES[order]}", _ranking(listed[:TOP], order)),
         Section(other, TITLES[other], f"First by {TITLES[other]}", _ranking(by_other[:TOP], other)),
         Section("distributions", "Distributions", "How all jobs are distributed", _distributions(busy)),
         Section("both", "Both", "Both rankings", _penalties({order: busy, other: by_other})),
@@ -160,8 +161,9 @@ def _ranking(jobs: Sequence[JobScore], order: str) -> list[PageBlock]:
     if not jobs:
         return [Paragraph("No job has a segment with intensive I/O.")]
     known = [TableColumn("batch system", account_text, "text")] if any(one.account for one in jobs) else []
+    value = TableColumn(TITLES[order], order, "seconds" if order == "cost_s" else "ratio")
     metrics = TableColumn("scores in", lambda one: ", ".join(one.metrics), "text")
-    columns = (TableColumn("job", "job", "text"), TableColumn(TITLES[order], order, "ratio"), *_RANKED, metrics, *known)
+    columns = (TableColumn("job", "job", "text"), value, *_RANKED, metrics, *known)
     return [Table(columns, jobs)]
 
 
@@ -202,7 +204,7 @@ def _penalties(rankings: Mapping[str, Sequence[JobScore]]) -> list[PageBlock]:
         shown = [*busy[:TOP], *busy[TOP :: max(1, len(busy) // _DOTS)]]
         dots = []
         for jobs, tone, radius in ((shown[TOP:], "muted", 2), (shown[:TOP], "read", 4)):
-            scores = [getattr(one, name) for one in jobs]
+            scores = [getattr(one, name) or 0.0 for one in jobs]
             texts = [
                 f"{one.job}: {score:.3g}, {counted(one.nodes, 'node')}" for one, score in zip(jobs, scores, strict=True)
             ]

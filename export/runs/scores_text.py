@@ -14,7 +14,7 @@ from ...runs.scores.assessment import JobScore, groups
 from ...runs.scores.limits import MetricLimits
 from ..terminal.console import print_paragraph, print_rest, table_of_numbers
 
-TITLES: Final = {"problem_score": "Problem-Score", "io_intensity": "I/O-Intensity"}
+TITLES: Final = {"problem_score": "Problem-Score", "io_intensity": "I/O-Intensity", "cost_s": "time lost in I/O"}
 
 
 _GROUPS_SHOWN: Final = 5
@@ -66,17 +66,18 @@ def print_scores(
     """
     busy = [one for one in jobs if one.intensive_segments]
     facts = f"{counted(len(jobs), 'job')}, {count_text(len(busy))} with intensive I/O"
-    console.print(Text(f"{facts}, ranked by {TITLES[order]}", style="bold"))
-    if busy:
-        console.print(_ranking_table(busy[:shown], order, console.width))
-        print_rest(len(busy) - shown, "job", console)
+    over = ", over all ranks" if order == "cost_s" else ""
+    console.print(Text(f"{facts}, ranked by {TITLES[order]}{over}", style="bold"))
+    if listed := [one for one in jobs if one.cost_s] if order == "cost_s" else busy:
+        console.print(_ranking_table(listed[:shown], order, console.width))
+        print_rest(len(listed) - shown, "job", console)
     else:
         print_paragraph("No job has a segment with intensive I/O.", console, indent=0)
     for one in [one for one in groups(busy) if one.jobs > 1][:_GROUPS_SHOWN]:
         alike = f"{counted(one.jobs, 'job')} alike, in {', '.join(one.metrics)}; the first is {printable(one.first)}"
         print_paragraph(alike, console, indent=0)
     print_paragraph(_shares_text(jobs, busy, left_out), console, indent=0)
-    late = sum(one.duration_s <= short for one in busy)
+    late = 0 if order == "cost_s" else sum(one.duration_s <= short for one in busy)
     if 0 < late < len(busy):
         verb = "comes" if late == 1 else "come"
         text = f"{counted(late, 'job')} of up to {seconds_text(short)} {verb} after the longer ones; "
@@ -101,7 +102,7 @@ def _ranking_table(busy: Sequence[JobScore], order: str, width: int) -> Table:
         (
             str(number),
             shortened(printable(one.job), max(16, width - (92 if known else 62))),
-            f"{getattr(one, order):.3g}",
+            seconds_text(one.cost_s) if order == "cost_s" and one.cost_s else f"{getattr(one, order) or 0:.3g}",
             share_text(one.problem_time, 1),
             f"{one.utilization:.2f}",
             "–" if one.balance is None else f"{one.balance:.2f}",
@@ -112,7 +113,17 @@ def _ranking_table(busy: Sequence[JobScore], order: str, width: int) -> Table:
         )
         for number, one in enumerate(busy, start=1)
     )
-    titles = ("", "job", "score", "time", "util.", "balance", "nodes", "segments", "data")
+    titles = (
+        "",
+        "job",
+        "time lost" if order == "cost_s" else "score",
+        "time",
+        "util.",
+        "balance",
+        "nodes",
+        "segments",
+        "data",
+    )
     return table_of_numbers((*titles, "batch system") if known else titles, rows, names=(1, 9) if known else (1,))
 
 

@@ -12,6 +12,7 @@ from ...model.arrays import Floats
 from ...model.quantities import bytes_text, counted, percent_text, rate_text, seconds_text
 from ...model.text import printable, shortened
 from ...runs.signatures.known import Likeness
+from ...runs.signatures.scaling import Scaling
 from ...runs.signatures.signature import CommonBurst, SampleUse, Signature
 from ..terminal.console import bounded, curve_width, print_paragraph, print_rest, table_of_numbers
 from ..terminal.periods import GUTTER, interval_row, labelled_curve, points_per_column
@@ -21,7 +22,9 @@ _BURSTS_SHOWN: Final = 24
 _NAMES_SHOWN: Final = 40
 
 
-def print_signature(signature: Signature, what: str, left_out: tuple[SampleUse, ...], console: Console) -> None:
+def print_signature(
+    signature: Signature, what: str, left_out: tuple[SampleUse, ...], scaling: Scaling | None, console: Console
+) -> None:
     """Print the signature as a curve, its bursts and what became of the samples.
 
     Parameters
@@ -30,6 +33,8 @@ def print_signature(signature: Signature, what: str, left_out: tuple[SampleUse, 
         Of what it is: a layer and direction, or a log.
     left_out : tuple of SampleUse
         Runs of which there is no sample.
+    scaling : Scaling or None
+        How I/O follows the number of ranks, where runs have several.
     """
     used = [sample for sample in signature.samples if sample.used]
     runs = f"{len(used)} of {counted(len(signature.samples) + len(left_out), 'run')}"
@@ -48,6 +53,8 @@ def print_signature(signature: Signature, what: str, left_out: tuple[SampleUse, 
         print_paragraph(text, console, indent=0)
     console.print()
     console.print(_samples(signature.samples + left_out, console.width))
+    if scaling is not None:
+        print_paragraph(f"Runs of several sizes, {scaling.text}.", console, indent=0)
     print_paragraph(_how(signature), console, "dim", indent=0)
 
 

@@ -52,11 +52,12 @@ def find_traces(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
             yield Path(name)
 
 
-def several_traces(folder: Path) -> bool:
-    """Tell whether a folder is none itself that a trace can be opened by, but has several below it."""
+def traces_below(folder: Path) -> list[Path]:
+    """Return the first two traces below a folder, or one; none where a trace can be opened by the folder itself."""
     if not folder.is_dir() or any(one.suffix == _ANCHOR for one in folder.iterdir()):
-        return False
-    return len(list(islice(_below(folder, tuple(recorders())), 2))) > 1
+        return []
+    found = list(islice(_below(folder, tuple(recorders())), 2))
+    return [] if folder in found else found
 
 
 def _below(folder: Path, recorders_known: tuple[Recorder, ...]) -> Iterator[Path]:

@@ -20,7 +20,7 @@ SHORT_SEGMENTS: Final = 3
 
 The paper ranks jobs of more than 30 minutes (Fig. 9), three of its segments.
 """
-RANKINGS: Final = ("problem_score", "io_intensity")
+RANKINGS: Final = ("problem_score", "io_intensity", "cost_s")
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,11 @@ class JobScore(Record):
         Those that score in at least half as many values as the one that scores in most: jobs with the same are alike.
     account : JobAccount or None
         What the batch system knew of it.
+    cost_s : float or None
+        Time in I/O in s, over all ranks, of a run of a collection.
     """
 
-    OPTIONAL: ClassVar = frozenset({"account"})
+    OPTIONAL: ClassVar = frozenset({"account", "cost_s"})
 
     job: str
     problem_time: float
@@ -67,6 +69,7 @@ class JobScore(Record):
     duration_s: float
     metrics: tuple[str, ...] = ()
     account: JobAccount | None = None
+    cost_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -193,19 +196,21 @@ def _profiles(block: MetricBlock, scores: Floats) -> list[tuple[str, ...]]:
 def ranked(
     scores: Iterable[JobScore], by: str = "problem_score", least_duration: float = 0.0, short: float = 0.0
 ) -> list[JobScore]:
-    """Return jobs that ran for at least some time, those of the highest value first, of equal ones by name.
+    """Return jobs that ran for at least some time, those of the highest value first, of equal ones what costs most.
 
     Parameters
     ----------
-    by : {"problem_score", "io_intensity"}
+    by : {"problem_score", "io_intensity", "cost_s"}
     least_duration : float
         In s; shorter ones are left out.
     short : float
         In s; jobs that are not longer come after those that are. Those of value 0 come last in any case.
     """
 
-    def place(one: JobScore) -> tuple[bool, bool, float, str]:
-        value = getattr(one, by)
-        return value <= 0, one.duration_s <= short, -value, one.job
+    def place(one: JobScore) -> tuple[bool, bool, float, float, str]:
+        value = getattr(one, by) or 0.0
+        # Time that was lost was lost in a short job, too; a share of one or two segments says little.
+        late = by != "cost_s" and one.duration_s <= short
+        return value <= 0, late, -value, -(one.cost_s or 0.0), one.job
 
     return sorted((one for one in scores if one.duration_s >= least_duration), key=place)

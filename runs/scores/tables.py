@@ -6,9 +6,9 @@ uses it.
 """
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from ...inputs.parquet import texts_of
 from ...model.arrays import Columns, Floats, Ints, Mask
 from ...model.errors import TraceError
 from ..collection.tables import Collection, arrow
-from .assessment import SHORT_SEGMENTS, JobScore, assess, ranked
+from .assessment import JobScore, assess, ranked
 from .blocks import DEFAULT_SEGMENT_S, METRICS, MetricBlock, too_long
 from .limits import Training
 
@@ -87,10 +87,10 @@ class MetricTable:
     failed: dict[str, str] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        self._collection = self.source if isinstance(self.source, Collection) else None
+        self.collection = self.source if isinstance(self.source, Collection) else None
         self.path = self.source.path if isinstance(self.source, Collection) else self.source
         # Of a run in a collection it is known how long and on how many nodes it was: those without a row did nothing.
-        known = self._collection.jobs if self._collection else ()
+        known = self.collection.jobs if self.collection else ()
         self.failed |= {job.job: f"{job.job}: {job.reason}" for job in known if not job.usable}
         runs = [job for job in known if job.usable]
         self._nodes = {job.job: job.nodes or 0 for job in runs}
@@ -139,7 +139,7 @@ class MetricTable:
     def _measured(self) -> int:
         """Read what kind of table it is; return a bound on its values."""
         pyarrow = arrow()
-        if self._collection is not None:
+        if self.collection is not None:
             self._series = True
             self._expected = sum(len(part["values"].combine_chunks().values) for part in self._segments())
             return self._expected
@@ -202,11 +202,11 @@ class MetricTable:
         return longer
 
     def _segments(self) -> Iterator[Any]:
-        return iter(()) if self._collection is None else self._collection.parts(COLLECTION)
+        return iter(()) if self.collection is None else self.collection.parts(COLLECTION)
 
     def _batches(self, wanted: list[str]) -> Iterator[Any]:
         pyarrow = arrow()
-        if self._collection is not None:
+        if self.collection is not None:
             for part in self._segments():
                 yield from part.select(wanted).to_batches()
             return
@@ -362,6 +362,12 @@ def _floats(column: Any) -> Floats:
     return found
 
 
+def with_costs(scores: Iterable[JobScore], runs: Iterable[Collection]) -> list[JobScore]:
+    """Return scores with what I/O costs each run of the collections, where that is known."""
+    costs = {job.job: job.cost_s for one in runs for job in one.jobs}
+    return [replace(one, cost_s=costs.get(one.job)) for one in scores]
+
+
 def scores_of_runs(runs: Collection) -> list[JobScore]:
     """Return the scores of the runs of a collection in their order, as ``iostrata assess`` has them at its defaults."""
     table = MetricTable(runs, DEFAULT_SEGMENT_S)
@@ -370,4 +376,4 @@ def scores_of_runs(runs: Collection) -> list[JobScore]:
     for block in blocks:
         training.add(block)
     limits = training.limits(DEFAULT_SEGMENT_S)
-    return ranked(assess(blocks, limits), short=SHORT_SEGMENTS * DEFAULT_SEGMENT_S)
+    return ranked(with_costs(assess(blocks, limits), [runs]), "cost_s")

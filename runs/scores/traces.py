@@ -39,6 +39,8 @@ class TraceJobs:
     missing : int
     failed : dict of str to str
         Why a trace cannot be used, by its path, after reading.
+    collection : None
+        They are no runs of one.
     """
 
     paths: tuple[Path, ...]
@@ -48,6 +50,7 @@ class TraceJobs:
     ignored: dict[str, int] = field(default_factory=dict)
     missing: int = 0
     failed: dict[str, str] = field(default_factory=dict)
+    collection: None = None
 
     @property
     def path(self) -> Path:

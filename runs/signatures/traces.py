@@ -22,19 +22,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class RunSignals:
-    """The bandwidths of a run in one direction: those layers that moved bytes, highest first; its name; its loops."""
+    """The bandwidths of a run in one direction, of layers that moved bytes, highest first; name, loops and ranks."""
 
     key: str
     name: str
     signals: Mapping[str, StepSignal]
     loops: tuple[RunLoop, ...] = ()
+    ranks: int = 0
 
 
 def run_signals(trace: Trace, key: str, name: str, direction: Direction = "total") -> RunSignals:
     """Return the bandwidths of the layers of a trace; SelectionError if there is no such direction."""
     signals = {layer.name: layer.bandwidth(direction) for layer in trace.layers.values()}
     loops = tuple(loops_with_layers(*loop_rows(trace, key)))
-    return RunSignals(key, name, {layer: signal for layer, signal in signals.items() if signal.volume > 0}, loops)
+    moving = {layer: signal for layer, signal in signals.items() if signal.volume > 0}
+    ranks = 0 if trace.definitions.recording.reason("ranks") else trace.ranks
+    return RunSignals(key, name, moving, loops, ranks)
 
 
 def collection_signals(collection: "Collection", direction: str = "total") -> list[RunSignals]:
@@ -49,7 +52,7 @@ def collection_signals(collection: "Collection", direction: str = "total") -> li
             if values.any():
                 signals[layer], _ = signal_of_samples(values, 1 / rows[0].bin_s, rows[0].start_s, "byte s-1")
         if run.job.usable:
-            found.append(RunSignals(run.job.job, run.job.name, signals, tuple(loops_of(run))))
+            found.append(RunSignals(run.job.job, run.job.name, signals, tuple(loops_of(run)), run.job.ranks or 0))
     return found
 
 

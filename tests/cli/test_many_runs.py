@@ -1,6 +1,7 @@
 """The commands ``collect``, ``diff`` and ``report`` of a collection, as a user calls them."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -219,3 +220,39 @@ def test_scores_of_another_version_are_refused(runs, tmp_path, capsys):
     scores.write_text(json.dumps({"schema_version": 99, "jobs": []}))
     assert main(["report", str(runs), "-o", str(tmp_path / "page.html"), "--scores", str(scores)]) == 1
     assert "schema_version is 99" in capsys.readouterr().err
+
+
+def test_one_trace_further_below_is_named(fixtures, tmp_path, capsys):
+    shutil.copytree(fixtures / "serial1", tmp_path / "job" / "traces" / "run")
+    for command in ("layers", "periods", "info", "compare"):
+        assert main([command, str(tmp_path / "job")]) == 1
+        said = capsys.readouterr().err
+        assert str(tmp_path / "job" / "traces" / "run" / "traces.otf2") in said
+        assert "killed" not in said
+
+
+def test_assess_and_the_page_rank_runs_alike_and_say_by_what(runs, tmp_path, capsys):
+    assert main(["assess", str(runs), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    costs = [job["cost_s"] for job in document["jobs"]]
+    assert document["order"] == "cost_s"
+    assert costs == sorted(costs, reverse=True)
+    assert len(set(costs)) == 3
+    page = tmp_path / "page.html"
+    assert main(["report", str(runs), "-o", str(page)]) == 0
+    found = re.search(r'<script type="application/json" id="contents">(.*?)</script>', page.read_text())
+    contents = json.loads(found[1])
+    (section,) = (one for one in contents["sections"] if one["id"] == "ranking")
+    assert "time lost in I/O" in section["title"]
+    (table,) = (block for block in section["blocks"] if block["block"] == "table")
+    assert [row[0]["title"] for row in table["rows"]] == [job["job"] for job in document["jobs"]]
+    assert table["columns"][2]["title"] == "I/O cost"
+    main(["assess", str(runs)])
+    assert "ranked by time lost in I/O" in capsys.readouterr().out
+    main(["assess", str(runs), "--order", "problem-score"])
+    assert "ranked by Problem-Score" in capsys.readouterr().out
+
+
+def test_time_lost_is_not_known_of_tables(fixtures, capsys):
+    assert main(["assess", str(fixtures / "ckpt4"), "--order", "time-lost"]) == 2
+    assert "collect the traces first" in capsys.readouterr().err

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from iostrata.cli import main
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 RUNS = [FIXTURES / name for name in ("ckpt4", "ckpt4_linktime", "ckpt4_tsc")]
@@ -132,3 +133,13 @@ def test_a_run_that_moved_nothing_is_left_out_and_told(run):
     assert [one["name"] for one in json.loads(done.stdout)["samples"]] == [path.name for path in RUNS]
     alone = run("signature", FIXTURES / "serial1", FIXTURES / "threads2", "--direction", "read")
     assert (alone.returncode, len(alone.stderr.splitlines())) == (1, 1)
+
+
+def test_jobs_outside_of_the_log_are_named_where_too_few_are_left(tmp_path, capsys):
+    (tmp_path / "log.csv").write_text("time,bytes_per_second\n" + "".join(f"{1000 + at},{at}\n" for at in range(200)))
+    for inside, said in ((5000, "none of the jobs"), (1000, "only one of the jobs")):
+        (tmp_path / "jobs.csv").write_text(f"name,start,end\na,{inside},{inside + 90}\nb,30,40\n")
+        assert main(["signature", "--log", str(tmp_path / "log.csv"), "--jobs", str(tmp_path / "jobs.csv")]) == 1
+        told = capsys.readouterr().err
+        assert said in told
+        assert "the log is from 1000 to" in told

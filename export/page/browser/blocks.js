@@ -60,7 +60,7 @@ const tableRow = (columns) => ([first, ...rest]) => {
   return h('tr', {}, nameCell(name), rest.map((cell, place) => tableCell(columns[place + 1], cell, name.value)));
 };
 const headOf = (column, place, inside) => h('th', { scope: 'col', class: place === 0 || column.kind === 'text' ? 'name' : null }, inside || column.title);
-const tableOf = (columns, heads, body) => h('div', { class: 'wide' }, h('table', { class: columns.length > FEW ? 'cards' : 'cards few' }, h('thead', {}, h('tr', {}, heads)), body));
+const tableOf = (columns, heads, body, more = '') => h('div', { class: 'wide' }, h('table', { class: `${columns.length > FEW ? 'cards' : 'cards few'}${more}` }, h('thead', {}, h('tr', {}, heads)), body));
 
 drawn.table = ({ columns, rows, ranked }) => (ranked ? rankedTable(columns, rows, ranked)
   : tableOf(columns, columns.map((column, place) => headOf(column, place)), h('tbody', {}, rows.map(tableRow(columns)))));
@@ -106,5 +106,5 @@ const rankedTable = (columns, rows, noun) => {
   fill();
   return [h('p', { class: 'tools' }, h('label', {}, 'Order: ', order), ' ',
     h('label', {}, 'Name: ', h('input', { type: 'search', oninput: (event) => { wanted = event.target.value.toLowerCase(); most = STEP; fill(); } })), ' ', status),
-  tableOf(columns, heads, body), more];
+  tableOf(columns, heads, body, ' close'), more];
 };
