@@ -131,8 +131,9 @@ def command(
     if broken:
         warn(broken[0])
         raise click.exceptions.Exit(BROKEN)
-    for job in jobs if replay is None else ():
-        _finish(job, shown)
+    for job, names in zip(jobs, [(one,) for one in sources] if apart else [sources], strict=True):
+        if replay is None:
+            _finish(job, names, shown)
 
 
 def _refuse_what_does_not_go_together(
@@ -203,8 +204,15 @@ def _until_broken(updates: "Iterator[Update]", kinds: "Container[str]", broken: 
             return
 
 
-def _finish(job: "LiveJob", shown: bool) -> None:
+def _finish(job: "LiveJob", names: tuple[str, ...], shown: bool) -> None:
     """Check what came of the sources, and warn of what was wrong with it where that is not `shown`."""
+    from ...inputs.recognition import find_recorder
+    from ...model.errors import TraceError
+
+    for path in map(Path, names):
+        recorder = None if job.intake.keys or not path.is_file() else find_recorder(path)
+        if recorder is not None:
+            raise TraceError(f"{path}: {recorder.name} wrote it of a job that has ended; give it to --replay")
     job.check()
     told = job.intake.counts.sentence()
     if not told and not job.moved:

@@ -1,6 +1,7 @@
 """Following a running job as a user does: on a terminal that is resized, in a pipe, through a socket, until Ctrl-C."""
 
 import fcntl
+import importlib.util
 import json
 import os
 import pty
@@ -18,6 +19,11 @@ from rich.cells import cell_len
 
 from .conftest import LAST_GUARD_S
 
+_SPEC = importlib.util.spec_from_file_location(
+    "recorder_files", Path(__file__).parents[1] / "archives" / "recorders.py"
+)
+made = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(made)
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 END = b'{"kind": "end", "time": 0}\n'
 SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -235,6 +241,7 @@ def test_what_makes_no_sense_is_wrong_usage(run, arguments, words):
     ("content", "arguments", "status", "words"),
     [
         (b"\xff\xfe{\n" * 3, (), 1, "error: 3 lines and no record among them"),
+        (bytes(made.DarshanLog()) + b"\n", (), 1, "Darshan wrote it of a job that has ended; give it to --replay"),
         (b"", (), 0, "warning: nothing was told"),
         (line(0.0, layer="HDF5", volume=0), (), 0, "warning: nothing that is followed moved a byte"),
         (line(0.0) + b"null\n", (), 0, "warning: of the input: malformed 1"),
