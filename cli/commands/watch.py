@@ -131,9 +131,8 @@ def command(
     if broken:
         warn(broken[0])
         raise click.exceptions.Exit(BROKEN)
-    for job, names in zip(jobs, [(one,) for one in sources] if apart else [sources], strict=True):
-        if replay is None:
-            _finish(job, names, shown)
+    for place, job in enumerate(jobs if replay is None else ()):
+        _finish(job, sources[place : place + 1] if apart else sources, shown)
 
 
 def _refuse_what_does_not_go_together(
