@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from ...model.errors import SelectionError, TraceError
-from ...model.stream.source import Source
+from ...model.stream.source import Source, Tally
 
 _OTF2: Final = b"OTF2\0"
 _LOOKED_AT: Final = 16
@@ -18,8 +18,12 @@ class NoTimesError(TraceError):
     def __init__(self, source: Source) -> None:
         self.source = source
         recording = source.definitions.recording
-        what = "only counters, without times, which layers and info show" if recording.counters else "no I/O at all"
-        super().__init__(f"{source.path}: {recording.recorder} recorded {what}; {recording.remedy or 'record again'}")
+        what = "no I/O at all: the program did none that it watches"
+        if Tally.of(source).damage.damaged:
+            what = "nothing that can be read; copy it again"
+        if recording.counters:
+            what = f"only counters, without times, which layers and info show; {recording.remedy or 'record again'}"
+        super().__init__(f"{source.path}: {recording.recorder} recorded {what}")
 
 
 def open_timed_source(path: str | os.PathLike[str], engine: str = "auto", calls: str = "auto") -> Source:

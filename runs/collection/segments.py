@@ -1,6 +1,7 @@
 """Metrics of each node in segments of time, as Betke & Kunkel look at jobs (ISC'20, §3), out of a trace.
 
-Storage servers count what system calls ask of them. Of a trace that is what POSIX and ISO C do.
+Storage servers count what system calls ask of them. Of a trace that is what POSIX and ISO C do, and the file system of
+DAOS, which needs no system call.
 """
 
 from typing import Any, Final
@@ -21,7 +22,7 @@ from ...model.sums import Sums, by_key, nested
 from ...model.text import printable
 from .rows import METRICS, SegmentRow
 
-SYSTEM_LAYERS: Final = ("POSIX", "ISOC")
+SYSTEM_LAYERS: Final = ("POSIX", "ISOC", "DFS")
 
 
 def told_metrics(recording: Recording) -> tuple[str, ...]:
