@@ -80,6 +80,7 @@ class Request:
             Traces of a command on several runs that were warned of: warnings name the trace, and come once.
         """
         from ..layers.opening import Purpose, open_trace
+        from ..model.budget import keep_freed_memory
 
         with Progress("reading events") as progress, _telling_of_compiling(progress), telling_of_several(self.trace):
             trace = open_trace(
@@ -95,6 +96,9 @@ class Request:
                 client=self.dask,
                 purpose=Purpose(handle_bytes, relations, parts),
             )
+        if self.memory is None:
+            # Not before: columns that grow are moved by the system without a copy as long as it is asked for them.
+            keep_freed_memory()
         if told is None or self.trace not in told:
             _warn(trace, "" if told is None else f"{self.trace}: ")
         if told is not None:

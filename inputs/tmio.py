@@ -136,7 +136,9 @@ def _record(kind: str, content: dict[str, Any]) -> _Record:
             raise ValueError
         mega = any(isinstance(one, float) and one != int(one) for one in sizes) or _has_fractions(amounts, rate)
     total = float(sizes[-1])
-    return _Record(kind, table, ranks, single, mega, abs(float(np.nansum(table[:, 0])) - total) <= 0.01 * abs(total))
+    with np.errstate(invalid="ignore", over="ignore"):
+        equal = abs(float(np.nansum(table[:, 0])) - total) <= 0.01 * abs(total)
+    return _Record(kind, table, ranks, single, mega, equal)
 
 
 def _has_fractions(amounts: Floats, rates: Floats) -> bool:

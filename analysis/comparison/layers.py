@@ -206,13 +206,14 @@ def compare_layers(
     beside = () if flows else side_by_side(trace, directions)
     sides = tuple(one for one in beside if is_wanted(one) and (not single or one.lower == BLOCK_IO))
     compared: Mapping[int, PeriodComparison] = {}
+    seen = _seen(known)
     if periods:
         loops = loops_of(trace, method) if by_loops else None
-        compared = compare_flows(
-            trace, flows or sides, lambda signal: detect_period(signal, method, fs), _seen(known), loops
-        )
+        compared = compare_flows(trace, flows or sides, lambda signal: detect_period(signal, method, fs), seen, loops)
     hidden = tuple(one for one in trace.relations.hidden if not wanted or one.layer in wanted) if single else ()
-    return Comparison(trace, flows, compared, hidden, find(trace, rules), wanted, sides)
+    found = {(layer, way): one for (layer, way, below), (_, one) in seen.items() if below is None}
+    findings = find(trace, rules, found if (method, fs) == (DEFAULT_METHOD, "auto") else {})
+    return Comparison(trace, flows, compared, hidden, findings, wanted, sides)
 
 
 def _seen(known: Iterable[LayerPeriod]) -> dict[SignalKey, Analysed]:

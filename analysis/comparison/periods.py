@@ -123,7 +123,7 @@ def compare_flows(
     trace: Trace,
     flows: Iterable[Pair],
     detect: Callable[[StepSignal], PeriodResult] = detect_period,
-    seen: Mapping[SignalKey, Analysed] | None = None,
+    seen: dict[SignalKey, Analysed] | None = None,
     loops: TraceLoops | None = None,
 ) -> Mapping[int, PeriodComparison]:
     """Compare the periods of each flow, or of layers side by side.
@@ -135,8 +135,8 @@ def compare_flows(
         Of the trace. What the lower layer moved is by descent where it is a flow, else all of it.
     detect : callable
         Detects the period of a signal; signals that several flows share are looked at once.
-    seen : mapping, optional
-        Signals and verdicts on them that are there already.
+    seen : dict, optional
+        Signals and verdicts on them that are there already; those that are looked at here are put among them.
     loops : TraceLoops, optional
         Of the trace: layers are compared by the iterations of those that they take part in.
 
@@ -145,7 +145,7 @@ def compare_flows(
     mapping
         From the place of a flow in `flows` to the comparison.
     """
-    signals = _Signals(trace, detect, dict(seen or {}))
+    signals = _Signals(trace, detect, {} if seen is None else seen)
     return {place: _compared(one, signals, loops) for place, one in enumerate(flows)}
 
 

@@ -1,7 +1,7 @@
 """What rules look at: the operations of a trace by kind, and who did some of them where and when."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -19,6 +19,9 @@ from ...layers.trace import Trace
 from ...model.arrays import Floats, Ints, Mask
 from ...model.codes import IoFlag
 from ...model.sums import NOBODY
+from ..detect import detect_period
+from ..results.parts import Phase
+from ..results.result import PeriodResult
 
 Numbers = npt.NDArray[np.integer[Any]]
 """Numbers of processes or files, −1 where unknown."""
@@ -29,6 +32,7 @@ MUCH_OF_IO: Final = 0.1
 """From which shares on flushes and closes are told whatever stands beside them."""
 KIB: Final = 2**10
 MIB: Final = 2**20
+NO_PERIODS: Final[Mapping[tuple[str, str], PeriodResult]] = {}
 FILES_SHOWN: Final = 8
 _DOES: Final = {
     "read": re.compile(r"^(?!MPI_File_get).*(read|get|scanf)"),
@@ -98,10 +102,14 @@ class Facts:
     trace : Trace
     limits : SizeLimits
         From where on requests are small or split.
+    periods : mapping
+        What was detected already in the bandwidth of a layer in a direction.
     """
 
-    def __init__(self, trace: Trace, limits: SizeLimits) -> None:
-        self.trace = trace
+    def __init__(
+        self, trace: Trace, limits: SizeLimits, periods: Mapping[tuple[str, str], PeriodResult] = NO_PERIODS
+    ) -> None:
+        self.trace, self._periods = trace, periods
         self._relations = trace.relations.with_limits(limits)
         self.sums, self.cells = self._relations.sums, self._relations.cells
         self.definitions = trace.definitions
@@ -120,6 +128,13 @@ class Facts:
         for layer in self.cells.layers:
             for direction in DIRECTIONS:
                 yield layer, direction, self.cells.of(layer, direction) & self.cells.own
+
+    def own_phases(self, layer: str, direction: Direction) -> tuple[Phase, ...]:
+        """Return the phases of what the program itself moves in a layer."""
+        found, known = self.trace.layers[layer], self._periods.get((layer, direction))
+        if known is not None and found.lineages_of("own") == found.lineages_of("all"):
+            return known.phases
+        return detect_period(found.bandwidth(direction, "own")).phases
 
     def collective(self, fewest: float = 1) -> Iterator["CollectiveFlow"]:
         """Give the flows to the operating system below at least `fewest` collective calls, writes first."""

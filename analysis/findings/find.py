@@ -13,9 +13,10 @@ from ...model.errors import IostrataError
 from ...model.plugins import PluginWarning
 from ...model.quantities import counted, named_ranks, percent_text, seconds_range_text, seconds_text
 from ...model.recording import Recording
+from ..results.result import PeriodResult
 from .advice import advice_for, shown_in
 from .counted import CountedFacts
-from .facts import Facts, Match
+from .facts import NO_PERIODS, Facts, Match
 from .rule import SEVERITIES, Rule, rules, severity_of
 
 LEAST_COST: Final = 0.001
@@ -130,7 +131,9 @@ def applicable(recording: Recording) -> tuple[Rule, ...]:
     return tuple(rule for rule in rules() if not rule.reason_missing(recording))
 
 
-def find(trace: Trace, chosen: Iterable[Rule] | None = None) -> tuple[Finding, ...]:
+def find(
+    trace: Trace, chosen: Iterable[Rule] | None = None, periods: Mapping[tuple[str, str], PeriodResult] = NO_PERIODS
+) -> tuple[Finding, ...]:
     """Return what the rules find in a trace, on its selected files and within its window.
 
     Parameters
@@ -138,6 +141,8 @@ def find(trace: Trace, chosen: Iterable[Rule] | None = None) -> tuple[Finding, .
     chosen : iterable of Rule, optional
         All of `rules` by default; a site that knows better changes thresholds by `dataclasses.replace`. Rules that need
         what the trace's recorder does not know are left out.
+    periods : mapping
+        What was detected already in the bandwidth of a layer in a direction, by default options; it is not done again.
 
     Returns
     -------
@@ -152,7 +157,7 @@ def find(trace: Trace, chosen: Iterable[Rule] | None = None) -> tuple[Finding, .
     shown = shown_in(trace.definitions, trace.order)
     found = [
         (rule, _finding(facts, rule, match, shown))
-        for rule, facts in _looked_at(trace, table)
+        for rule, facts in _looked_at(trace, table, periods)
         for match in _matches(facts, rule)
     ]
     # What has its cause beside it would report the same time once more.
@@ -162,7 +167,9 @@ def find(trace: Trace, chosen: Iterable[Rule] | None = None) -> tuple[Finding, .
     return tuple(sorted(ranked, key=lambda one: (SEVERITIES.index(one.severity), -(one.cost_s or 0.0))))
 
 
-def _looked_at(trace: Trace, table: Sequence[Rule]) -> Iterator[tuple[Rule, Facts | CountedFacts]]:
+def _looked_at(
+    trace: Trace, table: Sequence[Rule], periods: Mapping[tuple[str, str], PeriodResult]
+) -> Iterator[tuple[Rule, Facts | CountedFacts]]:
     """Give each rule with what it looks at: operations, or counters where the recorder has these only."""
     limits = {field: rule.thresholds[name] for rule in table for field, name in rule.limits.items()}
     recording = trace.definitions.recording
@@ -170,7 +177,7 @@ def _looked_at(trace: Trace, table: Sequence[Rule]) -> Iterator[tuple[Rule, Fact
     for rule in table:
         counters = rule.by_counters(recording)
         if counters not in facts:
-            facts[counters] = CountedFacts(trace) if counters else Facts(trace, SizeLimits(**limits))
+            facts[counters] = CountedFacts(trace) if counters else Facts(trace, SizeLimits(**limits), periods)
         yield rule, facts[counters]
 
 

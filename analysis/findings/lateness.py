@@ -8,7 +8,6 @@ from ...layers.selection.directions import Direction
 from ...layers.trace import Trace
 from ...model.arrays import Mask
 from ...model.quantities import named_ranks, seconds_text
-from ..detect import detect_period
 from ..results.parts import Phase
 from .facts import MIB, RANKS_SHOWN, Facts, Match
 from .last_ranks import LateRanks, SignalOf, late_ranks
@@ -112,7 +111,7 @@ def _phases(
         moving[layer, direction] = facts.ranks_of(own)
         if facts.cells.bytes(own) < least_bytes or len(moving[layer, direction]) < 2:
             continue
-        phases = detect_period(facts.trace.layers[layer].bandwidth(direction, "own")).phases
+        phases = facts.own_phases(layer, direction)
         if len(phases) >= fewest:
             known[layer, direction, "own"] = phases
     return moving, known

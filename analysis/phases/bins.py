@@ -41,8 +41,7 @@ def bin_width(times: Floats, cumulative: Floats, fs: float | Literal["auto"] = "
         width = float(np.median(steps))
         on_grid = _in_wholes(steps, width, ALIKE)
     if not on_grid and not few and busy.mean() > NEARLY:
-        width = _width_of_several(times[np.append(True, real)], rates)
-        on_grid = width > 0
+        on_grid = (width := _width_of_several(times[np.append(True, real)], rates)) > 0
     if not on_grid or not busy.any():
         return 0.0
     low, high = np.quantile(rates[busy], (ALIKE, NEARLY))
@@ -54,6 +53,9 @@ def _width_of_several(edges: Floats, rates: Floats) -> float:
 
     Their edges come again after it, their rates do not, which tells them from pulses.
     """
+    # Of a long signal the steps in its middle tell.
+    some = slice(max(0, rates.size - 2**18) // 2, (rates.size + 2**18) // 2 + 1)
+    edges, rates = edges[some], rates[some]
     steps = np.diff(edges)
     for lag in range(2, min(MOST_PERIODS, rates.size // FEWEST_STEPS) + 1):
         again = edges[lag:] - edges[:-lag]
@@ -70,8 +72,7 @@ def _width_of_several(edges: Floats, rates: Floats) -> float:
 def _in_wholes(amounts: Floats, one: float, within: float = GRID_ROUNDING) -> bool:
     """Tell whether nearly all amounts are multiples of one."""
     turns = amounts / one
-    slack = np.maximum(GRID_ROUNDING * turns, within)
-    return bool(np.mean(np.abs(turns - np.rint(turns)) <= slack) >= 1 - OFF_GRID)
+    return bool(np.mean(np.abs(turns - np.rint(turns)) <= np.maximum(GRID_ROUNDING * turns, within)) >= 1 - OFF_GRID)
 
 
 def in_units(times: Floats, cumulative: Floats) -> bool:
@@ -81,8 +82,8 @@ def in_units(times: Floats, cumulative: Floats) -> bool:
     """
     steps, volumes = np.diff(times), np.diff(cumulative)
     busy = volumes > 0
-    one, unit = np.median(np.column_stack((steps, volumes))[busy], axis=0).tolist()
-    if not (one > 0 and _in_wholes(steps, one) and _in_wholes(volumes[busy], unit)):
+    one = float(np.median(steps[busy]))
+    if not (one > 0 and _in_wholes(steps, one) and _in_wholes(volumes[busy], unit := float(np.median(volumes[busy])))):
         return False
     # Bins that touch are one burst, which is more than a unit.
     begins = np.flatnonzero(busy & ~np.append(False, busy[:-1]))

@@ -3,8 +3,8 @@
 Tables, TMIO, DFTracer, server logs, tables of metrics, limits, schedules, streams to watch and collections are made
 here; those of other recorders (Darshan, Recorder's Parquet) come ``--from FOLDER``. Each is made bad from a number, by
 values that no reader likes in fields of its text or by damaged bytes, and handed to a command. A fault is an
-exception, a warning of a library on stderr, more than one line of an error, an exit code that means nothing, or more
-than a minute.
+exception, a warning of a library on stderr, more than one line of an error, an exit code that means nothing, more
+than a minute of the processor's time, or ten minutes of waiting.
 """
 
 import argparse
@@ -29,6 +29,8 @@ from mutations import MUTATIONS
 
 FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
 SECONDS: Final = 60
+WAITING: Final = 600
+"""Seconds of the processor, and by the clock: a busy machine makes a command no hang."""
 MEMORY: Final = 6 * 2**30
 """Bytes of address space: what asks for more gets a MemoryError."""
 VALUES: Final = (
@@ -251,7 +253,7 @@ def spoiled(data: bytes, chance: random.Random) -> bytes:
 
 
 class _TooLong(BaseException):
-    """A command took more than a minute."""
+    """A command took too long."""
 
 
 def _alarm(_signal: int, _frame: object) -> None:
@@ -268,7 +270,8 @@ def _command(words: list[str]) -> tuple[int | None, str, str]:
         sys.stdout.flush()
         os.dup2(out.fileno(), 1)
         os.dup2(err.fileno(), 2)
-        signal.alarm(SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        signal.alarm(WAITING)
         try:
             with (
                 open(1, "w", closefd=False) as stdout,
@@ -278,13 +281,14 @@ def _command(words: list[str]) -> tuple[int | None, str, str]:
             ):
                 code = run(words)
         except _TooLong:
-            wrong = f"more than {SECONDS} s"
+            wrong = f"more than {SECONDS} s of the processor, or {WAITING} by the clock"
         except SystemExit as error:
             code = error.code if isinstance(error.code, int) else 1
         except Exception:  # noqa: BLE001
             wrong = " | ".join(traceback.format_exc().strip().splitlines()[-3:])
         finally:
             signal.alarm(0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
             for number, fd in zip((1, 2), kept, strict=True):
                 os.dup2(fd, number)
                 os.close(fd)
@@ -313,7 +317,8 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=500, help="inputs of a kind")
     parser.add_argument("--first", type=int, default=0, help="number of the first")
     options = parser.parse_args()
-    signal.signal(signal.SIGALRM, _alarm)
+    for number in (signal.SIGALRM, signal.SIGPROF):
+        signal.signal(number, _alarm)
     kinds = list(KINDS) if options.kind == "all" else [options.kind]
     if options.source is not None:
         kinds = [str(path) for path in sorted(options.source.rglob("*")) if path.is_file()]

@@ -129,9 +129,11 @@ _SHARE_WAITING: Final = 4
 _AT_ONCE: Final = 1 << 15
 """Operations that are made points of at a time: these take many times the memory."""
 _BUSY_POINTS: Final = 1 << 22
-_BEGINS: Final = ("opened", "moving", "came")
-_ENDS: Final = ("closed", "moved", "left")
+_OF_POINT: Final = ("operations", "moving", "idle")
 """What begins and ends at a point: operations, those that move bytes, and ranks in the call that move none."""
+_END: Final = 32
+"""Bits of a number behind which ends are counted, begins before them: columns of points take most of the memory."""
+_BEGINS: Final = np.int64((1 << _END) - 1)
 _OF_CALL: Final = (
     "participants", "fan", "whole", "part", "movers", "pieces", "moved_whole", "moved_part", "ticks", "begin", "end",
 )  # fmt: skip
@@ -193,21 +195,18 @@ class CallSteps(Sums):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._shift = 0
-        self._points = KeyedSums.none(3, *_BEGINS, *_ENDS)
+        self._points = KeyedSums.none(3, *_OF_POINT)
         self._waiting: list[KeyedSums] = []
 
     def add(self, sequence: Ints, place: Ints, begin: Ticks, end: Ticks, moving: Mask, beneath: bool = True) -> None:
         """Add operations `beneath` calls, some of them `moving`; else those of ranks in them that move nothing."""
         for first in range(0, len(begin), _AT_ONCE):
             some = slice(first, first + _AT_ONCE)
-            low, high = begin[some], end[some]
-            nothing = np.zeros(len(low), np.int64)
-            begun = nothing + beneath, moving[some], nothing + (not beneath)
-            values = {name: np.append(column, nothing) for name, column in zip(_BEGINS, begun, strict=True)}
-            values |= {name: np.append(nothing, column) for name, column in zip(_ENDS, begun, strict=True)}
+            begun = np.array(np.broadcast_arrays(beneath, moving[some], not beneath), np.int64)
             calls, places = sequence[some], place[some]
-            keys = np.append(calls, calls), np.append(places, places), _rounded_times(low, high, self._shift)
-            self._wait(KeyedSums(keys, values))
+            times = _rounded_times(begin[some], end[some], self._shift)
+            keys = np.append(calls, calls), np.append(places, places), times
+            self._wait(KeyedSums(keys, dict(zip(_OF_POINT, np.hstack((begun, begun << _END)), strict=True))))
 
     def absorb(self, other: Self) -> None:
         """Add the operations of `other`."""
@@ -224,12 +223,10 @@ class CallSteps(Sums):
         sequence, place, time = points.keys
         fresh = np.append(True, (np.diff(sequence) != 0) | (np.diff(place) != 0))
         first = np.flatnonzero(fresh)
-        opened, closed = points["opened"], points["closed"]
         # One that ends when another begins counts no more; one without duration is open for itself.
-        level = np.maximum(np.cumsum(opened - closed), opened > 0)
-        moving = np.cumsum(points["moving"] - points["moved"]) > 0
-        width = np.where(moving[:-1] & ~fresh[1:], np.diff(time), 0)
-        waiting = np.cumsum(points["came"] - points["left"])[:-1] * width
+        level = np.maximum(_under_way(points["operations"]), points["operations"] & _BEGINS > 0)
+        width = np.where((_under_way(points["moving"]) > 0)[:-1] & ~fresh[1:], np.diff(time), 0)
+        waiting = _under_way(points["idle"])[:-1] * width
         sums = (np.add.reduceat(np.append(ticks, 0), first) for ticks in (width, waiting))
         values = (np.maximum.reduceat(level, first), *sums)
         return KeyedSums((sequence[first], place[first]), dict(zip(names, values, strict=True)))
@@ -254,9 +251,15 @@ class CallSteps(Sums):
             self._all()
 
 
+def _under_way(counts: Ints) -> Ints:
+    """Return how many have begun and not ended behind each point."""
+    return np.cumsum((counts & _BEGINS) - (counts >> _END))
+
+
 def _least_rounding(points: KeyedSums, shift: int) -> int:
     """Return by how many powers of two more points must be rounded at least: begins alone are too many before."""
-    sequence, place, time = (key[(points["opened"] > 0) | (points["came"] > 0)] for key in points.keys)
+    begin = (points["operations"] | points["idle"]) & _BEGINS > 0
+    sequence, place, time = (key[begin] for key in points.keys)
     by = 1
     while True:
         fresh = np.append(True, np.diff(time >> (shift + by)) != 0)
@@ -278,13 +281,9 @@ def _rounded(points: KeyedSums, by: int, shift: int) -> KeyedSums:
     sequence, place, time = points.keys
     keys = [np.append(sequence, sequence), np.append(place, place)]
     times = _rounded_times(time, time, shift)
-    nothing = np.zeros(len(points), np.int64)
-    begins = {name: np.append(points[name], nothing) for name in _BEGINS}
-    ends = {name: np.append(nothing, points[name]) for name in _ENDS}
-    there = np.append((points["opened"] > 0) | (points["came"] > 0), (points["closed"] > 0) | (points["left"] > 0))
-    return KeyedSums(
-        [key[there] for key in (*keys, times)], {name: value[there] for name, value in {**begins, **ends}.items()}
-    )
+    counts = {name: np.append(points[name] & _BEGINS, points[name] & ~_BEGINS) for name in _OF_POINT}
+    there = (counts["operations"] | counts["idle"]) > 0
+    return KeyedSums([key[there] for key in (*keys, times)], {name: one[there] for name, one in counts.items()})
 
 
 def _counts() -> ValueCounts:

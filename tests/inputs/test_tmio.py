@@ -202,3 +202,13 @@ def test_a_key_that_is_a_list_is_damage(tmp_path):
     trace = iostrata.open_trace(path)
     assert trace.layers["MPI-IO"].statistics("write").bytes == 100
     assert any("the MessagePack is damaged behind byte" in one.reason for one in trace.damage.locations)
+
+
+def test_times_without_end_make_no_warning_of_a_library(tmp_path):
+    path = tmp_path / "tmio.jsonl"
+    bandwidth = {"b_rank_avr": [100.0, 110.0, 90.0], "t_rank_s": [1e999, 1.5, 2.5], "t_rank_e": [0.7, 1e308, 2.9]}
+    path.write_text(json.dumps({"write_sync": {"number_of_ranks": 4, "total_bytes": 36, "bandwidth": bandwidth}}))
+    # Warnings are errors here: -Infinity and Infinity are added up to what is no number.
+    trace = iostrata.open_trace(path)
+    assert trace.damage.damaged
+    assert sum(one.statistics("write").bytes for one in trace.layers.values()) == 36

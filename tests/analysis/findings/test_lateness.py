@@ -190,3 +190,24 @@ def test_who_is_last_and_how_far_behind_the_median(written, ranks):
     assert [one.late for one in found] == pytest.approx(((late[:, -1] - late[:, -2]) / second).tolist())
     behind = (late[:, -1] - np.median(ends, axis=1)) / second
     assert [one.after_median for one in found] == pytest.approx(behind.tolist())
+
+
+def test_periods_that_are_known_are_not_looked_for_again(monkeypatch):
+    """Of layers that only the program calls; what is inherited in others is no part of its own phases."""
+    trace, asked = open_trace(LATE4.with_name("ckpt4")), []
+
+    def detect(signal):
+        asked.append(signal.name)
+        return detect_period(signal)
+
+    monkeypatch.setattr("iostrata.analysis.findings.facts.detect_period", detect)
+    before = find(trace)
+    assert asked
+    layers = {name: layer for name, layer in trace.layers.items() if layer.statistics("write").operations}
+    known = {(name, "write"): detect_period(layer.bandwidth("write")) for name, layer in layers.items()}
+    shared = [name for name, layer in layers.items() if layer.lineages_of("own") == layer.lineages_of("all")]
+    assert shared
+    expected = [name for name in asked if name.removesuffix(" write (own)") not in shared]
+    asked.clear()
+    assert find(trace, periods=known) == before
+    assert asked == expected

@@ -120,3 +120,15 @@ def test_bursts_that_are_alike_but_on_no_grid_or_of_several_sizes_are_no_units()
     assert not in_units(*vertices(step_signal(start, start + 1, np.ones(40))))
     assert not in_units(*vertices(step_signal(np.rint(start), np.rint(start) + 1, random.uniform(1, 2, 40))))
     assert detect_period(step_signal(start, start + 1, np.ones(40))).period == pytest.approx(10, rel=0.02)
+
+
+def test_bins_of_sources_out_of_step_are_told_by_the_middle_of_a_long_signal() -> None:
+    random = np.random.default_rng(9)
+    ends = 300_000
+    edges = np.sort(np.append(np.arange(ends // 2), np.arange(ends // 2) + 0.3))
+    rates = random.exponential(size=ends - 1)
+    signal = step_signal(edges[:-1], edges[1:], rates * np.diff(edges))
+    assert bin_width(*vertices(signal)) == pytest.approx(1.0, rel=1e-6)
+    # Pulses of many lengths are none, however many there are.
+    start = np.cumsum(random.exponential(size=ends))
+    assert bin_width(*vertices(step_signal(start[:-1], start[1:], rates))) == 0.0
