@@ -11,6 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...analysis.comparison.iterations import loops_of
+from ...analysis.comparison.layer_periods import LayerPeriod, in_loop
 from ...analysis.detect import detect_period
 from ...analysis.findings.counted import CountedFacts
 from ...analysis.findings.find import Finding, applicable, find
@@ -284,7 +286,7 @@ def _layer_row(
         **{name: one.value(statistics) for name, one in METRICS_OF_LAYERS.items()},
         "bytes": float(statistics.bytes),
         "own_bytes": float(statistics.own_bytes),
-        **(_phases(detect_period(signal, settings.method)) if signal.volume > 0 else {}),
+        **(_phases(_period(trace, layer.name, direction, settings.method, signal)) if signal.volume > 0 else {}),
     }
     unknown = {one.name for one in metrics_of(LayerRow) if recording.reason(*one.needs)}
     unknown -= {name for name, one in METRICS_OF_LAYERS.items() if one.value(statistics) is not None}
@@ -302,6 +304,15 @@ def _layer_row(
         }
     known = {one.name: values[one.name] for one in fields(LayerRow) if one.name in values.keys() - unknown}
     return LayerRow(job=job, layer=printable(layer.name), direction=direction, **known)
+
+
+def _period(trace: Trace, layer: str, direction: Direction, method: str, signal: StepSignal) -> PeriodResult:
+    """Return the verdict of the command `periods`."""
+
+    def detect(one: StepSignal) -> PeriodResult:
+        return detect_period(one, method)
+
+    return in_loop(LayerPeriod(layer, direction, "all", signal, detect(signal)), loops_of(trace, method), detect).result
 
 
 def _counted(trace: Trace, layer: str, direction: str) -> dict[str, Any]:

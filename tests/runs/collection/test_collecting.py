@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iostrata import IostrataError, OutputError, TraceError, open_trace
+from iostrata.analysis.comparison.iterations import loops_of
+from iostrata.analysis.comparison.layer_periods import layer_periods
 from iostrata.analysis.loops.find import find_loops
 from iostrata.analysis.loops.words import body_text
 from iostrata.cli import main
@@ -60,6 +62,18 @@ def test_what_could_not_be_begun_leaves_no_folder(fixtures, tmp_path, monkeypatc
     with pytest.raises(OutputError, match="no space left on device"):
         collect(folder, [fixtures / "ckpt4" / "traces.otf2"])
     assert folder.exists() == known
+
+
+@pytest.mark.parametrize("name", ["late4", "ncckpt4_plain", "threads2"])
+def test_periods_are_those_of_the_loops_as_the_command_periods_tells_them(fixtures, name):
+    """By the bandwidth alone one of their layers has another period, or none."""
+    row = read_run(fixtures / name / "traces.otf2", SETTINGS)
+    trace = open_trace(fixtures / name)
+    told = list(layer_periods(trace.layers.values(), loops=loops_of(trace)))
+    assert any(one.by_signal is not None and one.by_signal.period != one.result.period for one in told)
+    periods = {(one.layer, one.direction): one.period_s for one in row.layers}
+    for one in told:
+        assert periods[one.layer, one.direction] == one.result.period
 
 
 def test_rows_are_what_the_trace_says(run, fixtures):
