@@ -84,6 +84,16 @@ def test_fewer_than_two_bins_a_period_are_too_coarse(bins_a_period: float, coars
     assert too_coarse(*vertices(bins(sampled.values, width)), width) == coarse
 
 
+def test_the_spectrum_is_of_a_length_that_is_quickly_transformed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls of 1 µs every 100 µs on a grid of ns make a hundred bins each, and their number may be a large prime."""
+    lengths, rfft = [], np.fft.rfft
+    monkeypatch.setattr(np.fft, "rfft", lambda values: lengths.append(len(values)) or rfft(values))
+    values = np.random.default_rng(2).exponential(size=104_729)
+    assert too_coarse(*vertices(bins(values, 1.0)), 1.0)
+    assert lengths[0] > 0.98 * len(values)
+    assert lengths[0] % 1024 == 0
+
+
 @pytest.mark.parametrize("bins_a_period", [7.6, 7.8, 7.9, 5.3, 11.7])
 def test_harmonics_of_short_bursts_are_not_what_is_too_fast(bins_a_period: float) -> None:
     random, width = np.random.default_rng(1), 10.0 / bins_a_period
