@@ -110,6 +110,7 @@ class _Followed:
         """Take in what there is; tell whether there was anything."""
         read = [source.read() for source in self.sources]
         more = any(read)
+        self.job.intake.counts.left_out = sum(source.left_out() for source in self.sources)
         if self.job.intake.waiting:
             self.job.take()
         if self.job.intake.clock.now != self._latest:

@@ -1,6 +1,7 @@
 """Where a running job is followed: files that grow, folders of them, sockets that are listened at, standard input."""
 
 import errno
+import math
 import os
 import select
 import socket
@@ -20,6 +21,8 @@ PIECE: Final = 2**18
 """Bytes that are read at a time."""
 MOST_STREAMS: Final = 4096
 """Connections at a time; more wait until one is closed."""
+KEPT: Final = 64
+"""Descriptors that connections leave to others."""
 MOST_OPEN: Final = 256
 """Files of a folder up to which all stay open."""
 MOST_FILES: Final = 2**16
@@ -42,6 +45,10 @@ class LiveSource(ABC):
     @abstractmethod
     def finished(self) -> bool:
         """Tell whether nothing more is to be expected."""
+
+    def left_out(self) -> int:
+        """Return how many files cannot be read, or are too many; of connections 1 where some wait for others' end."""
+        return 0
 
     @abstractmethod
     def close(self) -> None:
@@ -153,8 +160,10 @@ class FolderSource(LiveSource):
             more = more or read
             if len(self._files) > MOST_OPEN:
                 self._files[name].rest()
-        self._intake.counts.left_out = len(self._left_out)
         return more
+
+    def left_out(self) -> int:
+        return len(self._left_out)
 
     def _names(self) -> list[tuple[str, int]]:
         """Return the files that are followed, with what tells whether they have changed."""
@@ -190,6 +199,9 @@ class LateSource(LiveSource):
 
     def finished(self) -> bool:
         return self._source is not None and self._source.finished()
+
+    def left_out(self) -> int:
+        return 0 if self._source is None else self._source.left_out()
 
     def close(self) -> None:
         if self._source is not None:
@@ -243,7 +255,7 @@ class SocketSource(LiveSource):
     def read(self) -> bool:
         # At the limit of descriptors, too, who connects waits.
         with suppress(OSError):
-            while len(self._open) < MOST_STREAMS:
+            while self._has_room():
                 connection, _ = self._listening.accept()
                 self._open[connection] = StreamSource(connection.fileno(), self._intake)
         read = [stream.read() for stream in self._open.values()]
@@ -254,8 +266,19 @@ class SocketSource(LiveSource):
             connection.close()
         return any(read)
 
+    def _has_room(self) -> bool:
+        """Tell whether one more can be followed, with descriptors left for all else that this process opens."""
+        lowest = os.dup(self._listening.fileno())
+        os.close(lowest)
+        return len(self._open) < MOST_STREAMS and lowest < _most_descriptors() - KEPT
+
+    def left_out(self) -> int:
+        return int(_has_more(self._listening.fileno()))
+
     def descriptors(self) -> list[int]:
-        return [self._listening.fileno(), *(one for stream in self._open.values() for one in stream.descriptors())]
+        # Those that wait are no news.
+        listening = [self._listening.fileno()] if self._has_room() else []
+        return [*listening, *(one for stream in self._open.values() for one in stream.descriptors())]
 
     def finished(self) -> bool:
         return self._any and not self._open
@@ -302,6 +325,16 @@ def raise_limits() -> None:
         most = MOST_STREAMS + MOST_OPEN if hard == resource.RLIM_INFINITY else min(hard, MOST_STREAMS + MOST_OPEN)
         if soft < most:
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+def _most_descriptors() -> float:
+    """Return how many descriptors this process may have."""
+    try:
+        import resource
+    except ImportError:
+        return math.inf
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return math.inf if soft == resource.RLIM_INFINITY else soft
 
 
 def wait_for(descriptors: Sequence[int], seconds: float) -> None:

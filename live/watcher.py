@@ -208,7 +208,8 @@ class Watcher:
             self._parted = self._by_pauses(before.quiet)
         self._found = before.continued(self._parted)
         few = len(self._bursts) < FEWEST_BURSTS and self._gap < np.inf
-        if before.train is None and (few or self._repeats is not None or not len(before.latest)):
+        same = self._repeats is not None and self._repeats.volume_range is None
+        if before.train is None and (few or same or not len(before.latest)):
             self._phases = len(self._bursts)
         else:
             self._phases = before.counted(self._parted)

@@ -12,9 +12,8 @@ from typing import Any
 
 import iostrata
 import numpy as np
-from iostrata.live.following import trace_columns
 from iostrata.live.outlook import outlook
-from iostrata.live.records.intake import Spans
+from iostrata.live.records.intake import Key, Spans
 from iostrata.live.signal import LiveSignal
 
 FEWEST_PHASES = 4
@@ -63,26 +62,31 @@ class Judged:
         return f"{self.lines} | {self.silent} | {self.earlier} | {counted} | {told} | {next_phase}"
 
 
-def judged(lines: Iterable[Line], trace: "iostrata.Trace", shift: float = 0.0) -> Judged:
-    """Judge all but the last lines, which are those of `periods`; their clock is `shift` s ahead of the trace's."""
+def judged(lines: Iterable[Line], streams: Iterable[tuple[Key, Spans]], shift: float = 0.0) -> Judged:
+    """Judge all but the last lines, which are those of `periods`, by the operations that they were of.
+
+    The clock of the lines is `shift` s ahead of that of the operations.
+    """
     told: dict[tuple[str, str], list[Line]] = {}
     for line in lines:
         if not line["last"]:
             told.setdefault((line["layer"], line["direction"]), []).append(line)
     total = Judged()
-    for key, columns in trace_columns(trace):
+    for key, columns in streams:
         if own := told.get((key.layer, key.direction)):
-            result = iostrata.detect_period(trace.layers[key.layer].bandwidth(key.direction))
-            total.add(_Stream(columns, trace.window[0], shift, result).judged(f"{key.layer} {key.direction}", own))
+            order = np.argsort(columns.end, kind="stable")
+            start, end, volume = columns.start[order], columns.end[order], columns.volume[order]
+            signal = iostrata.step_signal(start, end, volume)
+            stream = _Stream(Spans(start, end, volume), shift, iostrata.detect_period(signal))
+            total.add(stream.judged(f"{key.layer} {key.direction}", own))
     return total
 
 
 @dataclass(frozen=True, eq=False)
 class _Stream:
-    """One layer and direction of a run, and what `periods` finds in all of it."""
+    """One layer and direction of a run, in the order in which operations ended, and what `periods` finds in it."""
 
     columns: Spans
-    begin: float
     shift: float
     result: "iostrata.PeriodResult"
 
@@ -96,7 +100,7 @@ class _Stream:
         for line, row, then in zip(told, rows, self.phases(told, rows), strict=True):
             now = line["time_s"] - self.shift
             late = int(np.searchsorted(whole, now, side="right"))
-            over = late == whole.size and now - whole[0] > BRIEF * (whole[-1] - whole[0])
+            over = 0 < late == whole.size and now - whole[0] > BRIEF * (whole[-1] - whole[0])
             were = min([then, late, *[1] * int(over)], key=lambda one: abs(one - line["phases"]))
             if max(were, line["phases"]) >= FEWEST_PHASES:
                 found.lines += 1
@@ -121,8 +125,9 @@ class _Stream:
         for line, row in zip(told, rows, strict=True):
             anew = row > at or not found
             signal.add(*(column[at:row] for column in (self.columns.start, self.columns.end, self.columns.volume)))
-            at, now = max(row, at), max(line["time_s"] - self.shift, self.begin)
-            found.append(outlook(signal.whole((self.begin, now))).phases if anew else found[-1])
+            at, begin = max(row, at), float(self.columns.start[0])
+            window = begin, max(line["time_s"] - self.shift, begin)
+            found.append(outlook(signal.whole(window)).phases if anew else found[-1])
         return found
 
     def _changes(self, name: str, told: list[Line], found: Judged) -> None:

@@ -34,7 +34,7 @@ def replayed(trace: "iostrata.Trace") -> tuple[float, Judged]:
         lines += [update.line(one) for one in update.answers]
         if not update.last:
             share = (time.process_time() - began) / trace.duration
-    return share, judged(lines, trace)
+    return share, judged(lines, trace_columns(trace))
 
 
 def beside(trace: "iostrata.Trace", peer: object) -> str:

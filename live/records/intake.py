@@ -108,7 +108,8 @@ class Counts(Record):
     refused : int
         Records of more layers than are kept, and events of LDMS of another job than the first in their stream.
     left_out : int
-        Files of folders that cannot be read, or that are more than can be followed.
+        Files of folders that cannot be read, or that are more than can be followed; and 1 for each socket at which
+        writers wait until others have ended.
     """
 
     malformed: int = 0

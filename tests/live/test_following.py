@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from iostrata import detect_period, open_trace, step_signal
+from iostrata.live import sources as live_sources
 from iostrata.live.following import follow, follow_jobs, replay
 from iostrata.live.job import LiveJob
 from iostrata.live.records.intake import Key, Spans
@@ -124,3 +125,16 @@ def test_several_jobs_at_once_each_with_its_priority(tmp_path):
     assert [answers[name].period for name in ("short", "long", "once")] == [pytest.approx(1), pytest.approx(20), None]
     assert [answers[name].set for name in ("short", "long", "once")] == [0, 1, None]
     assert [answers[name].priority for name in ("short", "long", "once")] == pytest.approx([1.0, 0.1, 0.1])
+
+
+def test_what_is_left_out_of_all_sources_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(live_sources, "MOST_FILES", 1)
+    job = LiveJob()
+    for number in range(6):
+        folder = tmp_path / str(number % 2)
+        folder.mkdir(exist_ok=True)
+        (folder / f"{number}.jsonl").write_bytes(lines_of(*(column[:3] for column in made_run())))
+    followed = [live_sources.open_source(str(tmp_path / name), job.intake) for name in "01"]
+    *_, last = follow(job, followed, 0.05, once=True)
+    assert last.counts.left_out == 4
+    assert last.answers[0].operations == 6

@@ -156,8 +156,7 @@ def test_more_files_than_may_be_open_are_read_in_turn(tmp_path, monkeypatch):
             written.write(line(100.0 + number)[20:])
     drained(folder)
     assert sorted(starts(intake)) == [*map(float, range(9)), *(100.0 + number for number in range(9))]
-    assert intake.counts.left_out == 2
-    assert "left out 2" in intake.counts.sentence()
+    assert folder.left_out() == 2
     assert intake.counts.malformed == intake.counts.truncations == 0
     folder.close()
 
@@ -199,3 +198,31 @@ def test_descriptors_above_those_of_select_can_be_waited_at():
             os.close(one)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_writers_beyond_the_limit_of_descriptors_wait_for_others_and_are_told_of(tmp_path, monkeypatch):
+    intake = Intake()
+    source = sources.open_source(f"unix:{tmp_path / 'socket'}", intake)
+    writers = [socket.socket(socket.AF_UNIX) for _ in range(4)]
+    lowest = os.dup(writers[-1].fileno())
+    os.close(lowest)
+    monkeypatch.setattr(sources, "_most_descriptors", lambda: lowest + sources.KEPT + 2)
+    for number, writer in enumerate(writers):
+        writer.connect(str(tmp_path / "socket"))
+        writer.sendall(line(float(number)))
+    drained(source)
+    assert (starts(intake), source.left_out()) == ([0.0, 1.0], 1)
+    for writer in writers[:2]:
+        writer.close()
+    # Descriptors of this test that are free would let more in.
+    held = [os.dup(writers[-1].fileno()) for _ in range(2)]
+    drained(source)
+    drained(source)
+    assert (starts(intake), source.left_out()) == ([2.0, 3.0], 0)
+    for one in held:
+        os.close(one)
+    for writer in writers[2:]:
+        writer.close()
+    drained(source)
+    assert source.finished()
+    source.close()
