@@ -51,8 +51,8 @@ class Headline(Record):
     mean_io_s : float or None
         The mean over ranks; None where counters do not tell.
     any_io_s : float or None
-        Time in s in which any rank is in such a call: more than `io_s` where ranks take turns, as they do where several
-        share a core. None where no calls are recorded.
+        Time in s in which any thread is in such a call: more than `io_s` where ranks take turns, as they do where
+        several share a core. None where no calls are recorded.
     rank : int or None
         The rank that is longest in I/O.
     layer : str or None
@@ -84,7 +84,8 @@ class Headline(Record):
 def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
     """Return what comes first about a trace and its `findings`, which are sorted as `find` does."""
     start, end = trace.window
-    run_s = end - start
+    # Bins of a heat map may end after the run.
+    run_s = min(end, max(trace.duration, start)) - start
     io = _measured(trace)
     if io is None:
         reason = (
@@ -97,11 +98,10 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
     text = f"I/O is {percent_text(share)} of the run ({seconds_text(longest)} of {seconds_text(run_s)}"
     if rank is not None and trace.ranks > 1 and mean is not None and mean < _EVEN * longest:
         text += f" on rank {rank}, {seconds_text(mean)} on average"
-    any_s = _of_any(trace)
-    if any_s is not None and trace.ranks > 1 and any_s > _BY_TURNS * longest:
+    any_s, threads = _of_any(trace), _other_threads(trace)
+    if any_s is not None and not threads and trace.ranks > 1 and any_s > _BY_TURNS * longest:
         text += f", {seconds_text(any_s)} on one rank or another"
     text += ")"
-    threads = _other_threads(trace)
     known = Headline(text + threads, longest, share, run_s, mean, any_s, rank, None, None, None, "", basis)
     if threads and not longest:
         return known

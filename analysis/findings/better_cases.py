@@ -54,19 +54,22 @@ def gain_of_larger(facts: Facts, layer: int, mode: int, size: float, cost: float
 
 
 def gain_of_fewer_flushes(facts: Facts, layer: int, cost: float) -> Gain | None:
-    """Return what leaving out flushes would save: at least those that put out next to nothing, at most all."""
+    """Return what leaving out flushes would save: at least those that put out next to nothing; None without any."""
     streams = facts.sums.streams.get(layer)
     if streams is None:
         return None
     empty = streams.deeds.taken(streams.deeds.keys[0] == Deed.FLUSHES_NOTHING)
     least = float(empty["ticks"].max(initial=0)) / facts.cells.window.ticks_per_second
+    if not least:
+        return None
     return Gain((min(least, cost), cost), "without those that put out next to nothing, and without any")
 
 
-def gain_of_fewer_calls(facts: Facts, sums: KeyedSums, took: Floats) -> Gain:
+def gain_of_fewer_calls(facts: Facts, sums: KeyedSums, took: Floats) -> Gain | None:
     """Return what calls that move no data would save, were each made once by a rank on a file, or none of them.
 
-    At least what the rank that is shortest in them spends on all others: what a rank spends longer it may wait.
+    None where each is. At least what the rank that is shortest in them spends on all others: what a rank spends longer
+    it may wait.
 
     Parameters
     ----------
@@ -80,6 +83,8 @@ def gain_of_fewer_calls(facts: Facts, sums: KeyedSums, took: Floats) -> Gain:
     seconds = again / facts.cells.window.ticks_per_second
     least = float(seconds[took > 0].min(initial=np.inf))
     most = float(took.max(initial=0.0))
+    if not 0 < least < np.inf:
+        return None
     reason = "from all but the first on each file, on the rank that is shortest in them, to all on the longest"
     return Gain((min(least, most), most), f"{reason}, {seconds_text(most)}")
 

@@ -248,9 +248,9 @@ def _look_here(entries: list[Document], layers: Document, comparison: Document |
         return f"{layers['trace']['recorder']} recorded no single operations."
     busiest = max(entries, key=lambda entry: entry["busy_s"])
     start, end = layers["trace"]["window_s"]
-    doing = "writing" if busiest["direction"] == "write" else "reading"
+    # Not what ranks did: an asynchronous operation is under way while its rank computes.
     return (
-        f"At least one rank was {doing} through {busiest['layer']} during {seconds_text(busiest['busy_s'])}, "
+        f"A {busiest['direction']} of {busiest['layer']} was under way during {seconds_text(busiest['busy_s'])}, "
         f"{share_text(busiest['busy_s'], end - start)} of the time."
     )
 

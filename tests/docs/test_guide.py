@@ -54,6 +54,14 @@ def test_the_columns_of_layers_are_explained_as_they_are_declared():
         assert written is None or f"   {one.title}\n      (``{one.key}``" in written
 
 
+def test_every_word_of_the_tables_is_explained_somewhere():
+    module = loaded(GUIDE / "terms.py")
+    entries = module.entries()
+    assert len(entries) > 80
+    assert [word for word, _, place in entries if not place] == []
+    assert (GUIDE / "terms.rst").read_text(encoding="utf-8") == module.page(), "run docs/guide/terms.py"
+
+
 def test_every_method_is_explained():
     from iostrata.analysis.registry import methods
 

@@ -632,3 +632,23 @@ def test_the_first_screen_has_the_answer_and_charts(opened, width, charts):
     assert lead[1] < 200
     beside = page.run("return document.getElementById('findings').getBoundingClientRect().top")
     assert (beside < 400) is (width == 1440)
+
+
+@pytest.mark.parametrize("width", [1440, 800, 500])
+def test_every_link_lands_on_its_section(opened, width):
+    page = opened("ncckpt4", width=width)
+    names = page.run("return [...new Set([...document.querySelectorAll('nav a')].map((e) => e.hash.slice(1)))]")
+    assert len(names) > 6
+    for name in names:
+        page.run("scrollTo(0, 0)")
+        page.run("document.querySelector(`nav a[href='#${arguments[0]}']`).click()", name)
+        settle(page)
+        # Below what stays at the top of the window; the last sections cannot come up that far.
+        above, left = page.run(
+            """const bar = document.querySelector('.bar');
+            const stays = getComputedStyle(bar).position === 'sticky' ? bar.getBoundingClientRect().bottom : 0;
+            const top = document.getElementById(arguments[0]).getBoundingClientRect().top;
+            return [top - stays, document.documentElement.scrollHeight - innerHeight - scrollY];""",
+            name,
+        )
+        assert abs(above) <= 20 or (left < 1 and above > 0), (name, above)
