@@ -28,7 +28,7 @@ _MOST_RUNS: Final = 256
 _MOST_NUMBERS: Final = 500_000
 _SECONDS: Final = 10.0
 """A batch ends with so many runs, numbers in lists, or this long after it began."""
-_GROUP_BYTES: Final = 32_000_000
+_GROUP_BYTES: Final = 2**23
 """Of a row group in memory."""
 
 

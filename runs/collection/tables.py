@@ -20,6 +20,8 @@ from .names import matching
 from .rows import READ, ROWS_OF, TABLES, JobRow, Row, Run
 
 SUFFIX: Final = ".parquet"
+_ROWS_AT_ONCE: Final = 1 << 10
+"""Of a table that become objects at once."""
 PENDING: Final = ".pending"
 """Folder in a collection with what was read and is not yet in the tables, a folder a batch."""
 SCHEMA_VERSION: Final = 1
@@ -201,9 +203,21 @@ class Collection:
 
     def _rows(self, table: str, jobs: frozenset[str] | None) -> Iterator[Row]:
         kind: Any = TABLES[table]
+        # Texts, and lists of them, come again and again: each is held once.
+        known: dict[Any, Any] = {}
         for part in self._parts(table, jobs):
-            for row in part.to_pylist():
-                yield kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in row.items()})
+            for batch in part.to_batches(max_chunksize=_ROWS_AT_ONCE):
+                for row in batch.to_pylist():
+                    yield kind(**{name: _held_once(value, known) for name, value in row.items()})
+
+
+def _held_once(value: Any, known: dict[Any, Any]) -> Any:
+    """Return a value that equals one that was seen before as that one; lists as tuples."""
+    if isinstance(value, list):
+        value = tuple(value)
+        if not (value and isinstance(value[0], str)):
+            return value
+    return known.setdefault(value, value) if isinstance(value, str | tuple) else value
 
 
 def without_jobs(part: Any, jobs: Iterable[str]) -> Any:
@@ -225,6 +239,9 @@ def _row_groups(file: Path, table: str) -> Iterator[Any]:
             # Texts that are no UTF-8, lists that reach out of their values: nobody has looked yet.
             part.validate(full=True)
             yield part
+            # What one was read with is not kept for the next, which is of another size.
+            del part
+            arrow().default_memory_pool().release_unused()
 
 
 def _column(file: Path, name: str) -> list[Any]:

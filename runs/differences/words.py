@@ -175,7 +175,12 @@ def _interval(words: Words) -> str:
 
 def count_text(name: str, words: Words) -> str:
     """Return the sentence of a loop that has another number of iterations."""
-    return f"The loop on {name} has {counted(round(words.after), 'iteration')} instead of {round(words.before):,}"
+    return f"The loop{_on(name)} has {counted(round(words.after), 'iteration')} instead of {round(words.before):,}"
+
+
+def _on(name: str) -> str:
+    """Return on which files, where that is known."""
+    return f" on {name}" if name else ""
 
 
 Steps = Mapping[tuple[str, str], Sequence[tuple[int, int | None]]]
@@ -193,7 +198,7 @@ def steps_text(name: str, before: Steps, after: Steps) -> tuple[str, str, str]:
         sides[1].extend(now)
         old, new = " and ".join(was), " and ".join(now)
         changed.append(f"{new or f'no {kind}'} instead of {old or f'no {kind}'} in {layer}")
-    return f"An iteration on {name} does {'; '.join(changed)}", ", ".join(sides[0]), ", ".join(sides[1])
+    return f"An iteration{_on(name)} does {'; '.join(changed)}", ", ".join(sides[0]), ", ".join(sides[1])
 
 
 def _step_text(kind: str, often: int, size: int | None) -> str:
@@ -202,8 +207,8 @@ def _step_text(kind: str, often: int, size: int | None) -> str:
 
 def iteration_text(name: str, layer: str | None, words: Words, iterations: int, summed: bool = False) -> str:
     """Return the sentence of how long an iteration takes, or keeps a layer busy, `summed` over ranks or not."""
-    start = f"An iteration on {name} takes" if layer is None else f"An iteration on {name} keeps {layer} busy for"
-    start = f"In an iteration on {name} all ranks together are in {layer} for" if summed else start
+    start = f"An iteration{_on(name)} takes" if layer is None else f"An iteration{_on(name)} keeps {layer} busy for"
+    start = f"In an iteration{_on(name)} all ranks together are in {layer} for" if summed else start
     low, high = words.interval or (0.0, 0.0)
     times = f"{start} {seconds_text(words.after)} instead of {seconds_text(words.before)}{_ratio(words)}"
     runs = f"{iterations:,} iterations" if words.runs == 1 else f"{words.runs} runs"

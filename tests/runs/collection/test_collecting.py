@@ -418,3 +418,25 @@ def test_segments_are_the_bandwidth_of_the_system_calls(fixtures, seconds):
         found = sum(np.array(one.values) for one in sums.rows("job") if one.metric == f"{direction}_bytes")
         expected = sum(layer.bandwidth(direction).sample(1 / sums.segment_s).values for layer in system)
         assert found[:-1] == pytest.approx(expected[: len(found) - 1], rel=1e-6, abs=1e-3)
+
+
+def test_long_runs_are_in_small_row_groups_and_what_repeats_is_held_once(run, tmp_path):
+    """A run of hours has thousands of segments by node and metric: memory follows a few of them."""
+    import pyarrow.parquet
+
+    longer = replace(run.segments[0], values=(0.0,) * 40_000)
+    runs = [
+        replace(run, job=replace(run.job, job=f"run{number}"), segments=(replace(longer, job=f"run{number}"),) * 3)
+        for number in range(24)
+    ]
+    writer = CollectionWriter(tmp_path / "runs")
+    with writer.opened():
+        writer.add(runs)
+        writer.finish()
+    about = pyarrow.parquet.read_metadata(tmp_path / "runs" / "segment.parquet")
+    sizes = [about.row_group(number).num_rows * 40_000 * 8 for number in range(about.num_row_groups)]
+    assert sum(sizes) == 24 * 3 * 40_000 * 8
+    assert max(sizes) < 20_000_000
+    found = Collection(tmp_path / "runs").jobs
+    assert len({id(job.settings) for job in found}) == len({id(job.findings_sought) for job in found}) == 1
+    assert found[0].findings_sought == run.job.findings_sought

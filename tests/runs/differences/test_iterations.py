@@ -10,6 +10,7 @@ from iostrata.model.errors import TraceError
 from iostrata.runs import FailRule, FindingRow, IterationRow, JobRow, LayerRow, LoopRow, Run, diff_runs
 from iostrata.runs.differences.history import change_point
 from iostrata.runs.differences.iterations import pairs_of
+from iostrata.runs.differences.words import steps_text
 
 STEPS = [["POSIX", "open", None, "/run/a/dump.*", 1], ["POSIX", "write", 1 << 20, "/run/a/dump.*", 4]]
 
@@ -237,3 +238,9 @@ def test_the_time_of_all_ranks_is_that_of_their_operations(fixtures):
         for layer, part in loop.iterations[0].layers.items():
             mine = table[(table.loop == loop.id) & (table.iteration == 1) & (table.layer == layer)]
             assert part.summed_s == pytest.approx((mine.end_s - mine.begin_s).sum())
+
+
+def test_where_files_are_not_recorded_a_sentence_names_none():
+    flush = {("POSIX", "flush"): [(1, None)]}
+    assert steps_text("", {}, flush)[0] == "An iteration does 1 × flush instead of no flush in POSIX"
+    assert steps_text("out.*", {}, flush)[0].startswith("An iteration on out.* does 1 × flush")
