@@ -112,16 +112,15 @@ QUIET: Final[Option] = click.option(
 
 
 def parse_format(context: click.Context, _option: click.Parameter, text: str) -> str:
-    """Return a format, of CSV with the table that is printed."""
+    """Return a format, of CSV maybe with the table that is printed."""
     from ..export.json.csv_table import MAIN
 
     kind, _, table = text.partition(":")
     if kind not in ("text", "json", "csv") or (table and kind != "csv"):
         raise click.BadParameter(f"{text!r} is none of text, json, csv and csv:TABLE")
-    main = MAIN.get(context.info_name or "")
-    if kind == "csv" and main is None:
+    if kind == "csv" and context.info_name not in MAIN:
         raise click.BadParameter(f"{context.info_name} prints no table")
-    return f"csv:{table or main}" if kind == "csv" else kind
+    return text
 
 
 FORMAT: Final[Option] = click.option(
@@ -155,6 +154,23 @@ DIRECTION: Final[Option] = click.option(
     type=click.Choice(["read", "write", "total"]),
     help="Direction of the transfers.  [default: read and write, each by itself]",
 )
+
+RANKS: Final[Option] = click.option(
+    "--rank",
+    "ranks",
+    metavar="N",
+    type=click.IntRange(min=0),
+    multiple=True,
+    help="Only this rank of the split by rank, which it stands for. Repeatable.",
+)
+
+
+def by_rank(by: str | None, ranks: tuple[int, ...]) -> str | None:
+    """Return the key of ``--by``, which ``--rank`` stands for; click.UsageError where there is another."""
+    if ranks and by not in (None, "rank"):
+        raise click.UsageError(f"--rank is one of the parts of --by rank, not of --by {by}")
+    return "rank" if ranks else by
+
 
 TRAFFIC: Final[Option] = click.option(
     "--traffic",

@@ -375,7 +375,7 @@ def print_json(document: "Document") -> None:
     context = click.get_current_context()
     kinds = {one.name: one.type for one in context.command.params}
     options = {name: value for name, value in context.params.items() if name not in _OF_PRINTING}
-    table = str(context.params.get("format", "")).partition(":")[2]
+    kind, _, table = str(context.params.get("format", "")).partition(":")
     inputs = [
         one
         for name, value in options.items()
@@ -383,8 +383,8 @@ def print_json(document: "Document") -> None:
         for one in (value if isinstance(value, tuple) else (value,))
         if isinstance(one, Path)
     ]
-    if table:
-        for line in csv_pieces(document, table):
+    if kind == "csv":
+        for line in csv_pieces(document, context.info_name or "", table):
             click.echo(line, nl=False)
         return
     for piece in json_pieces(with_provenance(document, context.obj or (), options, inputs)):

@@ -10,6 +10,7 @@ from ...layers.selection.directions import DIRECTIONS, Direction, Quantity, Traf
 from ...layers.statistics.grouping import Key, part_title
 from ...layers.summary.parts import BinnedParts, PartSignal
 from ...layers.trace import Trace
+from ...model.errors import SelectionError
 from ...signals.construction import StepSignal
 from ..detect import detect_period
 from ..fitting import SignalFit
@@ -185,6 +186,7 @@ def part_periods(
     options: Mapping[str, Any] = NO_OPTIONS,
     binned: BinnedParts | None = None,
     loops: TraceLoops | None = None,
+    only: tuple[Key, ...] = (),
 ) -> Iterator[LayerPeriod | PartsLeftOut]:
     """Detect the periods of the parts of each layer in each direction, the largest part first.
 
@@ -200,6 +202,8 @@ def part_periods(
         Of a trace that was read in bounded memory, where layers do not have their parts.
     loops : TraceLoops, optional
         Of the trace: a stream that is moved in a loop has its period.
+    only : tuple
+        The only parts that are wanted, by their keys; all without them.
 
     Raises
     ------
@@ -216,7 +220,9 @@ def part_periods(
         for layer in layers
         for table in _part_tables(layer, by, most, _ways(quantity, directions), (quantity, traffic), binned)
     ]
-    count = sum(len(table.keys) for table in tables)
+    count = sum(not only or key in only for table in tables for key in table.keys)
+    if only and not count:
+        raise SelectionError(f"{by} {only[0]} is none of the parts that are looked at here")
     usual = {**period_method(method).defaults, **options}.get("false_alarm_rate")
     rate = None if usual is None else usual / max(count, 1)
     options = dict(options) if rate is None else {**options, "false_alarm_rate": rate}
@@ -225,9 +231,11 @@ def part_periods(
     for layer, direction, _, keys, left_out in tables:
         for key in keys:
             signal = next(signals)
+            if only and key not in only:
+                continue
             found = LayerPeriod(layer.name, direction, traffic, signal, detect(signal), quantity, by, key, rate)
             yield in_loop(found, loops, detect)
-        if left_out:
+        if left_out and not only:
             unit = layer.signal(quantity, direction or "total", traffic).unit
             yield PartsLeftOut(layer.name, direction, traffic, quantity, by, unit, left_out)
 

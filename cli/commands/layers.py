@@ -2,7 +2,7 @@
 
 import click
 
-from ..options import DIRECTION, LAYERS, MEMORY, READING, TRAFFIC
+from ..options import DIRECTION, LAYERS, MEMORY, RANKS, READING, TRAFFIC, by_rank
 from ..request import Request, console, print_counters, print_json, trace_command
 
 BY = click.option(
@@ -15,8 +15,10 @@ BY = click.option(
 )
 
 
-@trace_command("layers traces.otf2 --direction write --window 10:60", LAYERS, DIRECTION, TRAFFIC, BY, *READING, MEMORY)
-def command(request: Request, by: str | None) -> None:
+@trace_command(
+    "layers traces.otf2 --direction write --window 10:60", LAYERS, DIRECTION, TRAFFIC, BY, RANKS, *READING, MEMORY
+)
+def command(request: Request, by: str | None, ranks: tuple[int, ...]) -> None:
     """One row per layer and direction, the highest layer first. Bytes are those moved by completed operations, with
     decimal prefixes (1 MB = 1,000,000 B); busy is the time in s in which at least one operation was under way, summed
     is the sum of all durations; opens, closes and other calls that move no data are timed from Enter to Leave, where
@@ -28,6 +30,7 @@ def command(request: Request, by: str | None) -> None:
     from ...analysis.comparison.layer_periods import chosen_layers
     from ...layers.selection.source import NoTimesError
 
+    by = by_rank(by, ranks)
     try:
         trace = request.open(handle_bytes=300)
     except NoTimesError as error:
@@ -37,7 +40,7 @@ def command(request: Request, by: str | None) -> None:
         return
     chosen = chosen_layers(trace, request.layers)
     # What cannot be split is refused before anything is printed.
-    table = None if by is None else trace.breakdown(by).of_layers(tuple(layer.name for layer in chosen))
+    table = None if by is None else trace.breakdown(by).of_layers(tuple(layer.name for layer in chosen), ranks)
     if request.as_json:
         from ...export.json.documents import layers_document
 

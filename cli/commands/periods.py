@@ -16,9 +16,11 @@ from ..options import (
     MEMORY,
     METHOD,
     ORDER,
+    RANKS,
     READING,
     TRAFFIC,
     TUNING,
+    by_rank,
     picture_option,
 )
 from ..progress import Progress
@@ -86,7 +88,7 @@ PHASES = click.option(
     "moves, at which mean rate, and which rank was the last one, how long after the median of the ranks. With --json "
     "phases are there anyway, and with this who was last in each.",
 )
-_OWN = (BRIEF, PHASES, SIGNAL, BY, PARTS, COMPONENTS, PLOT)
+_OWN = (BRIEF, PHASES, SIGNAL, BY, RANKS, PARTS, COMPONENTS, PLOT)
 _SHARED = (LAYERS, DIRECTION, TRAFFIC, METHOD, *TUNING, FREQUENCY, FILTER, ORDER, *READING, MEMORY)
 
 
@@ -97,6 +99,7 @@ def command(
     phases: bool,
     quantity: "Quantity",
     by: str | None,
+    ranks: tuple[int, ...],
     parts: int | None,
     components: int | None,
     picture: Path | None,
@@ -118,6 +121,7 @@ def command(
     time: bytes, or for the other signals volume, a number of operations or events, or the summed time in operations in
     s.
     """
+    by = by_rank(by, ranks)
     directed, kept = request.direction is not None or request.traffic != "all", request.memory is not None
     wrong = {
         "--parts says how many parts are analysed, so it needs --by": parts is not None and by is None,
@@ -132,7 +136,7 @@ def command(
     prepare_picture(picture)
     from ...analysis.comparison.layer_periods import LayerPeriod, with_fit
 
-    trace, found = _search(request, by, parts, quantity, filter, options)
+    trace, found = _search(request, by, parts, ranks, quantity, filter, options)
     periods: list[LayerPeriod | PartsLeftOut] = []
     with Progress("detecting periods") as progress:
         for period in found:
@@ -156,6 +160,7 @@ def _search(
     request: Request,
     by: str | None,
     parts: int | None,
+    ranks: tuple[int, ...],
     quantity: "Quantity",
     filter: "Butterworth | None",
     options: dict[str, Any],
@@ -166,7 +171,7 @@ def _search(
     from ...layers.selection.directions import NEEDS_OF_QUANTITIES
     from ...layers.statistics.grouping import NEEDS_OF_KEYS
 
-    most = parts or (PARTS_IN_JSON if request.as_json else PARTS_SHOWN)
+    most = parts or (PARTS_IN_JSON if request.as_json or ranks else PARTS_SHOWN)
     trace = request.open(parts=None if by is None else (by, most))
     found: Iterator[LayerPeriod | PartsLeftOut]
     layers = chosen_layers(trace, request.layers)
@@ -177,7 +182,7 @@ def _search(
         found = layer_periods(layers, *looked_at, loops=loops)
     else:
         binned = None if trace.resolution is None else trace.sums.parts(by)
-        found = part_periods(layers, by, most, *looked_at, binned, loops)
+        found = part_periods(layers, by, most, *looked_at, binned, loops, ranks)
     require = trace.definitions.recording.require
     require(trace.path, f"--signal {quantity}", *NEEDS_OF_QUANTITIES[quantity])
     if by is not None:

@@ -23,20 +23,24 @@ MAIN: Final = {
     "signature": "bursts",
 }
 """The list that stands for the document of a command, where none is named."""
+_SPLIT: Final = "breakdown"
+"""What stands for it where a command was asked to split it."""
 
 
-def csv_pieces(document: Document, name: str) -> Iterator[str]:
-    """Give the list `name` of a document as lines of CSV, titles first; nothing where it is empty.
+def csv_pieces(document: Document, command: str, name: str = "") -> Iterator[str]:
+    """Give the list `name` of a command's document, or its main one, as lines of CSV, titles first.
 
-    Numbers are exact, in the units that ``iostrata schema`` tells; what is not known is empty. Keys of an object are
-    columns of their own, as in ``request_bytes.min``, and a list is its JSON.
+    Nothing where it is empty. Numbers are exact, in the units that ``iostrata schema`` tells; what is not known is
+    empty. Keys of an object are columns of their own, as in ``request_bytes.min``, and a list is its JSON.
 
     Raises
     ------
     SelectionError
         If the document has no such list of objects.
     """
-    lists = {key: list(value) for key, value in document.items() if isinstance(value, list | Iterator)}
+    name = name or (_SPLIT if _SPLIT in document else MAIN[command])
+    every = {key: value["rows"] if key == _SPLIT else value for key, value in document.items()}
+    lists = {key: list(value) for key, value in every.items() if isinstance(value, list | Iterator)}
     known = {key: rows for key, rows in lists.items() if all(isinstance(one, dict) for one in rows)}
     if name not in known:
         raise SelectionError(f"the document has no table {name!r}; it has {', '.join(known) or 'none'}")

@@ -81,9 +81,11 @@ class Breakdown(RecordTable):
     def __repr__(self) -> str:
         return f"<Breakdown by {self.by}: {len(self)} rows>"
 
-    def of_layers(self, names: tuple[str, ...]) -> "Breakdown":
-        """Return the rows of some layers."""
-        rows = [row for row, name in enumerate(self.layer) if name in names]
+    def of_layers(self, names: tuple[str, ...], keys: tuple[Key, ...] = ()) -> "Breakdown":
+        """Return the rows of some layers, and of some keys where there are any; SelectionError without one of a key."""
+        if missing := [key for key in keys if key not in self.key]:
+            raise SelectionError(f"{self.by} {missing[0]} did no I/O here, or there is none")
+        rows = [row for row, name in enumerate(self.layer) if name in names and (not keys or self.key[row] in keys)]
         layer, key = (tuple(self.layer[row] for row in rows), tuple(self.key[row] for row in rows))
         return Breakdown(self.by, layer, key, {name: column[rows] for name, column in self.columns.items()})
 

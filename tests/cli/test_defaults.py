@@ -91,3 +91,27 @@ def test_quiet_leaves_errors_alone_on_stderr(fixtures, capsys):
     assert capsys.readouterr().err == ""
     assert main(["layers", "nothing-here", "-q"]) == 1
     assert "error" in capsys.readouterr().err
+
+
+def test_a_rank_is_one_of_the_parts_by_rank(fixtures, capsys):
+    archive = str(fixtures / "ncckpt4")
+
+    def found(*given):
+        assert main([*given, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    table = found("layers", archive, "--by", "rank")["breakdown"]
+    one = found("layers", archive, "--rank", "2")["breakdown"]
+    assert one["rows"] == [row for row in table["rows"] if row["rank"] == 2]
+    assert len(one["rows"]) > 2
+    parts = found("periods", archive, "--rank", "2", "--layer", "netCDF")["layers"]
+    assert {(part["by"], part["part"]) for part in parts} == {("rank", 2)}
+    assert main(["layers", archive, "--rank", "2", "--format", "csv"]) == 0
+    rows = list(csv.DictReader(StringIO(capsys.readouterr().out)))
+    assert [(row["layer"], row["writes"]) for row in rows] == [
+        (row["layer"], str(row["writes"])) for row in one["rows"]
+    ]
+    for given in (["layers", archive, "--rank", "9"], ["periods", archive, "--rank", "9"]):
+        assert main(given) == 1
+        assert "rank 9" in capsys.readouterr().err
+    assert main(["layers", archive, "--rank", "1", "--by", "file"]) == 2

@@ -58,10 +58,11 @@ CHANGES = {
     "collect": {"out": ["-o", "OUT/others"], "segment": ["--segment", "0.4"]},
     "compare": {"above": ["--above", "POSIX"]},
     "diff": {"rules": ["--fail-on", "changed"]},
-    "layers": {"by": ["--by", "rank"]},
+    "layers": {"by": ["--by", "rank"], "ranks": ["--rank", "1"]},
     "loops": {"iterations": ["--iterations"], "by": ["--by", "stream"]},
     "periods": {
         "by": ["--by", "rank"],
+        "ranks": ["--rank", "1"],
         "parts": ["--by", "rank", "--parts", "1"],
         "quantity": ["--signal", "metadata"],
         "phases": ["--phases"],
