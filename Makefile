@@ -1,8 +1,9 @@
 # make demo   set everything up and analyse a real trace
 # make test   set everything up and run the tests
 # make recordings RECORDINGS=FOLDER   the tests of recordings that are not in the repository
-# make wheels PYTHONS="python3.11 python3.12"   a wheel, in dist, with the loops compiled for these Pythons and any x86-64
-#                                               processor, or whatever this machine is; others compile them when they run
+# make wheels PYTHONS="python3.11 python3.12"   a wheel for each of these Pythons, in dist, with its loops compiled: for any
+#                                               x86-64 processor, or whatever this machine is (needs gcc)
+# make signatures   the types that loops are compiled for, .ci/signatures.json, written anew by the tests
 # make lint   formatting, lint and types
 # make docs   the user guide, in build/guide
 # make bench  measurements against named peers (half an hour; 4 GB in build/traces)
@@ -33,7 +34,7 @@ DEMO := demo
 # The wheel is built from a copy: an old build folder would leak deleted modules into it.
 COPY := build/copy
 
-.PHONY: demo test recordings wheels lint docs bench accuracy prediction watching signatures differences scheduling scores scorep-plugin scorep-layers \
+.PHONY: demo test recordings wheels signatures lint docs bench accuracy prediction watching signatures differences scheduling scores scorep-plugin scorep-layers \
 	setup install clean
 
 demo: install
@@ -131,16 +132,29 @@ $(VENV)/installed: $(VENV)/dependencies $(SOURCES)
 	@touch $@
 
 PYTHONS ?= $(PYTHON)
-# What was compiled by one Python goes into the wheel beside that of the others, each named by what it was compiled with.
+# Loops that are C functions need no numba: the wheel does not ask for it. Each wheel is tried in an empty environment.
 wheels: install
-	@rm -rf $(COPY)/model/compiled $(COPY)/build
-	for python in $(PYTHONS); do \
-		$$python -m venv build/wheel-$$(basename $$python) && \
-		build/wheel-$$(basename $$python)/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall \
-			$(COPY)/dist/*.whl && \
-		build/wheel-$$(basename $$python)/bin/python .ci/compile_kernels.py $(CURDIR)/$(COPY)/model/compiled || exit 1; \
+	@rm -rf build/wheels && mkdir -p dist
+	@set -e; for python in $(PYTHONS); do \
+		made=build/wheels/$$(basename $$python); \
+		$$python -m venv $$made/with-numba; \
+		$$made/with-numba/bin/python -m pip install --quiet --disable-pip-version-check setuptools $(COPY)/dist/*.whl; \
+		cp -r $(COPY) $$made/copy; rm -rf $$made/copy/dist $$made/copy/build; \
+		$$made/with-numba/bin/python .ci/compile_kernels.py $$made/copy/model/compiled; \
+		sed -i '/"numba>=/d' $$made/copy/pyproject.toml; \
+		tag=$$($$python -c 'import sys; print("cp%d%d" % sys.version_info[:2])'); \
+		$$made/with-numba/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir $$made \
+			--config-settings=--build-option=--python-tag=$$tag \
+			--config-settings=--build-option=--plat-name=$$(uname -s | tr A-Z a-z)_$$(uname -m) ./$$made/copy; \
+		$$python -m venv $$made/empty; \
+		$$made/empty/bin/python -m pip install --quiet --disable-pip-version-check $$made/*.whl; \
+		env PATH= $$made/empty/bin/python -B .ci/try_wheel.py fixtures; \
+		mv $$made/*.whl dist; \
 	done
-	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist ./$(COPY)
+
+signatures: install $(VENV)/test-extras
+	rm -f .ci/signatures.json
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --signatures tests
 
 clean:
 	rm -rf $(VENV) build $(DEMO)

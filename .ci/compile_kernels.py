@@ -1,78 +1,134 @@
-"""Compile the loops that commands need, for any processor of this kind, into a folder: ``compile_kernels.py OUT``.
+"""Compile the loops of the iostrata of this Python into C functions that need no numba: ``compile_kernels.py OUT``.
 
-Runs commands on the fixtures with the iostrata of this Python. Only the loops that a second run loads are copied: what
-these call is part of them.
+They are for any processor of this kind and for the types in ``signatures.json``, which `make signatures` writes anew
+where a loop has changed. Needs numba and a C compiler.
 """
 
+import gc
+import importlib
+import json
 import os
-import subprocess
+import shutil
 import sys
 import tempfile
+import warnings
 from pathlib import Path
+from typing import Any
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
-ARCHIVES = ("ncckpt4", "ckpt4", "nonblocking4", "threads2", "ior384", "serial1")
-COMMANDS = (
-    ("overview",),
-    ("info",),
-    ("layers",),
-    ("layers", "--by", "file"),
-    ("layers", "--by", "rank"),
-    ("layers", "--memory", "500M"),
-    ("overview", "--memory", "500M"),
-    ("handles",),
-    ("loops",),
-    ("periods",),
-    ("periods", "--method", "ftio"),
-    ("compare",),
-    ("compare", "--window", "0.1:0.5"),
-    ("report", "-o", "OUT/page.html"),
-    ("convert", "OUT/out.perfetto.json"),
-    ("convert", "OUT/out.h5"),
-    ("watch", "--replay"),
-)
-RUN = """
-import shutil, sys
-from pathlib import Path
-from iostrata.cli import main
-from iostrata.model import kernels
-loaded = kernels._Files._saved
-def saved(self, key):
-    found = loaded(self, key)
-    if found is not None and sys.argv[1]:
-        shutil.copyfile(self._path(key), Path(sys.argv[1], self._path(key).name))
+SIGNATURES = Path(__file__).with_name("signatures.json")
+
+
+def listed() -> dict[str, list[list[Any]]]:
+    """Return the kinds of arguments in ``signatures.json`` that each loop is called with, by module and name."""
+    found: dict[str, list[list[Any]]] = json.loads(SIGNATURES.read_text()) if SIGNATURES.exists() else {}
     return found
-kernels._Files._saved = saved
-for line in sys.stdin:
-    sys.argv[2:] = line.split("\\t")
-    main([word.strip() for word in line.split("\\t")])
-"""
 
 
-def main(out: Path) -> None:
-    """Fill the folder `out`."""
-    out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as place:
-        lines = []
-        for archive in ARCHIVES:
-            for command, *options in COMMANDS:
-                given = [one.replace("OUT", place) for one in options]
-                words = [command, *given, str(FIXTURES / archive)] if command == "watch" else [
-                    command, str(FIXTURES / archive), *given,
-                ]  # fmt: skip
-                lines.append("\t".join(words))
-        cache = {"NUMBA_CPU_NAME": "generic", "NUMBA_CACHE_DIR": f"{place}/cache"}
-        for copied in ("", str(out)):
-            subprocess.run(
-                [sys.executable, "-c", RUN, copied],
-                input="\n".join(lines),
-                text=True,
-                stdout=subprocess.DEVNULL,
-                env={**os.environ, **cache},
-                check=True,
-            )
-    size = sum(one.stat().st_size for one in out.iterdir())
-    print(f"{len(list(out.iterdir()))} loops, {size / 1e6:.1f} MB, for {sys.implementation.cache_tag} in {out}")
+def write(kinds: dict[str, list[list[Any]]]) -> None:
+    """Write ``signatures.json``, a line for each loop."""
+    lines = (f"{json.dumps(loop)}: {json.dumps(kinds[loop])}" for loop in sorted(kinds))
+    SIGNATURES.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
-main(Path(sys.argv[1]))
+def dispatchers() -> dict[str, Any]:
+    """Return the loops of the package that are imported and that Python calls, by module and name."""
+    from numba.core.dispatcher import Dispatcher
+
+    found = {}
+    for loop in gc.get_objects():
+        if issubclass(type(loop), Dispatcher) and not loop.targetoptions.get("no_cpython_wrapper"):
+            package, _, module = loop.py_func.__module__.partition(".")
+            if package == "iostrata":
+                found[f"{module}.{loop.py_func.__qualname__}"] = loop
+    return found
+
+
+def called() -> dict[str, list[list[Any]]]:
+    """Return the kinds of arguments that each loop was called with in this process."""
+    return {
+        loop: [list(map(kind, arguments)) for arguments in dispatcher.overloads]
+        for loop, dispatcher in dispatchers().items()
+    }
+
+
+def kind(argument: Any) -> Any:
+    """Return a numba type as ``signatures.json`` has it."""
+    import numpy as np
+    from numba.core import types
+    from numba.np.numpy_support import as_dtype
+
+    if isinstance(argument, types.Array):
+        # The numbers that NumPy gives these flags: C order, aligned, writeable.
+        flags = (argument.layout == "C") * 0x1 | argument.aligned * 0x100 | argument.mutable * 0x400
+        dtype = np.lib.format.dtype_to_descr(as_dtype(argument.dtype))
+        return {"array": dtype, "dimensions": argument.ndim, "flags": flags}
+    if isinstance(argument, types.BaseTuple):
+        named = isinstance(argument, types.BaseNamedTuple)
+        made_by = argument.instance_class if named else tuple
+        return {"tuple": list(map(kind, argument.types)), "class": f"{made_by.__module__}:{made_by.__qualname__}"}
+    return str(argument.literal_type if isinstance(argument, types.Literal) else argument)
+
+
+def numba_type(of_kind: Any) -> Any:
+    """Return the numba type of a kind."""
+    import numpy as np
+    from numba.core import types
+    from numba.np.numpy_support import from_dtype
+
+    if isinstance(of_kind, str):
+        return {"bool": types.boolean, "none": types.none}.get(of_kind) or getattr(types, of_kind)
+    if "array" in of_kind:
+        described, flags = of_kind["array"], of_kind["flags"]
+        dtype = np.dtype([tuple(field) for field in described] if isinstance(described, list) else described)
+        layout, readonly = "C" if flags & 0x1 else "A", not flags & 0x400
+        return types.Array(from_dtype(dtype), of_kind["dimensions"], layout, readonly, aligned=bool(flags & 0x100))
+    module, name = of_kind["class"].split(":")
+    parts = list(map(numba_type, of_kind["tuple"]))
+    if name == "tuple":
+        return types.Tuple(parts)
+    return types.BaseTuple.from_types(parts, getattr(importlib.import_module(module), name))
+
+
+def compile_into(out: Path) -> None:
+    """Write the modules of C functions, and the kinds that they are for, into the folder `out`."""
+    from iostrata.model.kernels import entry_name
+    from numba.core.compiler import Flags
+
+    with warnings.catch_warnings():
+        # Every numba that pyproject.toml takes has it, though another way of doing this is to come.
+        warnings.simplefilter("ignore")
+        import numba.pycc.compiler
+        from numba.pycc import CC
+
+    def without_lock() -> Any:
+        flags = Flags()
+        flags.release_gil = True
+        return flags
+
+    numba.pycc.compiler.Flags = without_lock
+    kinds = listed()
+    for loop in kinds:
+        importlib.import_module(f"iostrata.{loop.rpartition('.')[0]}")
+    loops = dispatchers()
+    if loops.keys() != kinds.keys():
+        sys.exit(f"{SIGNATURES} is of other loops: {sorted(loops.keys() ^ kinds.keys())}; run make signatures")
+    for name, counted in (("counted", True), ("uncounted", False)):
+        module = CC(name, source_module=numba)
+        module.output_dir, module.use_nrt = str(out), counted
+        for loop, dispatcher in sorted(loops.items()):
+            if ("_nrt" in dispatcher.targetoptions) != counted:
+                for number, arguments in enumerate(kinds[loop]):
+                    export = module.export(entry_name(loop, number), tuple(map(numba_type, arguments)))
+                    export(dispatcher.py_func)
+        module.compile()
+    shutil.copy(SIGNATURES, out)
+    print(f"{len(kinds)} loops for {sys.implementation.cache_tag} in {out}")
+
+
+if __name__ == "__main__":
+    os.environ["NUMBA_CPU_NAME"] = "generic"
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["NUMBA_CACHE_DIR"] = cache
+        folder = Path(sys.argv[1])
+        folder.mkdir(parents=True, exist_ok=True)
+        compile_into(folder)

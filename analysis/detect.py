@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.arrays import Floats
-from ..model.choices import SamplingFrequency, is_number
 from ..model.errors import SelectionError
-from ..model.quantities import seconds_text
+from ..model.quantities import SamplingFrequency, is_number, seconds_text
 from ..signals.construction import StepSignal, signal_of_samples
 from .registry import DEFAULT_METHOD, PeriodMethod, period_method
 from .results.result import PeriodResult

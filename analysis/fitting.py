@@ -6,10 +6,10 @@ from typing import Annotated, Any, ClassVar, Final
 import numpy as np
 
 from ..model.arrays import Floats
-from ..model.choices import SamplingFrequency, is_whole
 from ..model.display import axes_for
 from ..model.document import Document, Record, keys_of, plain
 from ..model.errors import SelectionError, import_library
+from ..model.quantities import SamplingFrequency, is_whole
 from ..signals.construction import StepSignal
 from ..signals.samples import Samples
 from .spectral.sampling_rate import phase_frequency

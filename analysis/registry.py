@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from ..model.choices import SamplingFrequency, is_number
 from ..model.errors import SelectionError
 from ..model.plugins import Plugins
+from ..model.quantities import SamplingFrequency, is_number
 
 if TYPE_CHECKING:
     from ..signals.construction import StepSignal

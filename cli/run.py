@@ -116,9 +116,9 @@ def _plugin_warnings_in_a_line() -> Iterator[None]:
 
 
 def _tell_what_was_compiled_in_vain() -> None:
-    # Where nothing was compiled the module may not even be importable.
-    kernels = sys.modules.get(f"{__package__.rpartition('.')[0]}.model.kernels")
-    if kernels is not None and kernels.compiled_in_vain():
+    # Where the loops came compiled it need not be importable.
+    compiling = sys.modules.get(f"{__package__.rpartition('.')[0]}.model.compiling")
+    if compiling is not None and compiling.compiled_in_vain():
         click.echo(f"iostrata: note: {_COMPILED_IN_VAIN}", err=True)
 
 

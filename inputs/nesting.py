@@ -1,6 +1,6 @@
 """The compiled search for the call that each call is in.
 
-The module needs numba; import it inside the function that uses it.
+Numba may have to compile it: import it inside the function that uses it.
 """
 
 from ..model.arrays import Ints, Links, Ticks

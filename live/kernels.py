@@ -1,6 +1,6 @@
 """Compiled loops over the bins of a grid: adding operations, and making the next coarser level.
 
-The module needs numba; import it inside the function that uses it.
+Numba may have to compile it: import it inside the function that uses it.
 """
 
 import math

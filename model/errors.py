@@ -22,6 +22,7 @@ _EXTRAS = {
     "mcp": ("an assistant", "mcp", "mcp"),
     "matplotlib": ("a picture", "matplotlib", "plot"),
     "msgpack": ("MessagePack", "msgpack", "tmio"),
+    "networkx": ("a graph", "networkx", "networkx"),
     "pandas": ("a DataFrame", "pandas", "dataframe"),
     "pyarrow": ("a table in a file", "pyarrow", "parquet"),
     "pywt": ("a wavelet transform", "PyWavelets", "wavelet"),

@@ -1,126 +1,129 @@
-"""How compiled loops are compiled, and how they hash.
+"""How loops over events are compiled, and how they hash.
 
-Each is compiled on its first call and cached on disk where there is a place for it. The module needs numba; import it
-inside the function that uses it, or in a module of kernels.
+A wheel brings them compiled, in the folder ``compiled``: a C function for each combination of types that a loop is
+called with, listed in ``signatures.json``. Elsewhere, as in a checkout, numba compiles each loop on its first call.
 """
 
 import functools
-import hashlib
-import inspect
-import os
-import pickle
-import re
+import importlib
+import json
 import secrets
-import stat
-import sys
 from collections.abc import Callable
 from contextlib import suppress
-from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
-import llvmlite
-import numba
 import numpy as np
-from numba import njit
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, _SourceFileBackedLocatorMixin
-from numba.core.cpu import CPUTargetOptions
-from numba.core.serialize import dumps
 
-from .interrupts import kept_interrupts
+Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
-_NUMPY: Final = ".".join(np.__version__.split(".")[:2])
-_VERSIONS: Final = "\n".join(
-    (sys.implementation.cache_tag, MAGIC_NUMBER.hex(), numba.__version__, llvmlite.__version__, _NUMPY)
-)
-"""What compiled code depends on beside its sources and the processor."""
-SHIPPED: Final = Path(__file__).with_name("compiled")
-"""The folder of loops that come compiled with the package, for any processor of a kind; a checkout has none."""
-_ANY_PROCESSOR: Final = ("generic", "")
-"""Name and features of a processor, as numba has them of one that is told by ``NUMBA_CPU_NAME=generic``."""
-_IMPORT: Final = re.compile(r"^\s*from (\.+)([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
+_FLAGS: Final = 0x0001 | 0x0100 | 0x0400
+"""What of an array's flags a loop depends on: elements one behind the other, aligned, writeable."""
 
 
-def sources_of(module: Path) -> set[Path]:
-    """Return the files of the package that the file `module` imports, directly or not, itself included."""
-    found: set[Path] = set()
-    waiting = {module}
-    while waiting:
-        found |= waiting
-        waiting = {path for known in waiting for path in _read(known)[1]} - found
-    return found
+def _shipped() -> dict[str, list[tuple[list[Any], Any]]]:
+    """Return the C functions of each loop with the types of their arguments; empty where none are for this Python."""
+    folder = Path(__file__).with_name("compiled")
+    with suppress(ImportError, OSError):
+        modules = [importlib.import_module(f".compiled.{name}", __package__) for name in ("counted", "uncounted")]
+        entries = {name: entry for module in modules for name, entry in vars(module).items()}
+        signatures = json.loads((folder / "signatures.json").read_text())
+        return {
+            loop: [(kinds, entries[entry_name(loop, number)]) for number, kinds in enumerate(of_loop)]
+            for loop, of_loop in signatures.items()
+        }
+    return {}
 
 
-@functools.cache
-def _read(path: Path) -> tuple[bytes, list[Path]]:
-    """Return the digest of a file and what it imports of the package."""
-    content = path.read_bytes()
-    imported = []
-    for dots, name, members in _IMPORT.findall(content.decode()):
-        target = path.parents[len(dots) - 1].joinpath(*name.split("."))
-        files = (target / f"{member}.py" for member in re.findall(r"\w+", members))
-        imported += [file for file in (target.with_suffix(".py"), target / "__init__.py", *files) if file.is_file()]
-    return hashlib.sha256(content).digest(), imported
+def entry_name(loop: str, number: int) -> str:
+    """Return the name of the C function for the combination of types with this number."""
+    return f"{loop.replace('.', '_')}__{number}"
 
 
-def _stamp(module: Path) -> str:
-    """Return what changes with any source that goes into the kernels of `module`, and with the compiler."""
-    digests = sorted(_read(path)[0] for path in sources_of(module))
-    return hashlib.sha256(_VERSIONS.encode() + b"".join(digests)).hexdigest()[:16]
+SHIPPED: Final = _shipped()
+"""Loops that came compiled, by module and name."""
 
 
-class _Files:
-    """Where the compiled code of a function is kept: a file for each signature, of one state of all its sources."""
-
-    def __init__(self, folder: Path, function: Callable[..., object]) -> None:
-        module = Path(inspect.getfile(function))
-        self._folder = folder
-        self._function = f"{module.stem}.{function.__qualname__}.{sys.implementation.cache_tag}-"
-        self._state = f"{self._function}{_stamp(module)}-"
-
-    def _name(self, key: object) -> str:
-        return f"{self._state}{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
-
-    def _path(self, key: object) -> Path:
-        return self._folder / self._name(key)
-
-    def load(self, key: Any) -> object:
-        """Return what was saved for `key`, here or where the package was built; None where there is nothing sound."""
-        with suppress(OSError):
-            found = self._saved(key)
-            if found is not None:
-                return found
-        signature, (triple, *_), code = key
-        # The package's own files are as trusted as its sources are.
-        return _unpickled((SHIPPED / self._name((signature, (triple, *_ANY_PROCESSOR), code))).read_bytes())
-
-    def _saved(self, key: object) -> object:
-        """Return what was saved for `key`; None where it is damaged, or somebody else may have put it there."""
-        # A pipe in its place would be waited for without the flag.
-        with open(os.open(self._path(key), os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW), "rb") as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode) or status.st_uid not in (0, os.geteuid()) or status.st_mode & 0o022:
-                return None
-            return _unpickled(file.read())
-
-    def save(self, key: object, data: object) -> None:
-        """Save `data` for `key`, and remove what was saved for other states of the sources."""
-        content = dumps(data)
-        part = self._folder / f"{self._state}{secrets.token_hex(8)}.part"
-        try:
-            with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as file:
-                file.write(hashlib.sha256(content).digest() + content)
-            part.replace(self._path(key))
-        finally:
-            part.unlink(missing_ok=True)
-        for path in self._folder.iterdir():
-            if path.name.startswith(self._function) and not path.name.startswith(self._state):
-                path.unlink()
+def _form(argument: object) -> Any:
+    """Return what a loop depends on of an argument's type."""
+    if isinstance(argument, np.ndarray):
+        return argument.dtype, argument.ndim, argument.flags.num & _FLAGS
+    return tuple(map(_form, argument)) if isinstance(argument, tuple) else type(argument)
 
 
-def _unpickled(saved: bytes) -> object:
-    """Return what was saved behind its digest; None where it is damaged."""
-    return pickle.loads(saved[32:]) if hashlib.sha256(saved[32:]).digest() == saved[:32] else None
+def misfit(kind: Any, form: Any) -> float:
+    """Return how far a form of argument is from a kind that a C function takes: 0 as it is, infinity not at all."""
+    if isinstance(kind, str):
+        if not isinstance(form, type):
+            return np.inf
+        if kind == "none" or form is type(None):
+            return 0 if kind == "none" and form is type(None) else np.inf
+        if form is int and kind == "uint64":
+            return 1
+        given, taken = np.dtype(form), np.dtype(kind)
+        return 0 if given == taken else 1 if np.can_cast(given, taken) else np.inf
+    if "array" in kind:
+        if not isinstance(form, tuple) or len(form) != 3 or not isinstance(form[0], np.dtype):
+            return np.inf
+        same = form[0] == dtype_of(kind["array"]) and form[1] == kind["dimensions"]
+        return np.inf if not same else float((form[2] & kind["flags"]) != kind["flags"])
+    if not isinstance(form, tuple) or len(form) != len(kind["tuple"]):
+        return np.inf
+    return sum(map(misfit, kind["tuple"], form))
+
+
+def dtype_of(described: Any) -> np.dtype[Any]:
+    """Return the dtype that a kind of array has in ``signatures.json``."""
+    return np.dtype([tuple(field) for field in described] if isinstance(described, list) else described)
+
+
+def _fitted(kind: Any, argument: Any, copies: list[Any]) -> Any:
+    """Return an argument as a C function takes it, and note what was copied for that, with the original."""
+    if isinstance(kind, str):
+        return argument
+    if "tuple" in kind:
+        return tuple(_fitted(one, part, copies) for one, part in zip(kind["tuple"], argument, strict=True))
+    if argument.flags.num & kind["flags"] == kind["flags"]:
+        return argument
+    copy = argument.copy()
+    copies.append((argument, copy))
+    return copy
+
+
+class _Loop:
+    """A loop that came compiled, called like the Python function that it was made from.
+
+    Arrays of another layout than it was compiled for are copied, and copied back where they can be written to.
+
+    Raises TypeError where it was compiled for no such types.
+    """
+
+    def __init__(self, function: Callable[..., object], ways: list[tuple[list[Any], Any]]) -> None:
+        functools.update_wrapper(self, function)
+        self._name = f"{function.__module__}.{function.__qualname__}"
+        self._ways = ways
+        self._known: dict[Any, tuple[Any, Any]] = {}
+
+    def __call__(self, *arguments: Any) -> Any:
+        form = tuple(map(_form, arguments))
+        kinds, entry = self._known.get(form) or self._choose(form)
+        if kinds is None:
+            return entry(*arguments)
+        copies: list[Any] = []
+        result = entry(*_fitted({"tuple": kinds}, arguments, copies))
+        for original, copy in copies:
+            if original.flags.writeable:
+                original[...] = copy
+        return result
+
+    def _choose(self, form: Any) -> tuple[Any, Any]:
+        misfits = [misfit({"tuple": kinds}, form) for kinds, _ in self._ways]
+        best = int(np.argmin(misfits))
+        if misfits[best] == np.inf:
+            raise TypeError(f"{self._name} was not compiled for arguments of {form}")
+        kinds, entry = self._ways[best]
+        self._known[form] = (kinds if misfits[best] else None), entry
+        return self._known[form]
 
 
 _LISTENERS: Final[list[Callable[[], None]]] = []
@@ -132,109 +135,64 @@ def on_compiling(tell: Callable[[], None]) -> Callable[[], None]:
     return lambda: _LISTENERS.remove(tell)
 
 
-_NOT_KEPT: Final[set[str]] = set()
+def _compiling() -> None:
+    for tell in _LISTENERS:
+        tell()
 
 
-def compiled_in_vain() -> bool:
-    """Tell whether loops were compiled since this was last asked that the next process has to compile again."""
-    found = bool(_NOT_KEPT)
-    _NOT_KEPT.clear()
-    return found
+def _by_numba(function: Kernel, decorator: str) -> Kernel:
+    from .compiling import OPTIONS, cached_njit
+
+    return cast(Kernel, cached_njit(_compiling, **OPTIONS[decorator])(function))
 
 
-class _PackageFolder(_SourceFileBackedLocatorMixin):  # type: ignore[misc]
-    """Numba's last choice of a place: the package's own folder, where what was kept can be read though not written."""
-
-    def __init__(self, function: Callable[..., object], file: str) -> None:
-        self._py_file, self._lineno = file, function.__code__.co_firstlineno
-
-    def get_cache_path(self) -> str:
-        """Return the folder."""
-        return str(Path(self._py_file).parent / "__pycache__")
-
-    def ensure_cache_path(self) -> None:
-        """Make nothing: other places come first where something can be written."""
-
-
-class _Places(CompileResultCacheImpl):  # type: ignore[misc]
-    """Numba's places for caches, and the package's folder as the last."""
-
-    _locator_classes: Final = [*CompileResultCacheImpl._locator_classes, _PackageFolder]
-
-
-class _Cache(FunctionCache):  # type: ignore[misc]
-    """Numba's cache, which looks at the source of a function only, not at what that calls, and fails on a full disk."""
-
-    _impl_class = _Places
-
-    def __init__(self, function: Callable[..., object]) -> None:
-        super().__init__(function)
-        self._cache_file = _Files(Path(self.cache_path), function)
-
-    def load_overload(self, *arguments: Any) -> Any:
-        """Return what numba kept; whatever is the matter with it, the function is compiled anew."""
-        found = None
-        with suppress(Exception), kept_interrupts([]):
-            found = super().load_overload(*arguments)
-        if found is None:
-            for tell in _LISTENERS:
-                tell()
-        return found
-
-    def save_overload(self, *arguments: Any) -> None:
-        """Keep what numba compiled, where that is possible."""
-        try:
-            with kept_interrupts([]):
-                super().save_overload(*arguments)
-        except Exception:  # noqa: BLE001 - whatever is the matter with the place, the loop itself is there
-            _NOT_KEPT.add(str(arguments[0]))
-
-
-def cached_njit(**options: Any) -> Callable[[Any], Any]:
-    """Return a decorator like ``numba.njit(cache=True, **options)``, whose cache is never stale and never in the way.
-
-    Where neither the package's folder nor a home folder can be written to, as in a container, what somebody who could
-    (the owner, or root) left in the package's folder serves, and the rest is compiled anew by each process.
-    """
-
-    def decorate(function: Any) -> Any:
-        kernel = njit(**options)(function)
-        with suppress(RuntimeError, OSError):  # no sources to tell whether it is stale
-            kernel._cache = _Cache(function)
-        return kernel
-
-    return decorate
-
-
-Kernel = TypeVar("Kernel", bound=Callable[..., object])
+def _entered(function: Kernel, decorator: str) -> Kernel:
+    if not SHIPPED:
+        return _by_numba(function, decorator)
+    name = f"{function.__module__}.{function.__qualname__}".partition(".")[2]
+    return cast(Kernel, _Loop(function, SHIPPED.get(name, [([], None)])))
 
 
 def compiled(function: Kernel) -> Kernel:
-    """Compile `function` on its first call, cached where possible; it runs without the interpreter lock."""
-    return cast(Kernel, cached_njit(nogil=True)(function))
-
-
-_WITHOUT_COUNTING: Final[dict[str, Any]] = {"_nrt": False} if hasattr(CPUTargetOptions, "_nrt") else {}
-"""The option is not documented; a numba without it compiles the same loops, only slower ones."""
-
-_OPTIONS: Final[dict[str, Any]] = {"nogil": True, **_WITHOUT_COUNTING}
-_INNER: Final[dict[str, Any]] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""Half the time of a compilation goes into the entry from Python, which inner functions do not need."""
+    """Return `function` compiled; it runs without the interpreter lock."""
+    return _entered(function, "compiled")
 
 
 def compiled_uncounted(function: Kernel) -> Kernel:
-    """Compile `function` on its first call, cached on disk; it runs without the interpreter lock, keeps its type."""
-    return cast(Kernel, cached_njit(**_OPTIONS)(function))
+    """Return `function` compiled for arrays that outlive it and are not made in it; it runs without the lock."""
+    return _entered(function, "compiled_uncounted")
 
 
 def inner(function: Kernel) -> Kernel:
     """Compile `function` as `compiled_uncounted` does, to be called by compiled functions only."""
-    return cast(Kernel, cached_njit(**_OPTIONS, **_INNER)(function))
+    return function if SHIPPED else _by_numba(function, "inner")
 
 
 def inlined(function: Kernel) -> Kernel:
     """Compile `function` into each compiled function that calls it."""
-    return cast(Kernel, cached_njit(forceinline=True, **_OPTIONS, **_INNER)(function))
+    return function if SHIPPED else _by_numba(function, "inlined")
+
+
+def library_function(name: str, result: str, *arguments: str) -> Any:
+    """Return a function of the C library as compiled loops call it; the types have numba's names."""
+    if SHIPPED:
+        return None
+    from .compiling import library_function as declared
+
+    return declared(name, result, arguments)
+
+
+def unchecked(name: str) -> Any:
+    """Return what loads or stores integers at any byte of an array without a check, in compiled loops.
+
+    ``load_byte(array, at)`` gives an int64, ``load_word(array, at)`` the next eight bytes as a uint64;
+    ``store_word(array, at, word)`` stores one. They are little-endian as the machine is.
+    """
+    if SHIPPED:
+        return None
+    from . import compiling
+
+    return getattr(compiling, name)
 
 
 _FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)

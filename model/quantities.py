@@ -1,14 +1,28 @@
-"""Quantities as people read them: three significant digits, decimal prefixes (1 MB = 1e6 B), units that suit.
+"""Quantities: what is one, and how people read it: three significant digits, decimal prefixes (1 MB = 1e6 B), units.
 
 The one place that writes numbers for people: terminal, report, findings, reasons and pictures.
 """
 
 import math
-from typing import Final
+from numbers import Integral, Real
+from typing import Final, Literal, TypeGuard
+
+SamplingFrequency = float | Literal["auto"]
+"""In Hz, or ``auto`` for one that follows from the signal."""
 
 PREFIXES: Final = ("", "k", "M", "G", "T", "P", "E")
 TIME_UNITS: Final = (("h", 3600.0, 36e3), ("min", 60.0, 7200.0), ("s", 1.0, 1.0), ("ms", 1e-3, 1e-3), ("µs", 1e-6, 0.0))
 """Units of time, how long each is and from how many seconds on it is used."""
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Tell whether a value is a real number of Python or NumPy, and not a truth value."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Tell whether a value is a whole number of Python or NumPy, by its type, and not a truth value."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def bytes_text(volume: float) -> str:

@@ -1,4 +1,4 @@
-"""The compiled union of intervals. The module needs numba; import it inside the function that uses it."""
+"""The compiled union of intervals. Numba may have to compile it: import it inside the function that uses it."""
 
 from typing import Any
 

@@ -57,7 +57,9 @@ def direct_obstacle(anchor: Anchor) -> str | None:
             anchor.trace_format != DIRECT_TRACE_FORMAT
         ),
         "this is a big-endian machine": sys.byteorder != "little",
-        "numba is not installed": importlib.util.find_spec("numba") is None,
+        "its loops are not compiled for this Python, and numba is not installed": not any(
+            importlib.util.find_spec(name, __package__) for name in ("..model.compiled", "numba")
+        ),
     }
     return next((why for why, there in obstacles.items() if there), None)
 

@@ -3,7 +3,7 @@
 Bin b of a signal sampled with frequency fs goes from ``start + b / fs`` to ``start + (b + 1) / fs``, its end not
 included. What the window has beyond the last bin (rounding, or an impulse at the window's end) belongs to the last bin.
 
-The module needs numba; import it inside the function that uses it.
+Numba may have to compile it: import it inside the function that uses it.
 """
 
 import numpy as np

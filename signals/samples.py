@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from ..model.arrays import Floats
-from ..model.choices import is_number
 from ..model.display import axes_for
 from ..model.document import Record
 from ..model.errors import SelectionError, import_library
+from ..model.quantities import is_number
 
 MOST_BINS: Final = 2**24
 """Most bins that a signal is sampled into: 128 MiB of float64, and about ten times that in a spectrum."""

@@ -7,7 +7,7 @@ Robust Geometric Predicates", 1997, GROW-EXPANSION), and are rounded once where 
 the properties that the signals promise: the rate is zero exactly where nothing is open, no rate is negative, and ties
 and the order of the intervals do not matter in a single bit.
 
-The module needs numba; import it inside the function that uses it.
+Numba may have to compile it: import it inside the function that uses it.
 """
 
 import numpy as np

@@ -1,10 +1,12 @@
 """What all tests share: the profile of Hypothesis, the real archives, and small traces made by hand."""
 
+import fcntl
 import functools
 import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -42,6 +44,7 @@ from iostrata.model.definitions import (
     SystemTree,
 )
 from iostrata.model.events import IoEvents
+from iostrata.model.kernels import dtype_of, misfit
 from iostrata.model.operations import Operations
 from iostrata.model.stream.source import Tally
 from jsonschema import Draft202012Validator
@@ -71,8 +74,45 @@ def fixtures() -> Path:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that runs the tests of recordings that are not in the repository, and no others."""
+    """Add options: tests of recordings that are not in the repository, and no others; types of loops written anew."""
     parser.addoption("--recordings", type=Path, metavar="FOLDER", help="run the tests of the recordings in a folder")
+    parser.addoption("--signatures", action="store_true", help="add what loops are called with to .ci/signatures.json")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def loops_called_with_listed_types(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Check that loops that are compiled for the types in .ci/signatures.json take all that they were called with."""
+    yield
+    spec = spec_from_file_location("compile_kernels", Path(__file__).parents[1] / ".ci" / "compile_kernels.py")
+    assert spec is not None
+    ci = module_from_spec(spec)
+    spec.loader.exec_module(ci)
+    add = pytestconfig.getoption("signatures")
+    with open(ci.__file__) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        listed = ci.listed()
+        missing = 0
+        for loop, ways in ci.called().items():
+            of_loop = listed.setdefault(loop, [])
+            for kinds in ways:
+                misfits = [misfit({"tuple": one}, tuple(map(form_of_kind, kinds))) for one in of_loop]
+                closest = min(misfits, default=np.inf)
+                if np.isinf(closest) or (add and closest > 0):
+                    of_loop.append(kinds)
+                    missing += 1
+        if add:
+            ci.write(listed)
+        else:
+            assert not missing, "loops are called with types that wheels do not have: run make signatures"
+
+
+def form_of_kind(kind: Any) -> Any:
+    """Return the form of an argument of this kind, as the loops of a wheel see it."""
+    if isinstance(kind, str):
+        return type(None) if kind == "none" else np.dtype(kind).type
+    if "tuple" in kind:
+        return tuple(map(form_of_kind, kind["tuple"]))
+    return dtype_of(kind["array"]), kind["dimensions"], kind["flags"]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

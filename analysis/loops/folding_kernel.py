@@ -1,4 +1,4 @@
-"""The compiled length of a description. The module needs numba; import it inside the function that uses it."""
+"""The compiled length of a description. Numba may have to compile it: import it inside the function that uses it."""
 
 import math
 from typing import Any

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ...model.choices import SamplingFrequency
+from ...model.quantities import SamplingFrequency
 from ...signals.construction import StepSignal
 from ...signals.samples import bin_count
 from ..phases.bins import bin_width

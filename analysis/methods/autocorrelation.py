@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ...model.choices import SamplingFrequency
+from ...model.quantities import SamplingFrequency
 from ...signals.construction import StepSignal
 from ..registry import SKIP_FIRST_PHASE, PeriodMethod
 from ..results.evidence import AutocorrelationEvidence

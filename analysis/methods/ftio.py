@@ -9,7 +9,7 @@ from typing import ClassVar, Final, get_args
 import numpy as np
 
 from ...model.arrays import Floats, Mask
-from ...model.choices import SamplingFrequency, is_whole
+from ...model.quantities import SamplingFrequency, is_whole
 from ...signals.construction import StepSignal
 from ..registry import SKIP_FIRST_PHASE, THRESHOLD, TOLERANCE, MethodOption, PeriodMethod
 from ..results.evidence import SpectralEvidence

@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 
 from ...model.arrays import Floats
-from ...model.choices import SamplingFrequency
+from ...model.quantities import SamplingFrequency
 from ...signals.construction import StepSignal
 from ..registry import FALSE_ALARM_RATE, THRESHOLD, TOLERANCE, MethodOption, PeriodMethod
 from ..results.evidence import HybridEvidence

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ...model.choices import SamplingFrequency
+from ...model.quantities import SamplingFrequency
 from ...signals.construction import StepSignal
 from ...signals.samples import MOST_BINS, Samples
 from ..phases.phases import Phases, signal_phases

@@ -1,6 +1,6 @@
 """Compiled loops: rises of a path, the most probable stretches, the best chain of bursts, the longest quiet stretch.
 
-The module needs numba.
+Numba may have to compile it.
 """
 
 import math

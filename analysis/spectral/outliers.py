@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...model.arrays import Floats, Mask
-from ...model.choices import is_number
 from ...model.errors import SelectionError
+from ...model.quantities import is_number
 
 
 def z_scores(power: Floats) -> Floats:

@@ -1,6 +1,6 @@
 """A compiled scan of lines of JSON for the few fields of a DFTracer event that matter here.
 
-The module needs numba; import it inside the function that uses it.
+Numba may have to compile it: import it inside the function that uses it.
 """
 
 from typing import Any, Final, NamedTuple

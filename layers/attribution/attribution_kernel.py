@@ -1,6 +1,6 @@
 """The compiled search for the operation that encloses another; see `attribution` for what counts as enclosing.
 
-The module needs numba; import it inside the function that uses it.
+Numba may have to compile it: import it inside the function that uses it.
 """
 
 from typing import Any, Final, NamedTuple

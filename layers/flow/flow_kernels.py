@@ -1,6 +1,6 @@
 """Compiled loops over the operations of flows: into cells of one kind, and how many were under way at once.
 
-The module needs numba; import it inside the function that uses it.
+Numba may have to compile it: import it inside the function that uses it.
 """
 
 from typing import Any

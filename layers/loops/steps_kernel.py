@@ -1,6 +1,6 @@
 """The compiled walks over the program's own calls.
 
-The module needs numba; import it inside the function that uses it.
+Numba may have to compile it: import it inside the function that uses it.
 """
 
 from typing import Any, Final, NamedTuple

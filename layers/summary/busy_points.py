@@ -1,6 +1,6 @@
 """Points in time at which something was under way, as bits.
 
-The module needs numba; import it inside the function that uses it.
+Numba may have to compile it: import it inside the function that uses it.
 """
 
 from collections.abc import Iterator

@@ -3,7 +3,7 @@
 Amounts in bins are multiples of 2^-16 byte, which float64 adds without error up to 2^37 bytes a bin. So neither the
 order of the operations nor the number of threads or partitions matters in a single bit, nor when bins were widened.
 
-The module needs numba; import it inside the function that uses it.
+Numba may have to compile it: import it inside the function that uses it.
 """
 
 from typing import Final

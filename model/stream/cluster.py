@@ -115,7 +115,7 @@ def _unpacked(packed: bytes, shared: tuple[object, ...]) -> Any:
 def _facts(path: str) -> dict[str, str]:
     """Return the versions on whatever machine this runs on, and what it sees of a trace."""
     known = {"Python": ".".join(platform.python_version_tuple()[:2])}
-    for name in ("iostrata", "numpy", "numba"):
+    for name in ("iostrata", "numpy"):
         with contextlib.suppress(PackageNotFoundError):
             known[name] = version(name)
     try:

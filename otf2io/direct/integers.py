@@ -6,15 +6,12 @@ content behind the last byte that is looked at; whether a number lies within its
 The writers store eight bytes at once likewise.
 """
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from ...model.kernels import inlined
+from ...model.kernels import inlined, unchecked
 from ..files.anchor import LITTLE_ENDIAN, MAGIC_BYTE
 from ..files.regular import END
 
@@ -22,43 +19,9 @@ PADDING: Final = 4096
 """Bytes that must follow the last looked-at byte of a buffer: more than all fields of one I/O record together."""
 
 
-def _load(bits: int) -> Any:
-    """Build the code that loads `bits` bits from any byte position of an array, unchecked."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        buffer = context.make_array(signature.args[0])(context, builder, arguments[0])
-        address = builder.gep(buffer.data, [arguments[1]])
-        word = ir.IntType(bits)
-        loaded = builder.load(builder.bitcast(address, word.as_pointer()), align=1)
-        target = signature.return_type.bitwidth
-        return loaded if target == bits else builder.zext(loaded, ir.IntType(target))
-
-    return generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def load_byte(_context: Any, buffer: Any, _at: Any) -> Any:
-    """Return the byte at a position as int64."""
-    return types.int64(buffer, types.int64), _load(8)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def load_word(_context: Any, buffer: Any, _at: Any) -> Any:
-    """Return the eight bytes from a position on as uint64, little-endian."""
-    return types.uint64(buffer, types.int64), _load(64)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def store_word(_context: Any, buffer: Any, _at: Any, _word: Any) -> Any:
-    """Store a uint64 in the eight bytes from a position on, little-endian."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        target = context.make_array(signature.args[0])(context, builder, arguments[0])
-        address = builder.gep(target.data, [arguments[1]])
-        builder.store(arguments[2], builder.bitcast(address, ir.IntType(64).as_pointer()), align=1)
-        return context.get_dummy_value()
-
-    return types.void(buffer, types.int64, types.uint64), generate
+load_byte: Final = unchecked("load_byte")
+load_word: Final = unchecked("load_word")
+store_word: Final = unchecked("store_word")
 
 
 @inlined

@@ -9,14 +9,13 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from numba import types
 
-from ...model.kernels import inlined
+from ...model.kernels import inlined, library_function
 
-_open = types.ExternalFunction("open", types.int32(types.uintp, types.int32))
-_close = types.ExternalFunction("close", types.int32(types.int32))
-_seek = types.ExternalFunction("lseek", types.int64(types.int32, types.int64, types.int32))
-_pread = types.ExternalFunction("pread", types.int64(types.int32, types.uintp, types.uintp, types.int64))
+_open: Final = library_function("open", "int32", "uintp", "int32")
+_close: Final = library_function("close", "int32", "int32")
+_seek: Final = library_function("lseek", "int64", "int32", "int64", "int32")
+_pread: Final = library_function("pread", "int64", "int32", "uintp", "uintp", "int64")
 
 _READ_ONLY = 0
 _FROM_END = 2

@@ -1,6 +1,6 @@
 """Compiled loops: segments out of samples, and the scores of jobs out of segments.
 
-The module needs numba; import it inside the function that uses it.
+Numba may have to compile it: import it inside the function that uses it.
 """
 
 import numpy as np

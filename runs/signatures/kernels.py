@@ -1,6 +1,6 @@
 """Compiled loops: the best order-preserving match of two runs' bursts, and dynamic time warping.
 
-The module needs numba; import it inside the function that uses it.
+Numba may have to compile it: import it inside the function that uses it.
 """
 
 import numpy as np

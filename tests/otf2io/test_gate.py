@@ -40,7 +40,7 @@ def test_other_archives_are_left_to_the_library(change: dict[str, Any], word: st
 
 
 def test_without_a_compiler_the_library_reads(anchor: Anchor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
     assert pick_engine("auto", anchor) == "library"
     with pytest.raises(SelectionError, match="numba is not installed"):
         pick_engine("direct", anchor)

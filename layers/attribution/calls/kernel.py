@@ -1,6 +1,6 @@
 """The compiled walk along Enter and Leave: the stack of open calls, the tree of call paths, the calls that ended.
 
-The module needs numba; import it inside the function that uses it.
+Numba may have to compile it: import it inside the function that uses it.
 """
 
 from typing import Final, NamedTuple

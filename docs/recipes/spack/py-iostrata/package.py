@@ -23,7 +23,6 @@ class PyIostrata(PythonPackage):
     depends_on("py-setuptools@77:", type="build")
     depends_on("py-numpy@1.26:", type=("build", "run"))
     depends_on("py-scipy@1.11:", type=("build", "run"))
-    depends_on("py-networkx@3.1:", type=("build", "run"))
     depends_on("py-h5py@3.15:", type=("build", "run"))
     depends_on("py-h5netcdf@1.3:", type=("build", "run"))
     depends_on("py-rich@13.7:", type=("build", "run"))

@@ -1,0 +1,35 @@
+"""Try an installed wheel with the usual commands, where no numba compiles loops: ``try_wheel.py FIXTURES``."""
+
+import contextlib
+import importlib.util
+import io
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from iostrata.cli import main
+
+fixtures = Path(sys.argv[1])
+assert importlib.util.find_spec("numba") is None, "numba is here, so nothing is tried"
+with tempfile.TemporaryDirectory() as place:
+    for command in (
+        ("overview",),
+        ("layers", "--json"),
+        ("layers", "--memory", "500M", "--json"),
+        ("loops", "--json"),
+        ("periods", "--method", "ftio", "--json"),
+        ("compare", "--json"),
+        ("report", "-o", f"{place}/page.html"),
+        ("convert", f"{place}/all.h5"),
+        ("convert", f"{place}/all.perfetto.json"),
+        ("convert", f"{place}/again.otf2"),
+    ):
+        for archive in ("ncckpt4", "nonblocking4", "threads2"):
+            said = io.StringIO()
+            with contextlib.redirect_stdout(said):
+                status = main([command[0], str(fixtures / archive), *command[1:]])
+            assert status == 0, (command, archive, status)
+            if "--json" in command:
+                json.loads(said.getvalue())
+print(f"the wheel works without numba in {sys.executable}")
