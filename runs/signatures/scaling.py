@@ -75,5 +75,5 @@ def scaling_of(runs: Sequence[RunSignals], layer: str) -> Scaling | None:
     busy = np.array([max(float(np.diff(one.times)[one.values > 0].sum()), 1e-9) for one in signals])
     rows = np.array([volume, busy, volume / busy])
     slopes = [float(np.polyfit(np.log(ranks), np.log(row), 1)[0]) for row in rows]
-    medians = [tuple(float(np.median(row[ranks == one])) for one in every) for row in rows]
-    return Scaling(tuple(every.tolist()), *medians, *slopes)
+    moved, lasting, rate = (tuple(float(np.median(row[ranks == one])) for one in every) for row in rows)
+    return Scaling(tuple(every.tolist()), moved, lasting, rate, *slopes)
