@@ -78,7 +78,7 @@ class LineReader:
                 self._entry(entry)
             elif text:
                 self._counters(text)
-        except (ValueError, TypeError, KeyError, RecursionError, OverflowError, AttributeError):
+        except (ValueError, TypeError, KeyError, RecursionError, OverflowError, AttributeError, csv.Error):
             self._job.counts.malformed += 1
 
     def _entry(self, entry: dict[str, Any]) -> None:

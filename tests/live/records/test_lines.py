@@ -110,6 +110,7 @@ def test_bins_are_intervals_of_their_own():
         {"kind": "bins", "layer": "POSIX", "mode": "write", "origin": 0, "width": 1, "first": 10**400, "bytes": [1]},
         {"read_sync": 5},
         {},
+        b"a\rb,c",
         b"x" * (LONGEST_LINE + 1),
     ],
 )
