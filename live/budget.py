@@ -8,13 +8,14 @@ from typing import Final
 SHARE: Final = 0.014
 """Of a core that following a job may take, half of it for looks and half for answers: what is left of two percent is
 for starting, for reading lines and for writing those that say nothing new."""
-SAVED: Final = 0.04
+SAVED: Final = 0.03
 """Processor time in s that may be saved up for either."""
 LOOK, PER_PHASE, PER_STRETCH = 0.001, 0.00015, 3e-5
 """Processor time in s of a look, and more for each phase and each stretch of activity, up to so many."""
 MOST_PHASES, MOST_STRETCHES = 24, 1000
-MOVED, SILENT = 0.0006, 0.0001
-"""Processor time in s of an answer after something has moved, and of one after nothing has."""
+MOVED, SOUGHT, SILENT = 0.0006, 0.0012, 0.0001
+"""Processor time in s of an answer after something has moved, where a regime holds and where pauses that part bursts
+are sought, and of one after nothing has."""
 
 
 class Credit:

@@ -14,7 +14,7 @@ from ..signals.construction import StepSignal
 from .activity import TOUCHING, Activity
 from .alarms import LIMITS, Alarms
 from .answer import Answer
-from .budget import MOVED, SILENT, Credit, price_of_look
+from .budget import MOVED, SILENT, SOUGHT, Credit, price_of_look
 from .frequencies import FtioPredictor
 from .outlook import Outlook, outlook
 from .prediction import NextPhase, StartLaw, first_of, law_of_steps, next_phase, start_law
@@ -112,7 +112,8 @@ class Watcher:
         if told is not None and not (last or ended or self._answers.allows()):
             return self._again(told, now)
         self._asked = now
-        self._answers.spend(SILENT if self._seen == self.signal.operations else MOVED)
+        moved = MOVED if self._found.holds else SOUGHT
+        self._answers.spend(SILENT if self._seen == self.signal.operations else moved)
         answer = self._of_now(begin, now, last, ended)
         if last:
             return answer

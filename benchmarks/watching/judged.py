@@ -2,7 +2,7 @@
 
 Phases that were are those that `periods` finds in what a line knows to have ended, or with hindsight in the whole
 run, the nearer of both; what was over in a tenth of the time may be one. Changes are those of the regimes of the whole
-run. A phase begins with the first operation after a line that says that none is under way.
+run. The next phase begins with the first operation after a line that says that none is under way.
 """
 
 from collections.abc import Iterable
@@ -95,8 +95,7 @@ class _Stream:
         found, seen, off = Judged(), -1, []
         whole = np.array([phase.start for phase in self.result.phases])
         rows = np.searchsorted(np.cumsum(self.columns.volume), [line["bytes"] for line in told], side="right").tolist()
-        # When the first of those that were not told yet begins.
-        begins = np.append(np.minimum.accumulate(self.columns.start[::-1])[::-1], np.inf) + self.shift
+        starts, ends = np.append(np.sort(self.columns.start), np.inf), np.append(-np.inf, self.columns.end)
         for line, row, then in zip(told, rows, self.phases(told, rows), strict=True):
             now = line["time_s"] - self.shift
             late = int(np.searchsorted(whole, now, side="right"))
@@ -109,10 +108,14 @@ class _Stream:
                 off.append(line["phases"] - were)
             if line["next_start_s"] is None or "as_of_s" in line or line["in_phase"] or seen == line["phases"]:
                 continue
+            begins = starts[int(np.searchsorted(starts, ends[row]))]
+            if begins <= now:
+                # It has begun, and is not told yet.
+                continue
             seen = line["phases"]
             low, high = line["next_start_s"]
             found.stated.append(line["probability"])
-            found.true.append(bool(low <= begins[row] <= high))
+            found.true.append(bool(low <= begins + self.shift <= high))
         found.miscounted = sum(abs(one) > 1 for one in off)
         if found.miscounted:
             found.wrong.append(f"{name}: phases told off by {min(off)} to {max(off)}, {found.miscounted} of {len(off)}")

@@ -34,10 +34,11 @@ OPEN_MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
 }
+# It waits after every dump, and for half as long after the 20th.
 LAMMPS = """units lj
 atom_style atomic
 lattice fcc 0.8442
-region box block 0 14 0 14 0 14
+region box block 0 8 0 8 0 8
 create_box 1 box
 create_atoms 1 box
 mass 1 1.0
@@ -47,11 +48,11 @@ pair_coeff 1 1 1.0 1.0 2.5
 neighbor 0.3 bin
 neigh_modify delay 0 every 20 check no
 fix 1 all nve
-dump traj all custom/mpiio 100 traj.mpiio id type x y z
+dump traj all custom/mpiio 50 traj.mpiio id type x y z
 thermo 100
-run 1500
-dump_modify traj every 30
-run 900
+run 1000 every 50 "shell sleep 2"
+dump_modify traj every 20
+run 400 every 20 "shell sleep 1"
 """
 READS = "wgsim -N 150000 -1 100 -2 100 genome.fa r1.fq r2.fq > /dev/null"
 GENOME = (
@@ -80,7 +81,7 @@ PROGRAMS: Mapping[str, Program] = {
         "/usr/bin/ffmpeg -nostdin -loglevel error -threads 1 -re -f lavfi -i testsrc2=size=320x180:rate=10 -t 60 "
         "-c:v mpeg2video -threads 1 -g 20 -f hls -hls_time 2 -hls_list_size 0 -hls_segment_filename seg%03d.ts out.m3u8"
     ),
-    "tar": Program("/usr/bin/tar --checkpoint=600 --checkpoint-action=sleep=2 -cf out.tar /usr/include /usr/share/doc"),
+    "tar": Program("/usr/bin/tar --checkpoint=900 --checkpoint-action=sleep=2 -cf out.tar /usr/include /usr/share/doc"),
     "samtools": Program("/usr/bin/samtools sort -l 9 -m 6M -T part -o sorted.bam reads.sam", (SORTED,)),
     "bwa": Program(
         "/usr/bin/bwa mem -t 1 -k 12 -c 2000 -K 240000 -o out.sam genome.fa r1.fq r2.fq",

@@ -21,7 +21,7 @@ from iostrata.live.job import LiveJob
 from judged import HEAD, Judged, judged
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "prediction"))
-MOST_ASKED = 60
+MOST_ASKED = 20
 """Phases of a stream after which FTIO is asked, at most: each answer takes it a tenth of a second."""
 
 
