@@ -164,7 +164,11 @@ def find(
     reported = [(rule, one) for rule, one in found if not _is_beside(one, rule.explained_by, found)]
     follows = (_is_beside(one, dict.fromkeys(rule.follows, 1.0), reported) for rule, one in reported)
     ranked = (replace(one, severity="info") if less else one for (_, one), less in zip(reported, follows, strict=True))
-    return tuple(sorted(ranked, key=lambda one: (SEVERITIES.index(one.severity), -(one.cost_s or 0.0))))
+    meant = {rule.id for rule in table if rule.may_be_meant}
+    # What may well be right as it is comes behind what costs as much.
+    return tuple(
+        sorted(ranked, key=lambda one: (SEVERITIES.index(one.severity), -(one.cost_s or 0.0), one.id in meant))
+    )
 
 
 def _looked_at(

@@ -14,6 +14,7 @@ READINGS = tomllib.loads((ROOT / "benchmarks" / "findings" / "readings.toml").re
 
 
 @pytest.mark.recordings
+@pytest.mark.filterwarnings("ignore:.* Enter and Leave claim to be:iostrata.model.plugins.PluginWarning")
 def test_the_first_findings_are_those_of_an_expert(recordings):
     found = {name: find(open_trace(recordings / "benchmarks" / name)) for name in READINGS}
     assert len(found) == 23

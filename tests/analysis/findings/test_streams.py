@@ -219,7 +219,8 @@ def test_what_metadata_costs_where_calls_were_recorded(recordings):
     assert one.evidence["metadata_s"] == pytest.approx(kinds["opens"] + kinds["closes"] + kinds["deletions"])
     # Eight ranks share it.
     assert one.evidence["metadata_s"] / 8 <= one.cost_s < one.evidence["metadata_s"]
-    assert (one.id, one.severity) == ("metadata-storm", "warning")
+    # Less than a fiftieth of the run.
+    assert (one.id, one.severity) == ("metadata-storm", "info")
 
 
 @pytest.mark.parametrize(("place", "told"), [("random", "go back"), ("strided", "in equal strides"), ("on", None)])
