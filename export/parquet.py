@@ -23,7 +23,8 @@ from .written import Written
 
 SCHEMA_VERSION: Final = 1
 ROWS_AT_ONCE: Final = 2**20
-"""Rows of a row group: what is in memory as a table at one time."""
+_ROWS_IN_BOUNDS: Final = 2**16
+"""Rows of a row group: what is in memory as a table at one time, some 700 bytes a row; and where memory is bounded."""
 
 
 def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: str | Iterable[str] | None = None) -> Written:
@@ -89,7 +90,8 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: str | I
             if writer is None:
                 writer = stack.enter_context(pyarrow.parquet.ParquetWriter(temporary, part.schema))
             if part.num_rows or not written:
-                writer.write_table(part.cast(writer.schema))
+                same = part.schema.equals(writer.schema)
+                writer.write_table(part if same else part.cast(writer.schema))
             written += part.num_rows
     target = Path(path)
     return Written(target, target.stat().st_size, names, rows=written)
@@ -100,6 +102,7 @@ def _parts(trace: Trace, layers: tuple[str, ...], known: bool) -> Iterator[dict[
     wanted = [trace.order.index(name) for name in layers] or range(-1, len(trace.order))
     single = trace.definitions.recording.knows("operations")
     iterations = find_loops(trace).reader() if single else None
+    at_once = ROWS_AT_ONCE if trace.stream.in_memory is not None else _ROWS_IN_BOUNDS
     for traffic, call, called, first in called_blocks(trace.calls, known):
         count = len(traffic.operations)
         outside = np.full(count, OUTSIDE)
@@ -107,14 +110,14 @@ def _parts(trace: Trace, layers: tuple[str, ...], known: bool) -> Iterator[dict[
         rows = np.flatnonzero(traffic.within & np.isin(traffic.layer, wanted))
         unknown = np.full(count, -1, np.int32)
         called = {name: called.get(name, ((), unknown)) for name in CALL_KEYS}
-        for start in range(0, max(1, len(rows)), ROWS_AT_ONCE):
-            yield operation_table(traffic, rows[start : start + ROWS_AT_ONCE], called, call, first, loops)
+        for start in range(0, max(1, len(rows)), at_once):
+            yield operation_table(traffic, rows[start : start + at_once], called, call, first, loops)
     reading = trace.stream.known_reading
     functions = reading.source.regions.name if known and reading is not None else ()
     for found in trace.calls.metadata_calls():
         chosen = np.flatnonzero(np.isin(found.layer, wanted))
-        for start in range(0, len(chosen), ROWS_AT_ONCE):
-            part = found.take(chosen[start : start + ROWS_AT_ONCE])
+        for start in range(0, len(chosen), at_once):
+            part = found.take(chosen[start : start + at_once])
             yield metadata_table(part, trace.scope, functions)
 
 
@@ -128,10 +131,20 @@ def _tells_functions(trace: Trace) -> tuple[bool, dict[str, str]]:
 
 
 def _array(column: Column, pyarrow: Any) -> Any:
+    """Return a column, made of its buffers: what takes arrays and lists imports pandas, which is 50 MB."""
+    valid = None if column.missing is None else np.packbits(~column.missing, bitorder="little")
+    values = np.ascontiguousarray(column.values)
+    held = np.packbits(values, bitorder="little") if values.dtype == np.bool_ else values
+    kind = pyarrow.from_numpy_dtype(values.dtype)
+    places = pyarrow.Array.from_buffers(
+        kind, len(values), [one if one is None else pyarrow.py_buffer(one) for one in (valid, held)]
+    )
     if column.names is None:
-        return pyarrow.array(column.values, mask=column.missing)
-    places = pyarrow.array(column.values, mask=column.missing)
-    return pyarrow.DictionaryArray.from_arrays(places, pyarrow.array(column.names, pyarrow.string()))
+        return places
+    names = [name.encode() for name in column.names]
+    ends = np.cumsum([0, *map(len, names)], dtype=np.int32)
+    texts = [None, pyarrow.py_buffer(ends), pyarrow.py_buffer(b"".join(names))]
+    return pyarrow.DictionaryArray.from_arrays(places, pyarrow.Array.from_buffers(pyarrow.string(), len(names), texts))
 
 
 EXPORTER: Final = Exporter(write_parquet, "formats")

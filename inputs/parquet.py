@@ -1,10 +1,11 @@
 """Parquet files, one or the parts of a folder: which they are, and their columns as one array each."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, Final
 
+from ..model.budget import allowed_memory
 from .rows import BYTES_PER_ROW
 
 PARQUET: Final = b"PAR1"
@@ -37,15 +38,25 @@ def parquet_names(path: Path) -> list[str] | None:
         return None
 
 
-def parquet_memory(part: Path, names: Collection[str]) -> int:
-    """Return the bytes that the columns `names` of a file take until they are operations, by what it says of them."""
+def parquet_memory(read: Iterable[tuple[Path, Collection[str]]]) -> int:
+    """Return the bytes that columns of some files take until they are operations, by what these say of them.
+
+    Where there is room for all columns it is that of all: what a damaged file says of one ends the process in pyarrow.
+
+    Parameters
+    ----------
+    read : iterable of (path, names of columns)
+    """
     import pyarrow.parquet
 
-    described = pyarrow.parquet.read_metadata(part)
-    groups = map(described.row_group, range(described.num_row_groups))
-    columns = (group.column(place) for group in groups for place in range(group.num_columns))
-    unpacked = sum(one.total_uncompressed_size for one in columns if one.path_in_schema in names)
-    return int(described.num_rows * BYTES_PER_ROW + unpacked)
+    described = [(pyarrow.parquet.read_metadata(part), names) for part, names in read]
+    groups = [(one.row_group(number), names) for one, names in described for number in range(one.num_row_groups)]
+    rows = sum(one.num_rows for one, _ in described) * BYTES_PER_ROW
+    whole = int(rows + sum(group.total_byte_size for group, _ in groups))
+    if whole <= allowed_memory():
+        return whole
+    columns = ((group.column(place), names) for group, names in groups for place in range(group.num_columns))
+    return int(rows + sum(one.total_uncompressed_size for one, names in columns if one.path_in_schema in names))
 
 
 def one_array(column: Any) -> Any:

@@ -110,7 +110,7 @@ def _columns(path: Path) -> dict[str, Any]:
     parquet, pyarrow = import_library("pyarrow.parquet", path), import_library("pyarrow")
     names = [*_NUMBERS, *_NAMES]
     try:
-        require_memory(path, sum(parquet_memory(part, names) for part in parquet_parts(path)), "the table")
+        require_memory(path, parquet_memory((part, names) for part in parquet_parts(path)), "the table")
         parts = [parquet.read_table(part, columns=names, partitioning=None) for part in parquet_parts(path)]
         table = pyarrow.concat_tables(parts)
     except (pyarrow.ArrowException, OSError) as error:

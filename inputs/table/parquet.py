@@ -22,15 +22,14 @@ def read_parquet(path: Path, parts: list[Path]) -> TableColumns:
     try:
         tables: list[Any] = []
         units: dict[str, int] = {}
-        needed = 0
-        for part in parts:
-            schema = pyarrow.parquet.read_schema(part)
-            found, scale = table_roles(path, schema.names)
+        schemas = [pyarrow.parquet.read_schema(part) for part in parts]
+        known = [table_roles(path, schema.names) for schema in schemas]
+        read = [(part, tuple(found.values())) for part, (found, _) in zip(parts, known, strict=True)]
+        require_memory(path, parquet_memory(read), "the table")
+        for part, schema, (found, scale) in zip(parts, schemas, known, strict=True):
             units = units or scale
             if scale != units:
                 raise TraceError(f"{path}: {part.name} has times in other units than the parts before it")
-            needed += parquet_memory(part, found.values())
-            require_memory(path, needed, "the table")
             # Texts that come again stay what they are in the file: a few, and which of them.
             texts = [name for name in found.values() if _is_text(schema.field(name).type)]
             tables.append(

@@ -225,3 +225,10 @@ def test_metadata_rows_without_their_numbers_are_damage(fixtures, tmp_path):
         assert len(again.stream.kept.other_events) == sum(events) - 1
         assert again.damage.damaged
         assert "1 metadata event" in again.damage.locations[0].reason
+
+
+def test_pandas_is_not_imported_to_write(fixtures, tmp_path):
+    """It takes 50 MB of what ``--memory`` allows."""
+    program = "import sys; from iostrata.cli import main; sys.exit(main(sys.argv[1:]) or 9 * ('pandas' in sys.modules))"
+    words = [sys.executable, "-c", program, "convert", str(fixtures / "ckpt4"), str(tmp_path / "a.parquet")]
+    assert subprocess.run([*words, "--memory", "300M"], check=False, capture_output=True).returncode == 0

@@ -124,6 +124,10 @@ def test_pieces_below_collective_calls_of_one_aggregator(findings):
     assert "65,536 writes of 256 B" in found["split-requests"].text
     assert "mostly on rank 3" in found["funnelled-collective"].text
     assert not {"slow-ranks", "imbalance", "serial-io", "shared-file-independent"} & {*order}
+    # From 64 KiB on, exactly so many among them, but no less.
+    for size, told in ((2**22, True), (2**22 - 64, False)):
+        upper = made.counters(MPIIO, FILE, -1, **{**above, "bytes_written": size}, **times("write", 640.0, 10.0))
+        assert ("split-requests" in findings({POSIX: [lower], MPIIO: [upper]})[0]) is told
 
 
 def test_time_in_the_library_above_posix(findings):
@@ -187,6 +191,9 @@ def test_stripes_and_a_slow_storage_target(findings):
     found, order = findings({POSIX: [shared(calls=512)]}, [made.stripes(FILE, [12])])
     assert order[0] == "few-stripes"
     assert found["few-stripes"].evidence["stripes_that_help"] == 32
+    # No more targets help than there are.
+    found, _ = findings({POSIX: [shared(calls=512)]}, [made.stripes(FILE, [12], there=8)])
+    assert found["few-stripes"].evidence["stripes_that_help"] == 8
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tracemalloc
 
+from iostrata.cli import main
 from iostrata.export.json.documents import handles_document, json_pieces
 
 
@@ -31,3 +32,16 @@ def test_handles_are_told_one_by_one(make_trace):
     few, many = peak(1000), peak(10_000)
     assert many[1] > 8 * few[1]
     assert many[0] - few[0] < (many[1] - few[1]) / 2
+
+
+def test_the_first_job_is_of_rank_one(tmp_path, capsys):
+    rows = [
+        f"job{job},node{node},fs,{metric},{600 * time + 5},{job * 10 + time}"
+        for job in range(3)
+        for node in range(2)
+        for metric in ("read_bytes", "write_bytes")
+        for time in range(4)
+    ]
+    (tmp_path / "metrics.csv").write_text("\n".join(["job,node,filesystem,metric,time,value", *rows, ""]))
+    assert main(["assess", str(tmp_path / "metrics.csv"), "--json"]) == 0
+    assert [job["rank"] for job in json.loads(capsys.readouterr().out)["jobs"]] == [1, 2, 3]

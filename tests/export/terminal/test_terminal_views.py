@@ -17,6 +17,7 @@ from iostrata.export.terminal.handles import print_handles
 from iostrata.export.terminal.layers import print_breakdown, print_layers
 from iostrata.export.terminal.periods import Row, notes, print_periods
 from iostrata.layers.trace import trace_of
+from rich.console import Console
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 
@@ -270,6 +271,12 @@ def test_further_findings_of_one_kind_are_counted():
     other = replace(one, id="another-rule")
     rest = first_findings([one, one, other, one, other, one], 1, 99, stdout_console(StringIO()))[-1]
     assert rest.plain == f"and 5 further findings: {one.id} (3), another-rule (2)"
+
+
+def test_on_a_screen_a_finding_has_a_heading_and_two_lines():
+    one = replace(find(open_trace(FIXTURES / "ncckpt4"))[0], sentence="it is told in many words " * 20)
+    screen = Console(file=StringIO(), force_terminal=True, width=60, height=40)
+    assert [len(first_findings([one], 1, room, screen)) for room in (99, 3, 2)] == [3, 3, 2]
 
 
 @pytest.mark.parametrize(("stretches", "told"), [((1, 1), []), ((2, 1), ["+1"]), ((3, 7), ["+6"])])

@@ -5,6 +5,7 @@ import json
 import iostrata
 import pytest
 from iostrata.cli import main
+from iostrata.inputs.dftracer.tau import recognises
 from iostrata.inputs.recognition import find_recorder
 
 pytest.importorskip("numba")
@@ -88,3 +89,11 @@ def test_bytes_that_nobody_knows_are_not_nothing(tmp_path, capsys):
     assert (entry["operations"], entry["bytes"], entry["undefined_bytes_operations"]) == (1, None, 1)
     assert main([str(path)]) == 0
     assert "0 B" not in capsys.readouterr().out
+
+
+def test_what_has_no_step_is_no_file_of_tau(tmp_path):
+    path = tmp_path / "other.json"
+    path.write_text('[\n{"id": "1", "name": "write", "cat": "POSIX", "pid": 1, "tid": 1, "ts": 1, "ph": "X"}\n]')
+    assert not recognises(path.read_bytes(), path)
+    assert not recognises(f"[\n{EVENTS[0]}".encode(), tmp_path)
+    assert recognises(f"[\n{EVENTS[0]}".encode(), path)

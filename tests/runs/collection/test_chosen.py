@@ -77,3 +77,12 @@ def test_what_matches_nothing_is_said_with_the_names_there_are(folder):
 def test_runs_are_read_by_the_same_names(folder):
     read = [read_chosen(f"{folder / kind}:run1", Settings(), workers=1) for kind in ("traces", "runs")]
     assert [run.job.job for run in read[0]] == [run.job.job for run in read[1]]
+
+
+def test_traces_are_read_by_the_settings_that_are_given(folder):
+    whole, part, by_default = (
+        read_chosen(f"{folder / 'traces'}:a/run1", settings, workers=1)[0].job
+        for settings in (Settings(), Settings(window=(0.0, 0.01)), None)
+    )
+    assert whole == by_default
+    assert part != whole

@@ -18,6 +18,8 @@ def test_the_shortest_end_of_the_path_that_differs():
     assert names("/s/run.darshan", "/s/run.pfw") == ["s/run.darshan", "s/run.pfw"]
     # Those that already differ stay as they are.
     assert names("/s/1/x/run/traces.otf2", "/s/2/x/run/traces.otf2", "/s/y/run/traces.otf2")[2] == "y/run"
+    # Of which the whole path would be shown it is the key.
+    assert names("/run/traces.otf2", "/a/run/traces.otf2") == ["/run/traces.otf2", "a/run"]
 
 
 def test_a_folder_and_an_anchor_in_it_differ():
