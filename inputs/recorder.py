@@ -113,7 +113,7 @@ def _columns(path: Path) -> dict[str, Any]:
         require_memory(path, parquet_memory((part, names) for part in parquet_parts(path)), "the table")
         parts = [parquet.read_table(part, columns=names, partitioning=None) for part in parquet_parts(path)]
         table = pyarrow.concat_tables(parts)
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise TraceError(f"{path}: Recorder's Parquet cannot be read: {str(error).splitlines()[0]}") from None
     return {name: one_array(table.column(name)) for name in names}
 

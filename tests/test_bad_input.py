@@ -15,7 +15,7 @@ PROGRAM = Path(__file__).parents[1] / "benchmarks" / "damage" / "inputs.py"
     [
         *((kind, 1000) for kind in ("table as CSV", "DFTracer, zipped", "schedule", "server log")),
         # Among them what once ended in a traceback, an abort of a library, or its warning.
-        *(("table as Parquet", first) for first in (36_000_080, 36_000_140, 36_000_180)),
+        *(("table as Parquet", first) for first in (36_000_080, 36_000_140, 36_000_180, 36_001_220)),
         ("TMIO", 36_000_140),
     ],
 )

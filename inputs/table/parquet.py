@@ -36,7 +36,7 @@ def read_parquet(path: Path, parts: list[Path]) -> TableColumns:
                 pyarrow.parquet.read_table(part, columns=list(found.values()), partitioning=None, read_dictionary=texts)
             )
         table = pyarrow.concat_tables(tables, promote_options="permissive").combine_chunks()
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise TraceError(f"{path}: the Parquet table cannot be read: {str(error).splitlines()[0]}") from None
     columns = {role: _plain_column(path, name, one_array(table.column(name))) for role, name in found.items()}
     on_the_clock = False
