@@ -209,7 +209,7 @@ def _finish(job: "LiveJob", names: tuple[str, ...], shown: bool) -> None:
     from ...model.errors import TraceError
 
     for path in map(Path, names):
-        recorder = None if job.intake.keys or not path.is_file() else find_recorder(path)
+        recorder = None if job.intake.keys or not path.exists() else find_recorder(path)
         if recorder is not None:
             raise TraceError(f"{path}: {recorder.name} wrote it of a job that has ended; give it to --replay")
     job.check()
