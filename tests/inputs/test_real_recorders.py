@@ -147,7 +147,7 @@ def test_384_ranks_write_through_64(recorders):
 
 def test_the_heatmap_holds_what_the_counters_count(recorders):
     path = recorders / "darshan" / "e3sm_io_heatmap_only.darshan"
-    trace = iostrata.open_trace(path)
+    trace = iostrata.open_trace(path, files="all")
     totals = trace.definitions.recording.counters.totals()
     counted = {(one.layer, one.direction): one.bytes for one in totals if one.module in ("POSIX", "MPI-IO", "STDIO")}
     for (layer, direction), expected in counted.items():
