@@ -32,7 +32,7 @@ def parquet_names(path: Path) -> list[str] | None:
         import pyarrow.parquet
 
         return list(pyarrow.parquet.read_schema(path).names)
-    except (ImportError, OSError):
+    except (ImportError, OSError, UnicodeDecodeError):
         return None
     except pyarrow.ArrowException:
         return None
