@@ -3,7 +3,7 @@
 # make recordings RECORDINGS=FOLDER   the tests of recordings that are not in the repository
 # make wheels PYTHONS="python3.11 python3.12"   a wheel for each of these Pythons, in dist, with its loops compiled: for any
 #                                               x86-64 processor, or whatever this machine is (needs gcc)
-# make signatures   the types that loops are compiled for, .ci/signatures.json, written anew by the tests
+# make loop-types   the types that loops are compiled for, .ci/signatures.json, written anew by the tests
 # make lint   formatting, lint and types
 # make docs   the user guide, in build/guide
 # make bench  measurements against named peers (half an hour; 4 GB in build/traces)
@@ -34,7 +34,7 @@ DEMO := demo
 # The wheel is built from a copy: an old build folder would leak deleted modules into it.
 COPY := build/copy
 
-.PHONY: demo test recordings wheels signatures lint docs bench accuracy prediction watching signatures differences scheduling scores scorep-plugin scorep-layers \
+.PHONY: demo test recordings wheels loop-types lint docs bench accuracy prediction watching signatures differences scheduling scores scorep-plugin scorep-layers \
 	setup install clean
 
 demo: install
@@ -152,7 +152,7 @@ wheels: install
 		mv $$made/*.whl dist; \
 	done
 
-signatures: install $(VENV)/test-extras
+loop-types: install $(VENV)/test-extras
 	rm -f .ci/signatures.json
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --signatures tests
 

@@ -1,6 +1,6 @@
 """Compile the loops of the iostrata of this Python into C functions that need no numba: ``compile_kernels.py OUT``.
 
-They are for any processor of this kind and for the types in ``signatures.json``, which `make signatures` writes anew
+They are for any processor of this kind and for the types in ``signatures.json``, which `make loop-types` writes anew
 where a loop has changed. Needs numba and a C compiler.
 """
 
@@ -111,7 +111,7 @@ def compile_into(out: Path) -> None:
         importlib.import_module(f"iostrata.{loop.rpartition('.')[0]}")
     loops = dispatchers()
     if loops.keys() != kinds.keys():
-        sys.exit(f"{SIGNATURES} is of other loops: {sorted(loops.keys() ^ kinds.keys())}; run make signatures")
+        sys.exit(f"{SIGNATURES} is of other loops: {sorted(loops.keys() ^ kinds.keys())}; run make loop-types")
     for name, counted in (("counted", True), ("uncounted", False)):
         module = CC(name, source_module=numba)
         module.output_dir, module.use_nrt = str(out), counted

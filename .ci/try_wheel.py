@@ -23,12 +23,12 @@ with tempfile.TemporaryDirectory() as place:
         ("report", "-o", f"{place}/page.html"),
         ("convert", f"{place}/all.h5"),
         ("convert", f"{place}/all.perfetto.json"),
-        ("convert", f"{place}/again.otf2"),
+        ("convert", f"{place}/ARCHIVE.otf2"),
     ):
         for archive in ("ncckpt4", "nonblocking4", "threads2"):
-            said = io.StringIO()
+            said, given = io.StringIO(), [one.replace("ARCHIVE", archive) for one in command[1:]]
             with contextlib.redirect_stdout(said):
-                status = main([command[0], str(fixtures / archive), *command[1:]])
+                status = main([command[0], str(fixtures / archive), *given])
             assert status == 0, (command, archive, status)
             if "--json" in command:
                 json.loads(said.getvalue())

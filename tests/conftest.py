@@ -103,7 +103,7 @@ def loops_called_with_listed_types(pytestconfig: pytest.Config) -> Iterator[None
         if add:
             ci.write(listed)
         else:
-            assert not missing, "loops are called with types that wheels do not have: run make signatures"
+            assert not missing, "loops are called with types that wheels do not have: run make loop-types"
 
 
 def form_of_kind(kind: Any) -> Any:

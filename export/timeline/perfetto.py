@@ -34,6 +34,7 @@ from ..encoding import shortened
 from ..exporters import Exporter
 from ..json.documents import json_text
 from ..written import Written
+from .causes import causing_slices, effects_of
 from .marks import KINDS, Ints, Marks, held_periods, marks_of_files, merged_marks
 from .stacks import call_stacks, io_threads
 
@@ -71,7 +72,8 @@ def write_perfetto(
     operations last from Enter to Leave where the trace has them, and no time where it has not; below them, all calls of
     each thread with I/O, a track a level, so that who called stands above each operation. The process ``layers`` has a
     counter with the bandwidth of each layer and direction (means over at most 4096 bins, in MB/s) and tracks with its
-    phases and its periods, and with the iterations of each loop. Times are µs from the trace's start.
+    phases and its periods, and with the iterations of each loop. Where each operation has a slice of its own, arrows
+    lead from it to those of lower layers that it caused. Times are µs from the trace's start.
 
     Parameters
     ----------
@@ -115,11 +117,18 @@ def write_timeline(
         about = {"source": "iostrata", "trace": shortened(str(trace.path), _NAME), "start_s": origin / 1e9}
         events = chain(_events(trace, names, periods, slices), () if calls is None else _stacks(trace, calls[0]))
         with temporary.open("wb") as file:
-            file.writelines(pieces(about, (one | {"ts": one["ts"] - origin} if "ts" in one else one for one in events)))
+            file.writelines(pieces(about, (_later(one, -origin) for one in events)))
         size = temporary.stat().st_size
     seconds = max(slices.gap, 0 if calls is None else calls[1]) / trace.scope.window.ticks_per_second
     count = int(slices.marks.count[np.isin(slices.marks.kind, _TRANSFERS)].sum())
     return Written(Path(path), size, names, operations=count, slices=len(slices.marks), gap_s=seconds)
+
+
+def _later(event: "Event", by: int) -> "Event":
+    if by and "ts" in event:
+        event["ts"] += by
+        event["effects"] = [(number, begun + by) for number, begun in event.get("effects", ())]
+    return event
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +168,7 @@ def _calls(trace: Trace, most: int) -> tuple[StackBars, int] | None:
 def _json_pieces(about: dict[str, Any], events: Iterable["Event"]) -> Iterator[bytes]:
     yield f'{{"displayTimeUnit":"ms","otherData":{json_text(about, indent=None)},"traceEvents":[\n'.encode()
     separator = ""
-    for event in events:
+    for event in chain.from_iterable(map(_with_arrows, events)):
         for name in {"ts", "dur"} & event.keys():
             event[name] = _microseconds(event[name])
         text = json_text(event, indent=None) if "args" in event else json.dumps(event)
@@ -168,7 +177,21 @@ def _json_pieces(about: dict[str, Any], events: Iterable["Event"]) -> Iterator[b
     yield b"\n]}\n"
 
 
+def _with_arrows(event: "Event") -> Iterator["Event"]:
+    """Give a slice, and the ends of arrows in it as events of their own: each leaves its cause where it arrives."""
+    effects, number = event.pop("effects", ()), event.pop("effect", None)
+    arrow: Event = {"name": "causes", "cat": "cause", "pid": event["pid"], "tid": event["tid"]}
+    start = event.get("ts")
+    yield event
+    for effect, begun in effects:
+        yield {**arrow, "ph": "s", "id": effect, "ts": begun}
+    if number is not None:
+        yield {**arrow, "ph": "f", "bp": "e", "id": number, "ts": start}
+
+
 Event = dict[str, Any]
+"""An event of the format, but times are ns, and a slice has its number where it is an ``effect``, and those of its
+``effects`` with their begins."""
 
 
 def _events(trace: Trace, layers: tuple[str, ...], periods: list[LayerPeriod], slices: _Slices) -> Iterator[Event]:
@@ -292,8 +315,11 @@ def _operations(trace: Trace, layers: tuple[str, ...], slices: _Slices) -> Itera
     columns = (slices.process, slices.layer, slices.file, marks.kind, marks.start, marks.end, marks.count, marks.bytes)
     place: tuple[int, int] | None = None
     tracks = _Tracks()
-    for process, layer, file, kind, first, last, count, volume in zip(
-        *(column.tolist() for column in columns), strict=True
+    causes = _causes(trace, layers, slices)
+    begun = [_nanoseconds(one / resolution) for one in marks.start.tolist()]
+    arrows = enumerate(zip(causes.tolist(), effects_of(causes), strict=True))
+    for (process, layer, file, kind, first, last, count, volume), (number_of_slice, (cause, effects)) in zip(
+        zip(*(column.tolist() for column in columns), strict=True), arrows, strict=True
     ):
         number = _number_of(definitions, process)
         if place is None or place[0] != process:
@@ -312,7 +338,20 @@ def _operations(trace: Trace, layers: tuple[str, ...], slices: _Slices) -> Itera
             name, arguments = f"{name} {bytes_text(volume)}", {"bytes": volume, **arguments}
         if file >= 0:
             arguments["file"] = shortened(definitions.files.name[file], _NAME)
-        yield _slice(name, first / resolution, last / resolution, number, track, arguments)
+        event = _slice(name, first / resolution, last / resolution, number, track, arguments)
+        if cause >= 0:
+            event["effect"] = number_of_slice + 1
+        if effects:
+            event["effects"] = [(one + 1, begun[one]) for one in effects]
+        yield event
+
+
+def _causes(trace: Trace, layers: tuple[str, ...], slices: _Slices) -> Ints:
+    """Return the slice that caused each, −1 where none is known, as where several operations are one slice."""
+    marks = slices.marks
+    if trace.resolution is not None or slices.gap or (marks.count > 1).any():
+        return np.full(len(marks), -1, np.int64)
+    return causing_slices(trace, layers, slices.process, slices.layer, marks.kind, marks.start, marks.end)
 
 
 def _stacks(trace: Trace, bars: StackBars) -> Iterator[Event]:

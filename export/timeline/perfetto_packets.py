@@ -23,7 +23,7 @@ _CLEARED, _NEEDED = 1, 2
 """Flags: numbers of texts begin anew, or are meant."""
 _UUID, _NAME, _PROCESS, _PARENT, _COUNTER, _RANK = 1, 2, 3, 5, 8, 12
 """Fields of the descriptor of a track."""
-_CATEGORY, _ANNOTATION, _TYPE, _NAME_NUMBER, _TRACK, _VALUE = 3, 4, 9, 10, 11, 44
+_CATEGORY, _ANNOTATION, _TYPE, _NAME_NUMBER, _TRACK, _VALUE, _FLOW, _LAST_OF_FLOW = 3, 4, 9, 10, 11, 44, 47, 48
 """Fields of an event."""
 _BEGIN, _END, _COUNT = 1, 2, 4
 _CATEGORIES, _NAMES, _KEYS, _TEXTS = 1, 2, 3, 29
@@ -64,6 +64,10 @@ def _number(field: int, value: int) -> bytes:
 
 def _double(field: int, value: float) -> bytes:
     return _varint(field << 3 | 1) + struct.pack("<d", value)
+
+
+def _fixed(field: int, value: int) -> bytes:
+    return _varint(field << 3 | 1) + struct.pack("<Q", value)
 
 
 def _part(field: int, content: bytes | str) -> bytes:
@@ -135,6 +139,10 @@ def _packets(title: str, events: Iterable[Event]) -> Iterator[bytes]:
             told += _number(_NAME_NUMBER, texts.number(_NAMES, event["name"]))
             for key, value in event["args"].items():
                 told += _part(_ANNOTATION, _number(1, texts.number(_KEYS, key)) + _annotation(value, texts))
+            for effect, _ in event.get("effects", ()):
+                told += _fixed(_FLOW, effect)
+            if "effect" in event:
+                told += _fixed(_LAST_OF_FLOW, event["effect"])
             begin = _number(_TIMESTAMP, event["ts"]) + texts.taken()
             yield packet(begin + _part(_TRACK_EVENT, told))
             told = _number(_TYPE, _END) + _number(_TRACK, number)

@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from iostrata import find_loops, open_trace, write_perfetto
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
@@ -174,3 +175,29 @@ def test_a_large_trace_is_merged_and_nothing_lost(tmp_path, most):
         assert done.operations == 61440
     assert done.gap_s > 0
     assert done.bytes == (tmp_path / "i.perfetto.json").stat().st_size
+
+
+@pytest.mark.parametrize("name", ["ncckpt4", "nonblocking4"])
+def test_arrows_lead_from_each_operation_to_what_it_caused(tmp_path, name):
+    trace = open_trace(FIXTURES / name)
+    events = json.loads(write_perfetto(trace, tmp_path / "x.perfetto.json").path.read_text())["traceEvents"]
+    titles = {(one["pid"], one["tid"]): one["args"]["name"] for one in events if one["name"] == "thread_name"}
+    leaves = {one["id"]: one for one in of_kind(events, "s")}
+    found = Counter(
+        (titles[leaves[one["id"]]["pid"], leaves[one["id"]]["tid"]].partition(" ")[0], round(one["ts"] * 1000))
+        for one in of_kind(events, "f")
+    )
+    whole = trace.stream.whole
+    caused = np.flatnonzero(whole.attribution.parent >= 0)
+    layers = np.array(trace.handles.layers)[whole.attribution.layer[whole.attribution.parent[caused]]]
+    begins = [
+        round(int(one) / trace.definitions.clock.ticks_per_second * 1e9) for one in whole.operations.begin[caused]
+    ]
+    assert len(caused) > 50
+    assert found == Counter(zip(layers.tolist(), begins, strict=True))
+
+
+def test_merged_operations_have_no_arrows(tmp_path):
+    # What of many operations caused what is not known of a slice that stands for them.
+    written = write_perfetto(open_trace(FIXTURES / "ncckpt4"), tmp_path / "x.perfetto.json", most_slices=200)
+    assert not of_kind(json.loads(written.path.read_text())["traceEvents"], "s")

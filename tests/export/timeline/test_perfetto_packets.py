@@ -81,6 +81,20 @@ def test_packets_hold_what_json_does(name, tmp_path):
     assert found[1] == expected[1]
 
 
+def test_flows_of_packets_are_the_arrows_of_json(tmp_path):
+    trace = iostrata.open_trace(FIXTURES / "ncckpt4")
+    write_perfetto(trace, tmp_path / "a.perfetto.json")
+    write_perfetto_packets(trace, tmp_path / "a.perfetto-trace")
+    events = json.loads((tmp_path / "a.perfetto.json").read_text())["traceEvents"]
+    packets = Trace.FromString((tmp_path / "a.perfetto-trace").read_bytes()).packet
+    ends = {one["id"]: round(one["ts"] * 1000) for one in events if one["ph"] == "f"}
+    assert len(ends) > 100
+    assert {flow: one.timestamp for one in packets for flow in one.track_event.terminating_flow_ids} == ends
+    begun = [flow for one in packets for flow in one.track_event.flow_ids]
+    assert sorted(begun) == sorted(ends)
+    assert all(one.timestamp <= ends[flow] for one in packets for flow in one.track_event.flow_ids)
+
+
 def test_the_command_writes_packets(tmp_path):
     from iostrata.cli import main
 

@@ -24,6 +24,8 @@ NEEDED = {
     "X": {"ph", "name", "cat", "ts", "dur", "pid", "tid", "args"},
     "C": {"ph", "name", "ts", "pid", "tid", "args"},
     "M": {"ph", "name", "pid", "tid", "args"},
+    "s": {"ph", "name", "cat", "id", "ts", "pid", "tid"},
+    "f": {"ph", "name", "cat", "id", "ts", "pid", "tid", "bp"},
 }
 METADATA = {"process_name": "name", "thread_name": "name", "process_sort_index": "sort_index"}
 METADATA["thread_sort_index"] = "sort_index"
@@ -46,6 +48,7 @@ def check_document(text: str) -> dict[str, Any]:
     named: dict[str, set[Any]] = defaultdict(set)
     tracks: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     counters: dict[tuple[int, str], list[int]] = defaultdict(list)
+    arrows: dict[str, list[dict[str, Any]]] = {"s": [], "f": []}
     for event in document["traceEvents"]:
         kind = event["ph"]
         assert set(event) == NEEDED[kind]
@@ -55,7 +58,7 @@ def check_document(text: str) -> dict[str, Any]:
         assert isinstance(event["pid"], int)
         assert event["pid"] > 0
         assert isinstance(event["tid"], int)
-        assert event["tid"] >= (1 if kind == "X" else 0)
+        assert event["tid"] >= (1 if kind in "Xsf" else 0)
         if kind == "M":
             value = event["args"][METADATA[event["name"]]]
             assert set(event["args"]) == {METADATA[event["name"]]}
@@ -66,7 +69,9 @@ def check_document(text: str) -> dict[str, Any]:
             continue
         assert math.isfinite(event["ts"])
         assert event["ts"] >= 0
-        if kind == "C":
+        if kind in "sf":
+            arrows[kind].append(event)
+        elif kind == "C":
             assert event["args"]
             assert all(isinstance(value, int | float) and value >= 0 for value in event["args"].values())
             counters[event["pid"], event["name"]].append(nanoseconds(event["ts"]))
@@ -85,6 +90,12 @@ def check_document(text: str) -> dict[str, Any]:
             open_ends.append(end)
     assert {pid for pid, _ in tracks} | {pid for pid, _ in counters} == named["process_name"]
     assert set(tracks) == named["thread_name"]
+    assert sorted(one["id"] for one in arrows["s"]) == sorted(one["id"] for one in arrows["f"])
+    for one in (*arrows["s"], *arrows["f"]):
+        time = nanoseconds(one["ts"])
+        inside = [(start, end) for start, end in tracks[one["pid"], one["tid"]] if start <= time <= end]
+        assert inside, "an arrow without a slice"
+        assert one["ph"] == "s" or any(start == time for start, _ in inside)
     return dict(document)
 
 
