@@ -14,7 +14,13 @@ _KIND_OF_MODE = {IoMode.READ: "read", IoMode.WRITE: "write", IoMode.FLUSH: "flus
 
 
 def causing_slices(
-    trace: Trace, layers: tuple[str, ...], process: Ints, layer: Ints, kind: Ints, start: Ints, end: Ints
+    trace: Trace,
+    layers: tuple[str, ...],
+    process: Ints,
+    layer: Ints,
+    kind: npt.NDArray[np.integer],
+    start: Ints,
+    end: Ints,
 ) -> Ints:
     """Return the slice of the operation that each slice's operation is part of, −1 where there is none; int64 (n,).
 
