@@ -330,7 +330,11 @@ class Watcher:
 
     def _next(self, found: Outlook, repeats: Repetition | None, now: float) -> NextPhase | None:
         """Return the next phase: by its time where there is a regime, else by what repeats."""
-        timed = () if found.since or (repeats is not None and repeats.length > 1) else found.trains
+        # Bursts that take turns tell more than their times where each follows the one before it more regularly.
+        turns = repeats is not None and repeats.length > 1 and repeats.volume_range is None
+        if repeats is not None and turns and found.train is not None:
+            turns = repeats.train.jitter < found.train.jitter
+        timed = () if found.since or turns else found.trains
         laws = [self._law(place, one) for place, one in enumerate(timed)]
         several = [next_phase(law, now, lead) for law, lead in zip(laws, found.leads, strict=False)]
         following = first_of([one for one in several if one is not None])
