@@ -24,6 +24,8 @@ html_theme_options = {
     "body_max_width": "800px",
     "fixed_sidebar": True,
 }
+html_static_path = ["static"]
+html_css_files = ["phone.css"]
 html_show_sourcelink = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
