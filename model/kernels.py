@@ -77,23 +77,40 @@ def dtype_of(described: Any) -> np.dtype[Any]:
     return np.dtype([tuple(field) for field in described] if isinstance(described, list) else described)
 
 
-def _fitted(kind: Any, argument: Any, copies: list[Any]) -> Any:
-    """Return an argument as a C function takes it, and note what was copied for that, with the original."""
-    if isinstance(kind, str):
-        return argument
-    if "tuple" in kind:
-        return tuple(_fitted(one, part, copies) for one, part in zip(kind["tuple"], argument, strict=True))
-    if argument.flags.num & kind["flags"] == kind["flags"]:
-        return argument
-    copy = argument.copy()
-    copies.append((argument, copy))
-    return copy
+class _Copies:
+    """Copies of arrays that stand otherwise in memory than a C function takes them."""
+
+    def __init__(self) -> None:
+        self._made: dict[Any, tuple[Any, Any, Any]] = {}
+
+    def fitted(self, kind: Any, argument: Any) -> Any:
+        """Return an argument as a C function takes it; views of the same elements have one copy."""
+        if isinstance(kind, str):
+            return argument
+        if "tuple" in kind:
+            return tuple(self.fitted(one, part) for one, part in zip(kind["tuple"], argument, strict=True))
+        if argument.flags.num & kind["flags"] == kind["flags"]:
+            return argument
+        place = argument.ctypes.data, argument.shape, argument.strides, argument.dtype
+        original, copy, before = self._made.get(place) or (argument, argument.copy(), None)
+        if before is None and argument.flags.writeable:
+            original, before = argument, copy.copy()
+        self._made[place] = original, copy, before
+        return copy
+
+    def copy_back(self) -> None:
+        """Copy back what a loop has changed, and no more: what else is there may be of another array or thread."""
+        for original, copy, before in self._made.values():
+            if before is not None:
+                elements = f"V{copy.itemsize}"
+                changed = copy.view(elements) != before.view(elements)
+                original[changed] = copy[changed]
 
 
 class _Loop:
     """A loop that came compiled, called like the Python function that it was made from.
 
-    Arrays of another layout than it was compiled for are copied, and copied back where they can be written to.
+    Arrays of another layout than it was compiled for are copied, and what it changes in them is copied back.
 
     Raises TypeError where it was compiled for no such types.
     """
@@ -109,11 +126,9 @@ class _Loop:
         kinds, entry = self._known.get(form) or self._choose(form)
         if kinds is None:
             return entry(*arguments)
-        copies: list[Any] = []
-        result = entry(*_fitted({"tuple": kinds}, arguments, copies))
-        for original, copy in copies:
-            if original.flags.writeable:
-                original[...] = copy
+        copies = _Copies()
+        result = entry(*copies.fitted({"tuple": kinds}, arguments))
+        copies.copy_back()
         return result
 
     def _choose(self, form: Any) -> tuple[Any, Any]:

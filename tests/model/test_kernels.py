@@ -94,6 +94,33 @@ def test_what_stands_otherwise_in_memory_is_copied_and_copied_back() -> None:
     assert fixed.tolist() == [0, 1, 2]
 
 
+def test_what_a_loop_did_not_change_is_not_copied_back() -> None:
+    def advanced(counts: Any, again: Any, whole: Any) -> None:
+        whole[1] = 50
+        counts[0] += 1
+        again[0] += 1
+        again[2] = -0.0
+
+    taken = loop(([array("<f8"), array("<f8"), array("<f8")], advanced))
+    whole = np.zeros(6)
+    whole[2] = np.nan
+    taken(whole[::2], whole[::2], whole)
+    assert whole[[0, 1, 3, 5]].tolist() == [2, 50, 0, 0]
+    assert np.isnan(whole[2])
+    assert np.signbit(whole[4])
+
+
+def test_a_view_that_cannot_be_written_to_takes_part_in_what_another_one_changes() -> None:
+    def copied(source: Any, target: Any) -> None:
+        target[0] = source[1] + 1
+
+    whole = np.arange(8)
+    fixed = whole[::2]
+    fixed.flags.writeable = False
+    loop(([array("<i8"), array("<i8")], copied))(fixed, whole[::2])
+    assert whole.tolist() == [3, 1, 2, 3, 4, 5, 6, 7]
+
+
 def test_what_the_loop_takes_as_it_is_is_not_copied() -> None:
     seen: list[Any] = []
     given = loop(
