@@ -91,7 +91,7 @@ def loops_called_with_listed_types(pytestconfig: pytest.Config) -> Iterator[None
     with open(ci.__file__) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         listed = ci.listed()
-        missing = 0
+        missing = []
         for loop, ways in ci.called().items():
             of_loop = listed.setdefault(loop, [])
             for kinds in ways:
@@ -99,11 +99,11 @@ def loops_called_with_listed_types(pytestconfig: pytest.Config) -> Iterator[None
                 closest = min(misfits, default=np.inf)
                 if np.isinf(closest) or (add and closest > 0):
                     of_loop.append(kinds)
-                    missing += 1
+                    missing.append((loop, kinds))
         if add:
             ci.write(listed)
         else:
-            assert not missing, "loops are called with types that wheels do not have: run make loop-types"
+            assert not missing, f"loops are called with types that wheels do not have: {missing}; run make loop-types"
 
 
 def form_of_kind(kind: Any) -> Any:
