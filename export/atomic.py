@@ -197,9 +197,10 @@ def output_error(path: str | os.PathLike[str], error: OSError) -> OutputError:
     )
     advice = _ADVICE.get(error.errno or 0, "write to another folder")
     above = [*Path(path).parents]
-    if error.errno == errno.ENOENT and above[0].is_dir():
+    if error.errno == errno.ENOENT and os.path.isdir(above[0]):
         reason, advice = f"no file can be made in {above[0]}", "write to another folder"
-    files = [one for one in (Path(path), *above) if one.exists() and not one.is_dir()]
+    # Of a path that names nothing that could be, pathlib raises what these take for "no".
+    files = [one for one in (Path(path), *above) if os.path.exists(one) and not os.path.isdir(one)]
     if error.errno in (errno.ENOTDIR, errno.EEXIST) and files:
         reason, advice = f"{files[0]} is a file, not a folder", "choose another name"
     return OutputError(f"cannot write {os.fspath(path)!r}: {reason[0].lower()}{reason[1:]}; {advice}")

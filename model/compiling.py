@@ -23,7 +23,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _SourceFileBackedLocatorMixin
 from numba.core.cpu import CPUTargetOptions
 from numba.core.serialize import dumps
 from numba.extending import intrinsic
@@ -117,8 +117,30 @@ def compiled_in_vain() -> bool:
     return found
 
 
+class _PackageFolder(_SourceFileBackedLocatorMixin):  # type: ignore[misc]
+    """Numba's last choice of a place: the package's own folder, where what was kept can be read though not written."""
+
+    def __init__(self, function: Callable[..., object], file: str) -> None:
+        self._py_file, self._lineno = file, function.__code__.co_firstlineno
+
+    def get_cache_path(self) -> str:
+        """Return the folder."""
+        return str(Path(self._py_file).parent / "__pycache__")
+
+    def ensure_cache_path(self) -> None:
+        """Make nothing: other places come first where something can be written."""
+
+
+class _Places(CompileResultCacheImpl):  # type: ignore[misc]
+    """Numba's places for caches, and the package's folder as the last."""
+
+    _locator_classes: Final = [*CompileResultCacheImpl._locator_classes, _PackageFolder]
+
+
 class _Cache(FunctionCache):  # type: ignore[misc]
     """Numba's cache, which looks at the source of a function only, not at what that calls, and fails on a full disk."""
+
+    _impl_class = _Places
 
     def __init__(self, function: Callable[..., object], compiling: Callable[[], None]) -> None:
         super().__init__(function)

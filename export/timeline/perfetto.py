@@ -348,8 +348,8 @@ def _operations(trace: Trace, layers: tuple[str, ...], slices: _Slices) -> Itera
 
 def _causes(trace: Trace, layers: tuple[str, ...], slices: _Slices) -> Ints:
     """Return the slice that caused each, −1 where none is known, as where several operations are one slice."""
-    marks = slices.marks
-    if trace.resolution is not None or slices.gap or (marks.count > 1).any():
+    marks, known = slices.marks, trace.definitions.recording.knows("operations")
+    if not known or trace.resolution is not None or slices.gap or (marks.count > 1).any():
         return np.full(len(marks), -1, np.int64)
     return causing_slices(trace, layers, slices.process, slices.layer, marks.kind, marks.start, marks.end)
 

@@ -22,6 +22,7 @@ static const char *const FILE_RULES[] = {
     "*.sm",
     "*.locktest.*",
     "*/pmix*",
+    "<STD*>",
     "pipe:*",
     "socket:*",
     "anon_inode:*",

@@ -86,7 +86,7 @@ def test_system_error_of_the_block_becomes_one_line(tmp_path: Path) -> None:
     ("name", "message"),
     [
         ("missing/out.h5", "no such file or directory; create the folder"),
-        ("file/out.h5", "not a directory; choose a path"),
+        ("file/out.h5", "file is a file, not a folder; choose another name"),
         ("folder", "it is a folder"),
         ("absent/", "it names a folder"),
         ("pipe", "it is a device, pipe or socket"),

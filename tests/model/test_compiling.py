@@ -360,6 +360,26 @@ def test_what_was_not_written_so_is_not_used(kept: Path, damage: Callable[[Path]
     assert run_kernel(kept) == (12, int(damage is leave))
 
 
+def test_what_was_kept_in_the_package_serves_where_nothing_can_be_written(package: Path) -> None:
+    """As in an image whose kernels were compiled when it was made."""
+    if subprocess.run(["unshare", "-rm", "true"], check=False, capture_output=True).returncode:
+        pytest.skip("no mount namespaces here")
+    command = [sys.executable, "-B", "-c", RUN]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    subprocess.run(command, check=True, capture_output=True, cwd=package.parent, env=environment)
+    assert list((package / "__pycache__").glob("*.nbc"))
+    mounts = 'mount -o remount,bind,ro / && cd "$0" && exec "$@"'
+    nowhere = {"HOME": "/proc/none", "XDG_CACHE_HOME": "/proc/none"}
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", mounts, str(package.parent), *command],
+        capture_output=True,
+        text=True,
+        env={**environment, **nowhere},
+        check=False,
+    )
+    assert (done.stderr, done.stdout.split()) == ("", ["12", "1", "0"])
+
+
 def test_a_cache_that_cannot_be_written_changes_nothing(package: Path) -> None:
     command = [sys.executable, "-B", "-c", RUN]
     done = subprocess.run(

@@ -67,13 +67,17 @@ def slow(rows, layer, mode, low, high):
             moved += row["moved"] * share
             own_moved += row["moved"] * share if row["handle"] in OWN else 0
     known = [row["end"] is not None and row["status"] == Status.COMPLETE and row["moved"] is not None for row in chosen]
+    ended = any(row["end"] is not None and row["status"] != Status.CANCELLED for row in chosen)
+    if not moved and not any(known) and ended:
+        # What nobody knows is not nothing.
+        moved = own_moved = None
     sizes = sorted(row["requested"] for row in chosen if row["requested"] is not None)
     quantile = {share: sizes[math.ceil(share * len(sizes) / 100) - 1] if sizes else None for share in (50, 90)}
     return {
         "layer": layer,
         "direction": mode.name.lower(),
         "operations": len(chosen),
-        "bandwidth_bytes_per_s": moved / len(busy) * 100 if busy else None,
+        "bandwidth_bytes_per_s": moved / len(busy) * 100 if busy and moved is not None else None,
         "bytes": moved,
         "busy_s": len(busy) / 100,
         "summed_s": summed / 100,
