@@ -58,8 +58,8 @@ def kind(argument: Any) -> Any:
     from numba.np.numpy_support import as_dtype
 
     if isinstance(argument, types.Array):
-        # The numbers that NumPy gives these flags: C order, aligned, writeable.
-        flags = (argument.layout == "C") * 0x1 | argument.aligned * 0x100 | argument.mutable * 0x400
+        # The numbers that NumPy gives these flags: C order, writeable. Numba does not look at how an array is aligned.
+        flags = (argument.layout == "C") * 0x1 | argument.mutable * 0x400
         dtype = np.lib.format.dtype_to_descr(as_dtype(argument.dtype))
         return {"array": dtype, "dimensions": argument.ndim, "flags": flags}
     if isinstance(argument, types.BaseTuple):
@@ -80,8 +80,9 @@ def numba_type(of_kind: Any) -> Any:
     if "array" in of_kind:
         described, flags = of_kind["array"], of_kind["flags"]
         dtype = np.dtype([tuple(field) for field in described] if isinstance(described, list) else described)
-        layout, readonly = "C" if flags & 0x1 else "A", not flags & 0x400
-        return types.Array(from_dtype(dtype), of_kind["dimensions"], layout, readonly, aligned=bool(flags & 0x100))
+        layout, readonly, element = "C" if flags & 0x1 else "A", not flags & 0x400, from_dtype(dtype)
+        aligned = not isinstance(element, types.Record)
+        return types.Array(element, of_kind["dimensions"], layout, readonly, aligned=aligned)
     module, name = of_kind["class"].split(":")
     parts = list(map(numba_type, of_kind["tuple"]))
     if name == "tuple":

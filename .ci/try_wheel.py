@@ -32,4 +32,17 @@ with tempfile.TemporaryDirectory() as place:
             assert status == 0, (command, archive, status)
             if "--json" in command:
                 json.loads(said.getvalue())
+    # Names are numbered through two views of the same letters.
+    names = [("open", "POSIX"), ("read", "POSIX"), ("write", "STDIO"), ("read", "POSIX"), ("fwrite", "STDIO")] * 40
+    lines = (
+        {"id": at, "name": name, "cat": kind, "pid": 1, "tid": 1, "ts": 10 * at, "dur": 5, "ph": "X"}
+        | {"args": {"ret": 10, "fhash": "a"}}
+        for at, (name, kind) in enumerate(names)
+    )
+    trace = Path(place, "made.pfw")
+    trace.write_text("[\n" + "\n".join(map(json.dumps, lines)) + "\n")
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        assert main(["layers", str(trace), "--files", "all", "--json"]) == 0
+    found = {(one["layer"], one["direction"]): one["operations"] for one in json.loads(said.getvalue())["layers"]}
+    assert found == {("ISOC", "write"): 80, ("POSIX", "read"): 80}, found
 print(f"the wheel works without numba in {sys.executable}")
