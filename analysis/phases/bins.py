@@ -93,10 +93,15 @@ def in_units(times: Floats, cumulative: Floats) -> bool:
 def too_coarse(times: Floats, cumulative: Floats, width: float) -> bool:
     """Tell whether most of what happens in bins is faster than four bins a period, so that aliases stay hidden."""
     low, high = busy_extent(times, cumulative)
-    count = round((high - low) / width)
+    every = round((high - low) / width)
+    # Of a long signal pieces tell, as pulses at whole nanoseconds may have a thousand bins for each.
+    count, pieces = min(every, 2**20), 1 if every <= 2**20 else 8
     # Without the last 64th at most: a spectrum of as many values as a large prime takes fifty times as long.
     count -= count % (1 << max(count.bit_length() - 7, 0))
-    volumes = np.diff(np.interp(low + width * np.arange(count + 1), times, cumulative))
-    power, first = np.abs(np.fft.rfft(volumes - volumes.mean())) ** 2, count // FEWEST_BINS + 1
+    power, first = np.zeros(count // 2 + 1), count // FEWEST_BINS + 1
+    # More of them where more happens.
+    for start in np.clip(np.quantile(times, np.arange(pieces) / pieces), low, high - count * width):
+        volumes = np.diff(np.interp(start + width * np.arange(count + 1), times, cumulative))
+        power += np.abs(np.fft.rfft(volumes - volumes.mean())) ** 2
     # The harmonics of short bursts are fast as well, but smaller than the first.
     return bool(power[first:].sum() > MOST * power.sum() and np.argmax(power) >= first)

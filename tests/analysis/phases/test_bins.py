@@ -94,6 +94,17 @@ def test_the_spectrum_is_of_a_length_that_is_quickly_transformed(monkeypatch: py
     assert lengths[0] % 1024 == 0
 
 
+@pytest.mark.parametrize("every", [2, 40])
+def test_of_many_bins_pieces_tell(every: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not all bins of a long signal are transformed at once, and a pause in which nothing happens hides nothing."""
+    lengths, rfft = [], np.fft.rfft
+    monkeypatch.setattr(np.fft, "rfft", lambda values: lengths.append(len(values)) or rfft(values))
+    values = (np.arange(600_000) % every < 1) + 0.1 * np.random.default_rng(3).random(600_000)
+    values = np.concatenate([values, np.zeros(3_000_000), values])
+    assert too_coarse(*vertices(bins(values, 1.0)), 1.0) == (every < 4)
+    assert max(lengths) <= 2**20
+
+
 @pytest.mark.parametrize("bins_a_period", [7.6, 7.8, 7.9, 5.3, 11.7])
 def test_harmonics_of_short_bursts_are_not_what_is_too_fast(bins_a_period: float) -> None:
     random, width = np.random.default_rng(1), 10.0 / bins_a_period
