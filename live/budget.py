@@ -1,6 +1,7 @@
 """What following may take of a core: processor time that is granted by the job's clock, and what is paid from it.
 
-It is counted, and not measured, so that a replay says the same each time.
+It is counted, and not measured, so that a replay says the same each time; beside a job that runs, what was measured
+above that is paid, too.
 """
 
 from typing import Final
@@ -12,6 +13,10 @@ SAVED: Final = 0.03
 """Processor time in s that may be saved up for either."""
 LOOK, PER_PHASE, PER_STRETCH = 0.001, 0.00015, 3e-5
 """Processor time in s of a look, and more for each phase and each stretch of activity, up to so many."""
+LINES: Final = 0.005
+"""Of a core that reading lines and writing them may take before less is left for looks and answers."""
+DEARER: Final = 4
+"""Times what was counted that is paid on top of it at most: compiled code that is loaded once is not owed for ever."""
 MOST_PHASES, MOST_STRETCHES = 24, 1000
 MOVED, SOUGHT, SILENT = 0.0006, 0.0012, 0.0001
 """Processor time in s of an answer after something has moved, where a regime holds and where pauses that part bursts
@@ -26,6 +31,7 @@ class Credit:
         self._share = share
         self._left = SAVED
         self._latest: float | None = None
+        self.spent = 0.0
 
     def grant(self, now: float, more: float = 0.0) -> float:
         """Say how far the job's clock has come, in s, and what others leave; return what is left for others."""
@@ -44,6 +50,12 @@ class Credit:
     def spend(self, seconds: float) -> None:
         """Say what was taken."""
         self._left -= seconds
+        self.spent += seconds
+
+    def settle(self, factor: float) -> None:
+        """Pay so many times again what was said to be taken since the last time."""
+        self._left -= factor * self.spent
+        self.spent = 0.0
 
 
 def price_of_look(stretches: int) -> float:

@@ -74,7 +74,8 @@ def follow_jobs(
     """
     followed = [_Followed(job, sources) for job, sources in jobs]
     raise_limits()
-    due = time.monotonic() + interval
+    settled, used = time.monotonic(), time.thread_time()
+    due = settled + interval
     try:
         while True:
             began = time.thread_time()
@@ -90,6 +91,9 @@ def follow_jobs(
                 due = now + max(interval, LINE * sum(map(len, answers)))
                 if told:
                     yield _update(told, answers, False)
+                for one in followed:
+                    one.job.settle((time.thread_time() - used) / len(followed), now - settled)
+                settled, used = now, time.thread_time()
             if not more:
                 _wait([source for one in followed for source in one.sources], due, again)
     finally:

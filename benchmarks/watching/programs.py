@@ -4,7 +4,8 @@
 
 SCOREP is the prefix of a Score-P whose Open MPI is on the PATH, as are the programs: Debian's lammps, ffmpeg, samtools
 (with wgsim), bwa and tar, which are not recompiled. Each is traced, too, and what `watch` said is compared with that.
-Processor time is that of the process of `watch` over the time that it ran, with its start and from its first line on.
+Processor time is that of the process of `watch` by the time that the program ran, from its first line on, and over all
+of it, with its start and its last update, which is `periods` on all that moved.
 """
 
 import json
@@ -124,9 +125,11 @@ def recorded(program: Program, scorep: Path, folder: Path) -> tuple[list[Line], 
     while not out.stat().st_size and watch.poll() is None:
         time.sleep(0.02)
     seconds["first"], seconds["start"] = time.monotonic(), processor_seconds(watch.pid)
-    if run.wait() != 0:
+    code = run.wait()
+    seconds["over"], seconds["beside"] = time.monotonic(), processor_seconds(watch.pid)
+    if code != 0:
         watch.terminate()
-        raise SystemExit(f"{program.command} ended with {run.returncode}")
+        raise SystemExit(f"{program.command} ended with {code}")
     _, _, used = os.wait4(watch.pid, 0)
     seconds |= {"ended": time.monotonic(), "all": used.ru_utime + used.ru_stime}
     return [json.loads(line) for line in out.open()], seconds
@@ -160,7 +163,7 @@ def main() -> None:
         found = judged(lines, streams.items(), lines[-1]["time_s"] - end)
         found.wrong = [f"{name} {one}" for one in found.wrong]
         every.add(found)
-        following = (seconds["all"] - seconds["start"]) / (seconds["ended"] - seconds["first"])
+        following = (seconds["beside"] - seconds["start"]) / (seconds["over"] - seconds["first"])
         whole = seconds["all"] / (seconds["ended"] - seconds["began"])
         time_s, load = seconds["ended"] - seconds["first"], os.getloadavg()[0]
         print(f"| {name} | {time_s:.0f} s | {load:.0f} | {following:.2%} | {whole:.2%} | {found.row()} |", flush=True)

@@ -29,11 +29,15 @@ def replayed(trace: "iostrata.Trace") -> tuple[float, Judged]:
     """Replay a trace at default options; return the share of a core, and what became of the lines."""
     # Compiled code is loaded in the first one.
     list(replay(LiveJob(), trace, trace.duration / 5))
-    lines, share, began = [], 0.0, time.process_time()
-    for update in replay(LiveJob(), trace, None):
+    job, lines, share = LiveJob(), [], 0.0
+    then = began = time.process_time()
+    for update in replay(job, trace, None):
         lines += [update.line(one) for one in update.answers]
         if not update.last:
-            share = (time.process_time() - began) / trace.duration
+            used, then = time.process_time() - then, time.process_time()
+            # As beside a job that runs.
+            job.settle(used, trace.duration / 100)
+            share = (then - began) / trace.duration
     return share, judged(lines, trace_columns(trace))
 
 
