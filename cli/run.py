@@ -1,5 +1,6 @@
 """The command from its arguments to its exit code, whatever happens on the way."""
 
+import gc
 import os
 import sys
 import warnings
@@ -9,6 +10,7 @@ from typing import TextIO
 
 import click
 
+from ..model.budget import LOOKED_THROUGH_AFTER
 from ..model.errors import IostrataError
 from ..model.interrupts import end_like_interrupts
 from ..model.plugins import PluginWarning
@@ -28,6 +30,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     # The matrices here are small: threads of the linear algebra only wait for each other, worst on a busy machine.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    gc.set_threshold(LOOKED_THROUGH_AFTER)
     if _COMPLETION in os.environ:
         iostrata.main(arguments, prog_name="iostrata", complete_var=_COMPLETION)
     try:

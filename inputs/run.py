@@ -266,5 +266,7 @@ def _table(of: type[TableT], /, name: tuple[str, ...], **columns: Any) -> TableT
     found: dict[str, Any] = {"id": np.arange(len(name)), "name": name, **columns}
     for one, hint in _hints(cast(Hashable, of)).items():
         if not isinstance(found.get(one), tuple):
-            found[one] = np.broadcast_to(found.get(one, 0), len(name)).astype(innermost(hint))
+            column = np.empty(len(name), innermost(hint))
+            column[:] = found.get(one, 0)
+            found[one] = column
     return of(**found)

@@ -34,6 +34,9 @@ def allowed_memory() -> int:
     return (machine if limit == resource.RLIM_INFINITY else min(machine, limit)) // 2
 
 
+LOOKED_THROUGH_AFTER: Final = 10_000
+"""Objects that a process of ours makes before Python looks for circles among them: nearly all that is made while
+modules are imported stays, and to look through it after each 700 takes a tenth of a short command."""
 _TRIM_THRESHOLD: Final = -1
 _MMAP_MAX: Final = -4
 """Parameters of glibc's mallopt."""

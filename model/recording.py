@@ -48,6 +48,8 @@ class Counters:
         has no such counter.
     seconds : mapping of str to float64
         Sums of time and points in time, in s from the start of the run, likewise.
+    incomplete : tuple of str
+        Modules of which records or times are missing.
     """
 
     module: Links
@@ -61,6 +63,7 @@ class Counters:
     layers: tuple[str, ...] = ()
     counts: Mapping[str, Ints] = field(default_factory=dict)
     seconds: Mapping[str, Floats] = field(default_factory=dict)
+    incomplete: tuple[str, ...] = ()
 
     def totals(self) -> "tuple[CounterTotal, ...]":
         """Return the sums of each module and direction that moved or transferred anything."""

@@ -9,7 +9,7 @@ from ...layers.summary.counted import KINDS
 from ...layers.trace import Trace
 from ...model.document import Record
 from ...model.quantities import counted, named_ranks, percent_text, seconds_range_text, seconds_text
-from ..findings.counted import CountedFacts
+from ..findings.counted import CountedFacts, facts_of
 from ..findings.facts import blocking_s
 from ..findings.find import Finding
 from ..findings.rule import rule_of, rules
@@ -151,7 +151,7 @@ def _measured(trace: Trace) -> tuple[float, float | None, int | None, str] | Non
         return float(cost.io[longest]), float(cost.io.mean()), cost.rank[longest], "calls"
     start, end = trace.window
     if recording.counters is not None and start <= 0.0 and end >= trace.duration:
-        return _counted(CountedFacts(trace))
+        return _counted(facts_of(trace))
     if recording.reason("operations") or recording.reason("ranks"):
         return None
     took = blocking_s(trace)

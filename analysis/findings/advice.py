@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from functools import lru_cache
 from typing import Final
 
 from ...model.definitions import Definitions
@@ -48,12 +49,13 @@ def shown_in(definitions: Definitions, layers: Collection[str]) -> frozenset[str
     return frozenset(shown)
 
 
-def advice_for(advice: str, shown: Collection[str], direction: str = "") -> str:
+@lru_cache(maxsize=1024)
+def advice_for(advice: str, shown: frozenset[str], direction: str = "") -> str:
     """Return the advice without what is for libraries and file systems that are none of those shown.
 
     Nor what is for the other direction, where there is one; all of it where nothing is left.
 
-    >>> advice_for("Align data to the blocks: H5Pset_alignment, or padding. Set romio_ds_write=disable.", ["POSIX"])
+    >>> advice_for("Align data to the blocks: H5Pset_alignment, or padding. Set romio_ds_write=disable.", frozenset())
     'Align data to the blocks: padding.'
     """
     missing = [pattern for name, pattern in _KNOBS.items() if name not in shown]

@@ -18,7 +18,7 @@ def _funnelled_counted(counters: CountedFacts, *, participants: float, least_byt
         if found is None or counters.processes < participants:
             continue
         upper, lower = found
-        moved, rank, own = counters.busiest(lower)
+        moved, rank, own = lower.busiest
         if 2 * upper.collective_share < 1 or moved < least_bytes or 2 * own < moved:
             continue
         way = "leave" if direction == "write" else "arrive"

@@ -37,7 +37,7 @@ class CountedFacts(RankTimes):
         counters = trace.definitions.recording.counters
         assert counters is not None
         super().__init__(trace.definitions, counters)
-        self.trace, self.definitions = trace, trace.definitions
+        self.definitions = trace.definitions
         self.selected = np.append(trace.scope.selection.file_reason < 0, True)[counters.file]
 
     def groups(self) -> "tuple[CountedGroup, ...]":
@@ -84,24 +84,6 @@ class CountedFacts(RankTimes):
         """Return the time in s that the slowest rank spends in transfers of layers below, on the files of a group."""
         lower = _ORDER[_ORDER.index(group.layer) + 1 :] if group.layer in _ORDER else ()
         return max((self.longest(self.layer_on_files(one, group), "read", "write")[0] for one in lower), default=0.0)
-
-    def busiest(self, group: "CountedGroup") -> tuple[int, int, int]:
-        """Return what some rows moved in all, the rank that moved most of it, −1 where unknown, and how much.
-
-        Of a file that ranks share it is known of the slowest and the fastest one.
-        """
-        moved, rank = group.each("bytes"), self.counters.rank
-        by_rank = sums_by(rank[rank >= 0], moved[rank >= 0], max(self.processes, 1))
-        for which in ("slowest", "fastest"):
-            known = group.rows & (rank < 0)
-            who, own = self.counters.count(f"{which}_rank")[known], self.counters.count(f"{which}_rank_bytes")[known]
-            # What a rank moved is of both directions.
-            own = np.minimum(own * (moved[known] / np.maximum(group.of_both[known], 1)), moved[known])
-            # Counters of a damaged log may be anything.
-            own = np.clip(np.nan_to_num(own), 0, MOST_BYTES).astype(int)
-            np.add.at(by_rank, np.clip(who, 0, len(by_rank) - 1), own)
-        total, most = int(moved.sum()), int(by_rank.argmax())
-        return total, most if total else -1, min(total, int(by_rank.max(initial=0)))
 
     def match(
         self,
@@ -165,9 +147,24 @@ class CountedFacts(RankTimes):
 
     # What follows has the names of `Facts`, for `find` to treat both alike.
 
+    def damaged(self, layer: str) -> bool:
+        """Tell whether counters of a layer are missing, or of those that are on the same files."""
+        beside = _ORDER if layer in _ORDER else (layer,)
+        modules = zip(self.counters.modules, self.counters.layers, strict=True)
+        return any(module in self.counters.incomplete and of in beside for module, of in modules)
+
     def cost(self, match: Match) -> float | None:
         """Return what a match costs the run in s."""
         return match.cost_s
+
+
+def facts_of(trace: Trace) -> CountedFacts:
+    """Return the counters of a trace for rules and others to look at, made once and kept with the trace."""
+    kept: dict[str, Any] = vars(trace)
+    if "counted_facts" not in kept:
+        kept["counted_facts"] = CountedFacts(trace)
+    found: CountedFacts = kept["counted_facts"]
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,6 +210,25 @@ class CountedGroup:
         ways = DIRECTIONS if self.direction == "total" else (self.direction,)
         columns = [self.counters.of(way)[what == "bytes"] for way in ways]
         return np.asarray(sum(np.maximum(column, 0) for column in columns) * self.rows)
+
+    @cached_property
+    def busiest(self) -> tuple[int, int, int]:
+        """What it moved in all, the rank that moved most of it, −1 where unknown, and how much.
+
+        Of a file that ranks share it is known of the slowest and the fastest one.
+        """
+        moved, rank = self.each("bytes"), self.counters.rank
+        by_rank = sums_by(rank[rank >= 0], moved[rank >= 0], max(self.facts.processes, 1))
+        known = self.rows & (rank < 0)
+        # What a rank moved is of both directions.
+        share = moved[known] / np.maximum(self.of_both[known], 1)
+        for which in ("slowest", "fastest"):
+            who, own = self.counters.count(f"{which}_rank")[known], self.counters.count(f"{which}_rank_bytes")[known]
+            # Counters of a damaged log may be anything.
+            own = np.clip(np.nan_to_num(np.minimum(own * share, moved[known])), 0, MOST_BYTES).astype(int)
+            np.add.at(by_rank, np.clip(who, 0, len(by_rank) - 1), own)
+        total, most = int(moved.sum()), int(by_rank.argmax())
+        return total, most if total else -1, min(total, int(by_rank.max(initial=0)))
 
     def only(self, rows: Mask) -> "CountedGroup":
         """Return the part of it in some rows."""

@@ -114,6 +114,10 @@ class Facts:
         self.sums, self.cells = self._relations.sums, self._relations.cells
         self.definitions = trace.definitions
 
+    def damaged(self, _layer: str) -> bool:
+        """Tell whether what is lost of the trace may be behind what is found in a layer."""
+        return self.trace.damage.damaged
+
     @cached_property
     def flows(self) -> tuple[Flow, ...]:
         """The flows of all connected pairs, read and write."""

@@ -1,7 +1,7 @@
 """Findings: what stands out in the flow of I/O down the stack, with the evidence and what helps."""
 
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
@@ -15,7 +15,7 @@ from ...model.quantities import counted, named_ranks, percent_text, seconds_rang
 from ...model.recording import Recording
 from ..results.result import PeriodResult
 from .advice import advice_for, shown_in
-from .counted import CountedFacts
+from .counted import CountedFacts, facts_of
 from .facts import NO_PERIODS, Facts, Match
 from .rule import SEVERITIES, Rule, rules, severity_of
 
@@ -148,7 +148,8 @@ def find(
     -------
     tuple of Finding
         The most severe first; within a severity those that cost most. Where the trace is damaged, each says that what
-        is lost may be behind it: a ratio of two layers is wrong where only one lost operations.
+        is lost may be behind it: a ratio of two layers is wrong where only one lost operations. One by counters says so
+        where these are not complete.
     """
     recording = trace.definitions.recording
     table = [rule for rule in (rules() if chosen is None else chosen) if not rule.reason_missing(recording)]
@@ -181,7 +182,7 @@ def _looked_at(
     for rule in table:
         counters = rule.by_counters(recording)
         if counters not in facts:
-            facts[counters] = CountedFacts(trace) if counters else Facts(trace, SizeLimits(**limits), periods)
+            facts[counters] = facts_of(trace) if counters else Facts(trace, SizeLimits(**limits), periods)
         yield rule, facts[counters]
 
 
@@ -225,7 +226,7 @@ def _names(text: str, evidence: Mapping[str, Any]) -> str:
     return f" ({'; '.join(told)})" if told else ""
 
 
-def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match, shown: Collection[str]) -> Finding:
+def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match, shown: frozenset[str]) -> Finding:
     """Return a match with what it costs, and advice for the libraries and file systems `shown`."""
     cost = facts.cost(match)
     share = cost / facts.run_s if cost is not None and facts.run_s > 0 else None
@@ -233,11 +234,11 @@ def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match, shown: Colle
     if where is None:
         where = {} if match.cells is None or isinstance(facts, CountedFacts) else facts.where(match.cells)
     caution = _BY_COUNTERS if isinstance(facts, CountedFacts) else ""
-    caution += " (may come from the trace's damage)" if facts.trace.damage.damaged else ""
+    caution += " (may come from the trace's damage)" if facts.damaged(match.layer) else ""
     deed = str(match.evidence.get("direction", "flush" if "flushes" in match.evidence else ""))
     called = {} if isinstance(facts, CountedFacts) else facts.called(match.layer, deed)
     evidence = {**match.evidence, **called, **where}
-    told = facts.trace.definitions.recording.told
+    told = facts.definitions.recording.told
     return Finding(
         rule.id,
         "info" if match.minor or rule.may_be_meant else severity_of(share),

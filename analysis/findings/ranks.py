@@ -23,7 +23,7 @@ def _busiest_counted(counters: CountedFacts, least_bytes: float) -> Iterator[tup
     """Give what the program itself moves by a module, how much that is, who moves most of it, and how much."""
     for group in counters.groups():
         own = group.own
-        moved, rank, most = counters.busiest(own)
+        moved, rank, most = own.busiest
         if moved >= least_bytes and rank >= 0 and counters.processes > 1:
             yield own, moved, rank, most
 

@@ -196,10 +196,11 @@ class _Search:
 
     def clearest(self) -> Decision | None:
         """Return the clearest of all decisions on regimes and on trains at the same time."""
-        regimes = [trains_of(own) for own in self.sets]
+        first = trains_of(self.sets[0])
         # Where the clearest bursts wander, others have a period by chance.
-        some = zip(self.sets, regimes, strict=True) if regimes[0] is not None else ()
-        found = [one for own, trains in some for one in self.accepted("regimes", own, trains or [], 1 - MOST)]
+        regimes = [] if first is None else [first, *(trains_of(own) or [] for own in self.sets[1:])]
+        some = zip(self.sets, regimes, strict=False)
+        found = [one for own, trains in some for one in self.accepted("regimes", own, trains, 1 - MOST)]
         for own in self.sets[:MOST_SETS]:
             found += self.accepted("concurrent", own, concurrent_trains(own, MOST * self.busy, self.alpha), MOST)
         return max(found, key=lambda one: (one.gain >= one.enough, one.clearness), default=None)

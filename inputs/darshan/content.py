@@ -131,11 +131,12 @@ def read_job(folder: Path) -> Content:
     if not parts:
         raise TraceError(f"{folder}: no log of the job can be read")
     parts.sort(key=lambda part: (part.log.job.start_ns, part.log.path.name))
+    lacking = bool(damage)
     for part in parts:
         damage += [replace(one, reason=f"{part.log.path.name}: {one.reason}") for one in part.damage]
     start = min(part.log.job.start_ns for part in parts)
     shifts = [(part.log.job.start_ns - start) / 1e9 for part in parts]
-    counters, ids = _joined_counters(parts, shifts)
+    counters, ids = _joined_counters(parts, shifts, lacking)
     first = parts[0].log
     job = replace(
         first.job,
@@ -184,8 +185,8 @@ def _joined_traced(parts: Sequence[Content], shifts: Sequence[float]) -> Traced:
     )
 
 
-def _joined_counters(parts: Sequence[Content], shifts: Sequence[float]) -> tuple[Counters, Ids]:
-    """Return the counters of all parts on one clock, each part's as those of a rank."""
+def _joined_counters(parts: Sequence[Content], shifts: Sequence[float], lacking: bool) -> tuple[Counters, Ids]:
+    """Return the counters of all parts on one clock, each part's as those of a rank; some parts may be `lacking`."""
     every = [part.counters for part in parts]
     modules = dict(pair for one in every for pair in zip(one.modules, one.layers, strict=True))
     names = tuple(modules)
@@ -214,5 +215,6 @@ def _joined_counters(parts: Sequence[Content], shifts: Sequence[float]) -> tuple
         layers=tuple(modules.values()),
         counts=counts,
         seconds=seconds,
+        incomplete=names if lacking else tuple(dict.fromkeys(name for one in every for name in one.incomplete)),
     )
     return joined, ids

@@ -1,7 +1,9 @@
 """Counters of Darshan's modules: sums of files and ranks, first and last times; and the stripes of files on Lustre."""
 
 import re
-from typing import Final
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +32,7 @@ def read_counters(log: Log) -> tuple[Counters, Ids, list[str]]:
 
     Of their files, which are numbered in the order of the ids, the ids come with them.
     """
-    parts, faults = list[tuple[str, Layout, Ints]](), list[str]()
+    parts, faults, damaged = list[tuple[str, Layout, Ints]](), list[str](), list[str]()
     for name, module in log.modules.items():
         if name not in MODULES:
             continue
@@ -51,8 +53,11 @@ def read_counters(log: Log) -> tuple[Counters, Ids, list[str]]:
             impossible = int((~np.isfinite(times) | (times < -1)).sum())
             if impossible:
                 faults.append(f"counters of {name}: {counted(impossible, 'time')} below 0 or no number, left out")
+            if fault or rest or module.partial or impossible:
+                damaged.append(name)
             parts.append((name, layout, words))
-    return *_joined(parts, log.job.processes), faults
+    found, ids = _joined(parts, log.job.processes)
+    return replace(found, incomplete=tuple(damaged)), ids, faults
 
 
 def _times(layout: Layout, words: Ints) -> Floats:
@@ -67,25 +72,28 @@ def _joined(parts: list[tuple[str, Layout, Ints]], processes: int) -> tuple[Coun
     rows = int(edges[-1])
     module = np.repeat(np.arange(len(parts), dtype=np.int32), np.array(lengths, np.int64))
     record, rank = np.zeros(rows, np.uint64), np.zeros(rows, np.int64)
-    counts: dict[str, Ints] = {}
-    seconds: dict[str, Floats] = {}
-    moved = {name: np.full(rows, -1, np.int64) for name in ("reads", "writes", "bytes_read", "bytes_written")}
+    moved = _unknown(("reads", "writes", "bytes_read", "bytes_written"), rows, np.int64)
     variables = {layout.layer for _, layout, _ in parts if any(layout.transfers)}
-    for (_, layout, words), low, high in zip(parts, edges[:-1], edges[1:], strict=True):
+    # The files of PnetCDF repeat the bytes of their variables.
+    repeat = [layout.layer in variables and not any(layout.transfers) for _, layout, _ in parts]
+    names = (
+        name
+        for (_, layout, _), too in zip(parts, repeat, strict=True)
+        for name in layout.counters
+        if too or not name.startswith("bytes_")
+    )
+    counts = _unknown(names, rows, np.int64)
+    seconds = _unknown((name for _, layout, _ in parts for name in layout.times), rows, np.float64)
+    for (_, layout, words), repeated, low, high in zip(parts, repeat, edges[:-1], edges[1:], strict=True):
         mine = slice(low, high)
         record[mine] = words[:, _FILE_OF_OBJECT if layout.start > _FILE_OF_OBJECT else 0].astype(np.uint64)
         rank[mine] = words[:, 1]
         for place, name in enumerate(layout.counters, layout.start):
-            # The files of PnetCDF repeat the bytes of their variables.
-            repeated = layout.layer in variables and not any(layout.transfers)
-            column = moved[name] if name.startswith("bytes_") and not repeated else counts.get(name)
-            if column is None:
-                column = counts[name] = np.full(rows, -1, np.int64)
-            column[mine] = words[:, place]
+            (moved if name.startswith("bytes_") and not repeated else counts)[name][mine] = words[:, place]
         times = _times(layout, words)
         times = np.where(np.isfinite(times) & (times >= 0), times, -1.0)
         for place, name in enumerate(layout.times):
-            seconds.setdefault(name, np.full(rows, -1.0))[mine] = times[:, place]
+            seconds[name][mine] = times[:, place]
         for name, summed in zip(("reads", "writes"), layout.transfers, strict=True):
             if summed:
                 moved[name][mine] = sum(np.maximum(counts[one][mine], 0) for one in summed)
@@ -101,6 +109,12 @@ def _joined(parts: list[tuple[str, Layout, Ints]], processes: int) -> tuple[Coun
         seconds=seconds,
     )
     return found, ids
+
+
+def _unknown(names: Iterable[str], rows: int, kind: type[np.generic]) -> dict[str, Any]:
+    """Return a column of −1 for each name."""
+    known = dict.fromkeys(names)
+    return dict(zip(known, np.full((len(known), rows), -1, kind), strict=True))
 
 
 _LUSTRE_WORDS: Final = {1: 7, 2: 4}

@@ -67,7 +67,7 @@ def open_darshan(path: Path) -> RowSource:
     for row, layer, told in _collisions(counters, names):
         # What has the id of another file by mistake is a file of its own, behind the others.
         file = np.where((file == row) & (traced.layer == _place_of(layer, traced.layers)), len(names), file)
-        mine = (counters.file == row) & np.isin(counters.module, counters.modules_of(layer))
+        mine = (counters.file == row) & counters.of_layer(layer)
         counters = replace(counters, file=np.where(mine, np.int32(len(names)), counters.file))
         names.append(f"{names[row]} (as {layer} has it)")
         damage.append(lost(told))
@@ -122,15 +122,16 @@ def _collisions(counters: Counters, names: list[str]) -> Iterator[tuple[int, str
     """
     moved: dict[str, list[Any]] = {}
     known = set[tuple[int, str]]()
-    for layer in _ORDER:
-        mine = np.isin(counters.module, counters.modules_of(layer))
+    order = [layer for layer in _ORDER if layer in counters.layers]
+    for layer in order if len(order) > 1 else ():
+        mine = counters.of_layer(layer)
         columns = (counters.bytes_read, counters.bytes_written), (counters.reads, counters.writes)
         moved[layer] = [
             np.bincount(counters.file[mine], np.sum([np.maximum(one[mine], 0.0) for one in both], axis=0), len(names))
             for both in columns
         ]
-    for place, lower in enumerate(_ORDER):
-        for upper in _ORDER[:place]:
+    for place, lower in enumerate(order):
+        for upper in order[:place]:
             (above, calls), below = moved[upper], moved[lower][0]
             most = np.maximum(_MOST_TIMES * above, above + calls * _MOST_A_CALL.get(upper, _LARGEST_BUFFER))
             for row in np.flatnonzero((above > 0) & (below > most)).tolist():
@@ -146,9 +147,9 @@ def _files_of_intervals(traced: Traced, counters: Counters, names: list[str]) ->
     """Return the file of each record of intervals: all together, or a standard stream where there are but these."""
     streams = np.array([*(name.startswith(_STREAM) for name in names), False])
     found = np.full(len(traced.layers) + 1, len(names), np.int64)
+    moved = (counters.bytes_read > 0) | (counters.bytes_written > 0)
     for place, layer in enumerate(traced.layers):
-        moved = np.maximum(counters.bytes_read, 0) + np.maximum(counters.bytes_written, 0)
-        files = counters.file[np.isin(counters.module, counters.modules_of(layer)) & (moved > 0)]
+        files = counters.file[counters.of_layer(layer) & moved]
         if len(files) and streams[files].all():
             found[place] = files[0]
     return found[traced.layer]
@@ -243,7 +244,7 @@ def _notes(log: Log, traced: Traced) -> list[str]:
             f"{log.job.programs} logs of job {log.job.id}: each is a process, numbered in the order of their starts"
         )
     if traced.rows == "intervals":
-        bins = traced.segments.take(np.repeat(np.isin(traced.records.record, 0), traced.records.count))
+        bins = traced.segments.take(np.repeat(traced.records.record == 0, traced.records.count))
         widths = {f"{width:.3g}" for width in np.unique(bins.end - bins.start).tolist()}
         notes.append(
             "HEATMAP has no single operations and no files: bytes by layer, rank and interval of "

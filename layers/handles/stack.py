@@ -151,11 +151,13 @@ def handle_lineages(stack: HandleStack) -> Lineages:
     """Return the lineages of all handles; the work follows the handles times the layers that have some."""
     number = stack.layer.astype(np.int64)
     layers = np.unique(stack.layer[stack.layer >= 0]).tolist()
+    # Nothing lies below the lowest one.
+    higher = layers[:-1] if (stack.parent >= 0).any() else []
 
     def descending(layer: int) -> Mask:
         return (nearest_marked(stack.parent, stack.layer == layer) >= 0) & (stack.layer > layer)
 
-    for layer in layers:
+    for layer in higher:
         number = np.unique(number * 2 + descending(layer), return_inverse=True)[1].astype(np.int64)
     defined = np.flatnonzero(stack.layer >= 0)
     first, place = np.unique(number[defined], return_index=True, return_inverse=True)[1:]
@@ -163,7 +165,7 @@ def handle_lineages(stack: HandleStack) -> Lineages:
     of_handle[defined] = place
     some = defined[first]
     above: list[set[int]] = [set() for _ in some]
-    for layer in layers:
+    for layer in higher:
         for lineage in np.flatnonzero(descending(layer)[some]).tolist():
             above[lineage].add(layer)
     return Lineages(of_handle, tuple(stack.layer[some].tolist()), tuple(map(frozenset, above)))

@@ -1,6 +1,7 @@
 """Many traces read, each into a run: in processes here, or on a Dask cluster, a few at a time."""
 
 import functools
+import gc
 import multiprocessing
 import os
 import signal
@@ -17,6 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
+from ...model.budget import LOOKED_THROUGH_AFTER
 from ...model.stream.mapping import cluster_of
 from .read import Settings, failed_run, job_key, read_run
 from .rows import Run
@@ -169,6 +171,7 @@ def _pool(workers: int, context: BaseContext) -> ProcessPoolExecutor:
 def _start_process() -> None:
     """Let a process end without a word when it is interrupted, and when the one that started it is gone."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    gc.set_threshold(LOOKED_THROUGH_AFTER)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     parent = multiprocessing.parent_process()
     if parent is not None:

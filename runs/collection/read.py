@@ -14,7 +14,7 @@ import numpy as np
 from ...analysis.comparison.iterations import loops_of
 from ...analysis.comparison.layer_periods import LayerPeriod, in_loop
 from ...analysis.detect import detect_period
-from ...analysis.findings.counted import CountedFacts
+from ...analysis.findings.counted import facts_of
 from ...analysis.findings.find import Finding, applicable, find
 from ...analysis.registry import DEFAULT_METHOD
 from ...analysis.results.result import PeriodResult
@@ -190,36 +190,31 @@ def _recorded(trace: Trace) -> dict[str, Any]:
 def _moved(trace: Trace, segments: SegmentSums, signals: Iterable[LayerDirection]) -> dict[str, Any]:
     """Return the columns of a run on what the program itself did."""
     recording = trace.definitions.recording
-    # What of several layers is the program's own is known by the handles alone.
-    parted = not recording.reason("handles") or len(trace.layers) < 2
-    own = [trace.layers[name].statistics(direction, "own") for name, direction in signals if parted]
-    moved = {way: float(sum(one.bytes for one in own if one.direction == way)) for way in ("read", "write")}
-    found = {
-        "operations": sum(one.operations for one in own),
-        "bytes_read": moved["read"],
-        "bytes_written": moved["write"],
-        "metadata_operations": sum(segments.metadata.values()),
-        "io_s": segments.busy_s,
-        "rank_io_s": sum(one.summed_s for one in own) / max(1, trace.ranks),
-        "cost_s": sum(one.summed_s for one in own),
-    }
-    unknown = {one.name for one in metrics_of(JobRow) if recording.reason(*one.needs)}
-    if not parted:
-        unknown |= {"operations", "bytes_read", "bytes_written", "rank_io_s", "cost_s"}
-    if recording.reason("operations") and (counted := _counted_own(trace)):
-        found, unknown = found | counted, unknown - counted.keys()
+    counted = bool(recording.reason("operations")) and any(
+        counted_layer(trace.scope, one, DIRECTIONS) for one in trace.layers
+    )
+    own: dict[str, Any] = {}
+    if counted:
+        # On files on which no higher layer did the same.
+        groups = [one.own for one in facts_of(trace).groups()]
+        took = (one.counters.time(f"{one.direction}_time")[one.rows].sum() for one in groups)
+        own = _own(trace, groups, float(sum(took)))
+    elif not recording.reason("handles") or len(trace.layers) < 2:
+        # What of several layers is the program's own is known by the handles alone.
+        layers = [trace.layers[name].statistics(direction, "own") for name, direction in signals]
+        own = _own(trace, layers, sum(one.summed_s for one in layers))
+    found = own | {"metadata_operations": sum(segments.metadata.values()), "io_s": segments.busy_s}
+    unknown = {one.name for one in metrics_of(JobRow) if recording.reason(*one.needs)} - (
+        own.keys() if counted else set()
+    )
     return {name: value for name, value in found.items() if name not in unknown}
 
 
-def _counted_own(trace: Trace) -> dict[str, Any]:
-    """Return what counters tell of what the program itself did: on files on which no higher layer did the same."""
-    if all(counted_layer(trace.scope, layer, DIRECTIONS) is None for layer in trace.layers):
-        return {}
-    own = [one.own for one in CountedFacts(trace).groups()]
-    cost = float(sum(one.counters.time(f"{one.direction}_time")[one.rows].sum() for one in own))
-    moved = {way: float(sum(one.bytes for one in own if one.direction == way)) for way in DIRECTIONS}
+def _own(trace: Trace, parts: Sequence[Any], cost: float) -> dict[str, Any]:
+    """Return the columns on what the program itself did in some parts of a trace, which cost some s of its ranks."""
+    moved = {way: float(sum(one.bytes for one in parts if one.direction == way)) for way in DIRECTIONS}
     return {
-        "operations": sum(one.operations for one in own),
+        "operations": sum(one.operations for one in parts),
         "bytes_read": moved["read"],
         "bytes_written": moved["write"],
         "rank_io_s": cost / max(1, trace.ranks),
@@ -321,7 +316,7 @@ def _counted(trace: Trace, layer: str, direction: str) -> dict[str, Any]:
     if counters is None:
         return {}
     found: dict[str, Any] = {"collective_operations": counters.collective, "imbalance": counters.imbalance}
-    pair = CountedFacts(trace).pair("MPI-IO", layer, direction) if layer == "POSIX" else None
+    pair = facts_of(trace).pair("MPI-IO", layer, direction) if layer == "POSIX" else None
     if pair is not None:
         upper, lower = pair
         found |= {"above": upper.layer, "fan_out": lower.operations / upper.operations}

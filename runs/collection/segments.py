@@ -13,7 +13,7 @@ from ...layers.handles.scope import ScopedBlock
 from ...layers.selection.window import completed_bytes
 from ...layers.statistics.grouping import grouping
 from ...layers.trace import Trace
-from ...model.arrays import Floats, Ints, column_at
+from ...model.arrays import Floats, Ints, Mask, column_at
 from ...model.codes import UNDEFINED_TIME, IoMode, IoRecord
 from ...model.operations import view
 from ...model.ranges import RangeUnion
@@ -94,6 +94,7 @@ class SegmentSums(Sums):
         self._count = max(1, int(np.ceil(length / width)))
         names = [paradigm.identification for paradigm in definitions.paradigms]
         self.metadata = dict.fromkeys(names, 0)
+        self._told = told_metrics(definitions.recording)
         # The last is of none.
         self._of_system = np.array([*(name in SYSTEM_LAYERS for name in names), False])
 
@@ -115,8 +116,9 @@ class SegmentSums(Sums):
             chosen = shown.mode == mode
             if not chosen.any():
                 continue
-            self._count_events(f"{name}_calls", group[chosen & inside], begin[chosen & inside])
-            moving = np.flatnonzero(chosen & (moved > 0))
+            if f"{name}_calls" in self._told:
+                self._count_events(f"{name}_calls", group[chosen & inside], begin[chosen & inside])
+            moving = _rows(chosen & (moved > 0))
             self._spread(f"{name}_bytes", group[moving], begin[moving], end[moving], length[moving], moved[moving])
         self._add_metadata(metadata)
 
@@ -154,7 +156,7 @@ class SegmentSums(Sums):
         rows = []
         for group in sorted({group for group, _ in self.sums}):
             node, system = divmod(group, len(self._systems))
-            for metric in told_metrics(self.trace.definitions.recording):
+            for metric in self._told:
                 # A metric of a node that did something else is none there, not unknown.
                 values = self.sums.get((group, metric), np.zeros(self._count)) / lengths
                 rows.append(
@@ -215,6 +217,11 @@ class SegmentSums(Sums):
             found += np.maximum(np.cumsum(steps, axis=1)[:, :count], 0.0) * width
         for one, sums in zip(groups, found, strict=True):
             self._of((one, metric))[:] += sums
+
+
+def _rows(chosen: Mask) -> Any:
+    """Return where a mask is true; a slice, which copies nothing, where it is everywhere."""
+    return slice(None) if chosen.all() else np.flatnonzero(chosen)
 
 
 def _numbered(group: Ints) -> tuple[list[int], Ints]:

@@ -339,3 +339,26 @@ def test_what_the_program_did_itself_is_collected_from_counters(tmp_path):
     assert (lower.above, lower.amplification, lower.fan_out) == ("MPI-IO", 1.0, 1024.0)
     (upper,) = (one for one in run.layers if one.layer == "MPI-IO")
     assert (upper.collective_operations, upper.slowest_s, upper.operations) == (64, 10.0, 64)
+
+
+@pytest.mark.parametrize(
+    ("modules", "partial", "beside"),
+    [
+        # Half of a heat map, and stripes that are cut, are no counters.
+        ({"HEATMAP": (1, [made.heatmap(9, 0, 1.0, [5] * 20, [0] * 20)[:-8]]), "LUSTRE": (1, [b"\1" * 20])}, (), False),
+        ({"STDIO": (2, [made.counters(STDIO, 7, 0, writes=2, bytes_written=9)])}, ("STDIO",), False),
+        ({}, ("POSIX",), True),
+        ({"MPI-IO": (3, [made.counters(MPIIO, FILE, -1, write_time=np.nan)])}, (), True),
+    ],
+)
+def test_what_is_found_in_complete_counters_does_not_come_from_damage(tmp_path, modules, partial, beside):
+    record = shared(size=1024, calls=1024, total=500.0, slowest=9.0, size_write_1k_10k=1024 * RANKS)
+    names = {FILE: "/scratch/data", 7: "/scratch/log", 9: "heatmap:POSIX"}
+    log = made.DarshanLog({"POSIX": (4, [record]), **modules}, names, processes=RANKS, length=20.0, partial=partial)
+    path = tmp_path / "run.darshan"
+    path.write_bytes(bytes(log))
+    trace = iostrata.open_trace(path)
+    assert trace.damage.damaged
+    found = next(one for one in find(trace) if one.id == "small-requests")
+    assert found.layer == "POSIX"
+    assert found.text.endswith("(may come from the trace's damage)") is beside
