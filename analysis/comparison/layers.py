@@ -59,14 +59,14 @@ class Comparison:
     flows : tuple of Flow
         One a pair of layers and direction, highest layers first.
     periods : mapping
-        From the place of a flow, or of a pair in `sides`, to its comparison of periods; empty where periods were not
-        asked for.
+        From the place of a pair, of `flows` and then `sides`, to its comparison of periods; empty where periods were
+        not asked for.
     hidden : tuple of HiddenTraffic
     findings : tuple of Finding
     layers : frozenset of str
         Layers that were asked for; empty where all were.
     sides : tuple of SideBySide
-        In the place of flows where no single operations are known.
+        In the place of flows where no single operations are known; beside them for layers of which counters alone tell.
     """
 
     trace: Trace
@@ -202,14 +202,14 @@ def compare_layers(
 
     single = not trace.definitions.recording.reason("operations")
     flows = tuple(filter(is_wanted, trace.relations.flows_of(directions))) if single else ()
+    beside = filter(is_wanted, side_by_side(trace, directions))
     # No handle leads to a block device.
-    beside = () if flows else side_by_side(trace, directions)
-    sides = tuple(one for one in beside if is_wanted(one) and (not single or one.lower == BLOCK_IO))
+    sides = tuple(one for one in beside if not single or one.counted or one.lower == BLOCK_IO)
     compared: Mapping[int, PeriodComparison] = {}
     seen = _seen(known)
     if periods:
         loops = loops_of(trace, method) if by_loops else None
-        compared = compare_flows(trace, flows or sides, lambda signal: detect_period(signal, method, fs), seen, loops)
+        compared = compare_flows(trace, (*flows, *sides), lambda signal: detect_period(signal, method, fs), seen, loops)
     hidden = tuple(one for one in trace.relations.hidden if not wanted or one.layer in wanted) if single else ()
     found = {(layer, way): one for (layer, way, below), (_, one) in seen.items() if below is None}
     findings = find(trace, rules, found if (method, fs) == (DEFAULT_METHOD, "auto") else {})
@@ -226,7 +226,7 @@ def _seen(known: Iterable[LayerPeriod]) -> dict[SignalKey, Analysed]:
 
 def pair_entries(comparison: Comparison, tables: bool = True) -> list[dict[str, Any]]:
     """Return an entry for each pair of layers and direction; `tables` as in `Flow.to_dict`."""
-    entries = [flow.to_dict(tables) for flow in comparison.flows] or [side.to_dict() for side in comparison.sides]
+    entries = [flow.to_dict(tables) for flow in comparison.flows] + [side.to_dict() for side in comparison.sides]
     for place, periods in comparison.periods.items():
         entries[place] |= periods.to_dict()
     return entries

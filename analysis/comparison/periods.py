@@ -146,7 +146,8 @@ def compare_flows(
         From the place of a flow in `flows` to the comparison.
     """
     signals = _Signals(trace, detect, {} if seen is None else seen)
-    return {place: _compared(one, signals, loops) for place, one in enumerate(flows)}
+    with_signals = {place: one for place, one in enumerate(flows) if isinstance(one, Flow) or not one.counted}
+    return {place: _compared(one, signals, loops) for place, one in with_signals.items()}
 
 
 @dataclass(frozen=True, eq=False)

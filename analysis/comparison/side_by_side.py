@@ -5,8 +5,13 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Annotated, Final
 
+import numpy as np
+
 from ...layers.selection.directions import Direction
+from ...layers.summary.statistics import counted_statistics
 from ...layers.trace import Trace
+from ...model.arrays import Floats
+from ...model.codes import BLOCK_IO, KNOWN_STACK
 from ...model.document import Document, keys_of
 
 _UNKNOWN: Final = (
@@ -23,6 +28,7 @@ _SIDES: Final = {
     **keys_of(int | None, "writers_upper upper_operations lower_operations lower_layer_writers"),
     **dict.fromkeys(_UNKNOWN, type(None)),
     "layer_ratio": float | None,
+    "lower_bytes_meanwhile": int | None,
 }
 
 
@@ -41,6 +47,11 @@ class SideBySide:
         Ranks that moved it; None where these are not recorded.
     upper_operations, lower_operations : int or None
         Their transfers, where these were counted.
+    meanwhile_bytes : int or None
+        What a block device moved while an operation of the upper layer was under way. The rest is written back or read
+        ahead, or somebody else's: requests of a device bear neither process nor file. None of other layers.
+    counted : bool
+        Whether counters alone tell of one of them, beside layers whose operations are known.
     """
 
     upper: str
@@ -53,6 +64,8 @@ class SideBySide:
     lower_ranks: int | None
     upper_operations: int | None = None
     lower_operations: int | None = None
+    counted: bool = False
+    meanwhile_bytes: int | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -74,6 +87,7 @@ class SideBySide:
             "lower_layer_bytes": self.lower_layer_bytes,
             "lower_layer_writers": self.lower_ranks,
             "layer_ratio": self.ratio,
+            "lower_bytes_meanwhile": self.meanwhile_bytes,
         }
 
 
@@ -83,15 +97,46 @@ def side_by_side(trace: Trace, directions: tuple[Direction, ...]) -> Iterator[Si
     ISO C stands beside no other layer: no library writes through it, and what it hands down itself stays within the C
     library, where recorders of calls do not see it.
     """
-    layers = [layer for layer in trace.layers.values() if layer.name != "ISOC"]
-    for (place, upper), (other, lower) in combinations(enumerate(layers), 2):
+    alone = {(one.layer, one.direction): one for one in counted_statistics(trace.scope, directions)}
+    order = list(trace.order)
+    for name in dict.fromkeys(name for name, _ in alone):
+        place = KNOWN_STACK.index(name)
+        order.insert(next((at for at, one in enumerate(order) if one in KNOWN_STACK[place:]), len(order)), name)
+    for (place, upper), (other, lower) in combinations(enumerate(one for one in order if one != "ISOC"), 2):
         for direction in directions:
-            above, below = (layer.statistics(direction) for layer in (upper, lower))
-            if above.bytes and below.bytes:
-                known = (
-                    None if name in one.unavailable else getattr(one, name)
-                    for name in ("ranks", "operations")
-                    for one in (above, below)
-                )
-                adjacent = other == place + 1
-                yield SideBySide(upper.name, lower.name, direction, adjacent, above.bytes, below.bytes, *known)
+            above, below = (
+                trace.layers[one].statistics(direction) if one in trace.layers else alone.get((one, direction))
+                for one in (upper, lower)
+            )
+            if above is None or below is None or not (above.bytes and below.bytes):
+                continue
+            ranks, lower_ranks, calls, lower_calls = (
+                None if name in one.unavailable else getattr(one, name)
+                for name in ("ranks", "operations")
+                for one in (above, below)
+            )
+            counted = not {upper, lower} <= {*trace.layers}
+            device = lower == BLOCK_IO and not counted
+            yield SideBySide(
+                upper,
+                lower,
+                direction,
+                other == place + 1,
+                above.bytes,
+                below.bytes,
+                ranks,
+                lower_ranks,
+                calls,
+                lower_calls,
+                counted,
+                _meanwhile(trace, upper, lower, direction) if device else None,
+            )
+
+
+def _meanwhile(trace: Trace, upper: str, lower: str, direction: Direction) -> int | None:
+    """Return the bytes of a layer while operations of another were under way; None where these are not kept."""
+    if trace.stream.in_memory is None:
+        return None
+    above = trace.layers[upper].in_flight(direction)
+    moved: Floats = np.diff(trace.layers[lower].bandwidth(direction).volume_until(above.times))
+    return round(float(moved[above.values > 0].sum()))

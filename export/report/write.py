@@ -200,7 +200,7 @@ def _sections(
         if more["single_operations"]
     ]
     pairs = [] if more["compare"] is None else more["compare"]["pairs"]
-    beside = any(pair.get("lower_layer_bytes") is not None for pair in pairs)
+    beside = bool(pairs) and all(pair.get("lower_layer_bytes") is not None for pair in pairs)
     several = more["stacks"] is not None and more["stacks"]["total_threads"] > 1
     threads = "Two threads, one above the other" if several else "What the thread did"
     own: dict[str, Sequence[PageBlock]] = {

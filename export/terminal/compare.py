@@ -46,16 +46,22 @@ def print_comparison(comparison: Comparison, console: Console, brief: bool = Fal
     With `brief` only the first two, which a terminal of 24 lines holds.
     """
     print_heading(comparison.trace, console)
-    if comparison.sides or comparison.trace.definitions.recording.reason("operations"):
+    flows = [flow for flow in comparison.flows if flow.lower_operations]
+    only_sides = not flows and not all(side.counted for side in comparison.sides)
+    if only_sides or comparison.trace.definitions.recording.reason("operations"):
         _print_sides(comparison, console, brief)
         print_damage(comparison.trace.damage, console)
         return
-    flows = [flow for flow in comparison.flows if flow.lower_operations]
+    rows = 0
     if flows:
         rows = _print_neighbours(comparison, flows, console)
-    else:
+    elif not comparison.sides:
         console.print("No layer has operations on the selected files below those of another.")
         rows = 1
+    if comparison.sides:
+        if flows:
+            console.print()
+        rows += _print_side_table(comparison, console)
     console.print()
     for line in first_findings(comparison.findings, _FINDINGS, _SCREEN - rows, console) or [Text("No findings.")]:
         console.print(line, no_wrap=True, overflow="ignore", crop=False)
@@ -89,12 +95,7 @@ def _print_sides(comparison: Comparison, console: Console, brief: bool) -> None:
     """Print layers of which nobody knows what serves what."""
     recording = comparison.trace.definitions.recording
     if comparison.sides:
-        table = _table("layers", "above", "below", "ratio", "operations", "ranks", "period")
-        for place, side in enumerate(comparison.sides):
-            moved = bytes_text(side.upper_bytes), bytes_text(side.lower_layer_bytes), _ratio(side.ratio)
-            beside = _beside(side.upper_operations, side.lower_operations), _beside(side.upper_ranks, side.lower_ranks)
-            table.add_row(_named(side), side.direction, *moved, *beside, _verdict(comparison.periods.get(place)))
-        console.print(table)
+        _print_side_table(comparison, console)
         if not brief:
             _print_periods(comparison, console)
     else:
@@ -104,9 +105,35 @@ def _print_sides(comparison: Comparison, console: Console, brief: bool) -> None:
     for line in found or [Text(no_findings(recording))]:
         console.print(line, no_wrap=True, overflow="ignore", crop=False)
     sides = "layers stand side by side, with all that each moved; what" if comparison.sides else "what"
-    why = "recorded no single operations" if recording.reason("operations") else "records no block device by file"
-    text = f"{recording.recorder} {why}: {sides} of one layer served which other is not known; {recording.remedy or ''}"
+    why = f"{recording.recorder} recorded no single operations"
+    if not recording.reason("operations"):
+        why = "Requests of a block device bear neither process nor file"
+    text = f"{why}: {sides} of one layer served which other is not known; {recording.remedy or ''}"
     print_paragraph(text.rstrip("; "), console, "dim", indent=0)
+    for side in comparison.sides:
+        if side.meanwhile_bytes is not None:
+            share = share_text(side.meanwhile_bytes, side.lower_layer_bytes)
+            text = (
+                f"{printable(side.lower)} {side.direction}: {bytes_text(side.meanwhile_bytes)} of "
+                f"{bytes_text(side.lower_layer_bytes)} ({share}) while a {printable(side.upper)} {side.direction} was "
+                "under way; the rest when none was: written back, read ahead, or of another program"
+            )
+            print_paragraph(text, console, "dim", indent=0)
+
+
+def _print_side_table(comparison: Comparison, console: Console) -> int:
+    """Print a row for each pair of layers side by side, and return the number of lines."""
+    table = _table("layers", "above", "below", "ratio", "operations", "ranks", "period")
+    for place, side in enumerate(comparison.sides, len(comparison.flows)):
+        moved = bytes_text(side.upper_bytes), bytes_text(side.lower_layer_bytes), _ratio(side.ratio)
+        beside = _beside(side.upper_operations, side.lower_operations), _beside(side.upper_ranks, side.lower_ranks)
+        table.add_row(_named(side), side.direction, *moved, *beside, _verdict(comparison.periods.get(place)))
+    console.print(table)
+    by_counters = any(side.counted for side in comparison.sides)
+    if by_counters:
+        text = "|: side by side, with all that each moved; counters alone tell of one, and not what served which"
+        print_paragraph(text, console, "dim", indent=0)
+    return len(comparison.sides) + 1 + by_counters
 
 
 def _beside(upper: int | None, lower: int | None) -> str:
@@ -199,7 +226,7 @@ _FLOW_COLUMNS: Final[tuple[tuple[str, str, Callable[[Flow], str]], ...]] = (
 
 
 def _print_periods(comparison: Comparison, console: Console) -> None:
-    pairs: tuple[Flow | SideBySide, ...] = comparison.flows or comparison.sides
+    pairs: tuple[Flow | SideBySide, ...] = (*comparison.flows, *comparison.sides)
     shown = [
         (flow, comparison.periods[place])
         for place, flow in enumerate(pairs)

@@ -108,11 +108,16 @@ const SIDES = [['Layers', (pair) => `${pair.upper} | ${pair.lower}, ${pair.direc
   ['Ranks above', 'writers_upper', 'count', 'Ranks that moved bytes in the upper layer.'], ['Ranks below', 'lower_layer_writers', 'count', 'Ranks that moved bytes in the lower layer.']];
 
 drawn.sides = () => [
-  h('p', {}, `${contents.layers.trace.recorder} tells bytes by intervals of time: these are all that each layer moved. What of it served which layer is not recorded.`),
+  h('p', {}, 'These are all that each layer moved, side by side. What of it served which layer is not recorded.'),
   tableFrom(SIDES, contents.compare.pairs)];
-drawn.flow = () => (!contents.compare || !contents.compare.pairs.length ? null : [
-  h('p', {}, 'Bars are bytes, all on one scale. A band leads from a layer to what the layer below made of it; what that moved outside of the upper layer’s operations is hidden traffic.'),
-  legend(['write', 'written'], ['read', 'read'], ['hidden-bytes', 'hidden: outside of the upper layer’s operations', definitionOf('hidden')]),
-  h('div', { class: 'two' }, ['write', 'read'].map(flowFigure)),
-  h('details', {}, h('summary', {}, `Numbers of ${counted(contents.compare.pairs.length, 'pair')} of layers`), tableFrom(PAIRS, contents.compare.pairs)),
-  contents.cut.pairs ? muted(`${countText(contents.compare.pairs.length)} of ${countText(contents.cut.pairs)} pairs are shown.`) : null]);
+drawn.flow = () => {
+  if (!contents.compare || !contents.compare.pairs.length) return null;
+  const [flows, beside] = [false, true].map((side) => contents.compare.pairs.filter((pair) => ('layer_ratio' in pair) === side));
+  return [
+    h('p', {}, 'Bars are bytes, all on one scale. A band leads from a layer to what the layer below made of it; what that moved outside of the upper layer’s operations is hidden traffic.'),
+    legend(['write', 'written'], ['read', 'read'], ['hidden-bytes', 'hidden: outside of the upper layer’s operations', definitionOf('hidden')]),
+    h('div', { class: 'two' }, ['write', 'read'].map(flowFigure)),
+    h('details', {}, h('summary', {}, `Numbers of ${counted(contents.compare.pairs.length, 'pair')} of layers`), tableFrom(PAIRS, flows),
+      beside.length ? [muted('Side by side: counters alone tell of one of these, and not what served which.'), tableFrom(SIDES, beside)] : null),
+    contents.cut.pairs ? muted(`${countText(contents.compare.pairs.length)} of ${countText(contents.cut.pairs)} pairs are shown.`) : null];
+};

@@ -22,7 +22,7 @@ MIB = 2**20
 
 @pytest.fixture
 def folder(tmp_path):
-    """Ten writes of 1 MiB by POSIX, each of which the device does 10 ms later."""
+    """Ten writes of 1 MiB by POSIX, each of which the device does 10 ms later, but half of the last meanwhile."""
     with otf2.writer.open(str(tmp_path / "made"), timer_resolution=10**6) as trace:
         definitions = trace.definitions
         node = definitions.system_tree_node("node1", class_name="machine")
@@ -39,7 +39,7 @@ def folder(tmp_path):
             handles.append(definitions.io_handle(name, known, kind, IoHandleFlag.NONE, None, None))
         for number in range(10):
             for row, (thread, handle) in enumerate(zip(threads, handles, strict=True)):
-                begin = 10**6 * number + 10_000 * row
+                begin = 10**6 * number + (2500 if number == 9 else 10_000) * row
                 thread.io_operation_begin(begin, handle, IoOperationMode.WRITE, IoOperationFlag.NONE, MIB, number)
                 thread.io_operation_complete(begin + 5000, handle, MIB, number)
     return tmp_path / "made"
@@ -76,5 +76,11 @@ def test_a_device_stands_beside_posix(folder, capsys):
     )  # fmt: skip
     assert (pair["writers_upper"], pair["lower_layer_writers"], pair["amplification"]) == (1, None, None)
     assert pair["verdict"] == "same"
+    assert pair["lower_bytes_meanwhile"] == MIB / 2
     assert main(["compare", str(folder)]) == 0
-    assert "POSIX | block_io write" in capsys.readouterr().out
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "POSIX | block_io write" in shown
+    assert "bear neither process nor file" in shown
+    assert "block_io write: 524 kB of 10.5 MB (5 %) while a POSIX write was under way" in shown
+    assert main(["compare", str(folder), "--json", "--memory", "400M"]) == 0
+    assert json.loads(capsys.readouterr().out)["pairs"][0]["lower_bytes_meanwhile"] is None

@@ -515,3 +515,30 @@ def test_one_byte_that_makes_the_library_read_a_buffer_is_no_collision(darshan_l
     below = made.counters(("POSIX", 4), 5, 0, reads=2, bytes_read=2 * 4_194_304, **at)
     trace = iostrata.open_trace(darshan_log(modules={"MPI-IO": (3, [above]), "POSIX": (4, [below])}, names={5: "/a"}))
     assert not trace.damage.damaged
+
+
+def test_hdf5_stands_beside_what_dxt_traced(darshan_log, capsys, tmp_path):
+    # DXT traces MPI-IO and POSIX only: of HDF5 there are counters, on the dataset in the file.
+    counted = made.counters(("H5D", 1), 6, 0, writes=3, bytes_written=75)
+    modules = {
+        "H5D": (1, [counted]),
+        "DXT_POSIX": (1, [dxt(5, 0, [(0, 100, 1.0, 1.5)])]),
+        "DXT_MPIIO": (2, [dxt(5, 0, [(0, 100, 1.0, 1.75)])]),
+    }
+    path = darshan_log(modules=modules, names={5: "/f.h5", 6: "/f.h5:/data"})
+    assert main(["compare", str(path), "--json"]) == 0
+    flow, *sides = json.loads(capsys.readouterr().out)["pairs"]
+    assert (flow["upper"], flow["lower"], flow["amplification"]) == ("MPI-IO", "POSIX", 1.0)
+    found = [
+        (one["upper"], one["lower"], one["adjacent"], one["upper_bytes"], one["lower_layer_bytes"]) for one in sides
+    ]
+    assert found == [("HDF5", "MPI-IO", True, 75, 100), ("HDF5", "POSIX", False, 75, 100)]
+    assert "verdict" in flow
+    assert not any("verdict" in one for one in sides)
+    assert main(["compare", str(path)]) == 0
+    shown = capsys.readouterr().out
+    assert "MPI-IO → POSIX write" in shown
+    assert "HDF5 | MPI-IO" in shown
+    assert "counters alone tell of one" in shown
+    assert main(["report", str(path), "-o", str(tmp_path / "page.html")]) == 0
+    assert main(["convert", str(path), str(tmp_path / "x.h5")]) == 0
