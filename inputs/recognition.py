@@ -112,4 +112,4 @@ def open_recorded(path: str | os.PathLike[str], recorder: Recorder) -> Source:
     except IostrataError:
         raise
     except OSError as error:
-        raise TraceError(f"cannot read {path}: {error.strerror or error}; check its permissions") from None
+        raise TraceError(f"cannot read {path}: {error.strerror or error}; check that it can be read") from None

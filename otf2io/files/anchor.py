@@ -118,7 +118,7 @@ def read_anchor(path: str | os.PathLike[str]) -> Anchor:
             f"{anchor} is no file but a pipe, a device or the like; give the path of the archive's *.otf2 file"
         ) from None
     except OSError as error:
-        raise TraceError(f"cannot read the anchor {anchor}: {_cause(error)}; check its permissions") from None
+        raise TraceError(f"cannot read {anchor}: {_cause(error)}; check that it can be read") from None
     if not head:
         raise TraceError(f"the anchor {anchor} is empty: the recording did not end properly; record the trace again")
     if len(head) < 7 or head[0] != MAGIC_BYTE or head[2:7] != _MAGIC or head[1] not in (LITTLE_ENDIAN, BIG_ENDIAN):
