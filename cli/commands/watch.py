@@ -1,5 +1,6 @@
 """Follow a running job: its periods by layer, and the next phase."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -205,13 +206,8 @@ def _until_broken(updates: "Iterator[Update]", kinds: "Container[str]", broken: 
 
 def _finish(job: "LiveJob", names: tuple[str, ...], shown: bool) -> None:
     """Check what came of the sources, and warn of what was wrong with it where that is not `shown`."""
-    from ...inputs.recognition import find_recorder
-    from ...model.errors import TraceError
-
-    for path in map(Path, names):
-        recorder = None if job.intake.keys or not path.exists() else find_recorder(path)
-        if recorder is not None:
-            raise TraceError(f"{path}: {recorder.name} wrote it of a job that has ended; give it to --replay")
+    if not job.intake.keys:
+        _refuse_ended(names)
     job.check()
     told = job.intake.counts.sentence()
     if not told and not job.moved:
@@ -220,10 +216,31 @@ def _finish(job: "LiveJob", names: tuple[str, ...], shown: bool) -> None:
         warn(f"{told[0].lower()}{told[1:].rstrip('.')}")
 
 
+def _refuse_ended(names: tuple[str, ...], binary: bool = False) -> None:
+    """Raise TraceError where a source is what a recorder wrote at a job's end; `binary` ones only, if so asked."""
+    from ...inputs.recognition import HEAD, find_recorder
+    from ...model.errors import TraceError
+
+    for path in map(Path, names):
+        head = b""
+        with suppress(OSError):
+            if path.is_file():
+                with path.open("rb") as file:
+                    head = file.read(HEAD)
+        # Lines that grow may be those of a recorder, too, but have no byte of zero.
+        if binary and b"\0" not in head:
+            continue
+        recorder = find_recorder(path)
+        if recorder is not None:
+            raise TraceError(f"{path}: {recorder.name} wrote it of a job that has ended; give it to --replay")
+
+
 def _followed(jobs: "list[tuple[LiveJob, tuple[str, ...]]]", interval: float | None, once: bool) -> "Iterator[Update]":
     from ...live.following import follow_jobs
     from ...live.sources import LateSource, open_source
 
+    for _, names in jobs:
+        _refuse_ended(names, binary=True)
     followed = [(job, [open_source(name, job.intake, wait=not once) for name in names]) for job, names in jobs]
     for (_, names), (_, sources) in zip(jobs, followed, strict=True):
         for name, source in zip(names, sources, strict=True):

@@ -21,6 +21,8 @@ KINDS: Final = ("read", "write", "meta")
 """What ranks spend their time in."""
 FLUSHES: Final = ("fsyncs", "fdsyncs", "syncs", "flushes")
 """Counters of calls that make data durable, or hand it on."""
+METADATA: Final = ("opens", "indep_opens", "coll_opens", "stats", "seeks")
+"""Counters of calls that move no data."""
 
 
 class RankTimes:
@@ -144,6 +146,11 @@ class CountedLayer:
         known = any(self.counters.has(name, self.rows) for name in names)
         split = [f"split_{way}s" for way in self.directions]
         return int(self.counters.count(*names, *split)[self.rows].sum()) if known else None
+
+    def calls(self, *names: str) -> int | None:
+        """Return how many calls of some kinds there were; None where none of them was counted."""
+        known = any(self.counters.has(name, self.rows) for name in names)
+        return int(self.counters.count(*names)[self.rows].sum()) if known else None
 
     @cached_property
     def moving(self) -> Mask:

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -19,6 +20,7 @@ from types import ModuleType
 from typing import Final
 
 from ...model.budget import LOOKED_THROUGH_AFTER
+from ...model.plugins import PluginWarning, warn_once
 from ...model.stream.mapping import cluster_of
 from .read import Settings, failed_run, job_key, read_run
 from .rows import Run
@@ -31,6 +33,8 @@ _SENT_AT_ONCE: Final = 16
 """Traces for each thread of a cluster at a time."""
 
 Known = tuple[str, str] | None
+Apart = tuple[Run | None, list[str]]
+"""What another process has read, and what it warned of."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,7 @@ def _in_processes(tasks: Iterator[Task], settings: Settings, workers: int) -> It
     done: dict[int, Run | None] = {}
     awaited = 0
     while True:
-        pending: dict[Future[Run | None], Task] = {}
+        pending: dict[Future[Apart], Task] = {}
         with _pool(workers, context) as pool:
             try:
                 while True:
@@ -129,7 +133,7 @@ def _in_processes(tasks: Iterator[Task], settings: Settings, workers: int) -> It
                     if not pending:
                         return
                     for future in wait(pending, return_when=FIRST_COMPLETED).done:
-                        done[pending[future].number] = future.result()
+                        done[pending[future].number] = _told(future)
                         del pending[future]
             except BrokenProcessPool:
                 # Which of them it was is not known, so each is read alone.
@@ -145,13 +149,28 @@ def _alone(task: Task, settings: Settings, context: BaseContext) -> Run | None:
     """Read a trace in a process of its own, which may die of it."""
     with _pool(1, context) as pool:
         try:
-            return _submitted(pool, settings, task).result()
+            return _told(_submitted(pool, settings, task))
         except BrokenProcessPool:
             reason = "the process that read it was killed, most likely for want of memory; give --memory or less of it"
             return failed_run(task.path, reason)
 
 
-def _submitted(pool: ProcessPoolExecutor, settings: Settings, task: Task) -> "Future[Run | None]":
+def _read_apart(settings: Settings, task: Task) -> Apart:
+    """Read a trace in a process whose warnings nobody would take for ours."""
+    with warnings.catch_warnings(record=True) as given:
+        run = _read(settings, task)
+    return run, [str(one.message) for one in given if issubclass(one.category, PluginWarning)]
+
+
+def _told(future: "Future[Apart]") -> Run | None:
+    """Return what a process has read, and give its warnings here."""
+    run, texts = future.result()
+    for text in texts:
+        warn_once(text)
+    return run
+
+
+def _submitted(pool: ProcessPoolExecutor, settings: Settings, task: Task) -> "Future[Apart]":
     """Hand a trace to the pool, which may start a process for it.
 
     A new process would first import the main module of this one: a script that collects runs would do so again.
@@ -159,7 +178,7 @@ def _submitted(pool: ProcessPoolExecutor, settings: Settings, task: Task) -> "Fu
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
-        return pool.submit(_read, settings, task)
+        return pool.submit(_read_apart, settings, task)
     finally:
         sys.modules["__main__"] = main
 

@@ -22,7 +22,7 @@ from ...layers.flow.cells import Cells
 from ...layers.layer import Layer
 from ...layers.opening import open_trace
 from ...layers.selection.directions import DIRECTIONS, Direction, LayerDirection
-from ...layers.summary.counted import counted_layer
+from ...layers.summary.counted import FLUSHES, METADATA, counted_layer
 from ...layers.summary.statistics import counted_statistics
 from ...layers.trace import Trace
 from ...model.arrays import Mask
@@ -167,7 +167,10 @@ def _recorded(trace: Trace) -> dict[str, Any]:
     watched = recording.layers
     if watched is None:
         watched = tuple(one.identification for one in definitions.paradigms)
-    rest = {"flush": not recording.reason("flushes"), "metadata": not recording.reason("metadata")}
+    by_counters = bool(recording.reason("operations")) and recording.counters is not None
+    rest = {
+        name: by_counters or not recording.reason(of) for name, of in (("flush", "flushes"), ("metadata", "metadata"))
+    }
     # Of some processes it may not be known where they ran.
     nodes_known = not recording.reason("nodes") and (groups.node[groups.kind == PROCESS] >= 0).all()
     return {
@@ -257,6 +260,7 @@ def _layer_rows(
     signals: dict[LayerDirection, StepSignal],
     metadata: dict[str, int],
 ) -> Iterator[LayerRow]:
+    by_counters = bool(trace.definitions.recording.reason("operations"))
     for name, layer in trace.layers.items():
         for direction in layer.directions:
             yield _layer_row(trace, layer, job, direction, settings, signals[name, direction])
@@ -265,6 +269,12 @@ def _layer_rows(
             yield LayerRow(job=job, layer=safe, direction="flush", operations=layer.flushes, busy_s=layer.flush_busy_s)
         if events := metadata.get(name, 0):
             yield LayerRow(job=job, layer=safe, direction="metadata", operations=events)
+        counted = counted_layer(trace.scope, name, DIRECTIONS) if by_counters else None
+        if counted is not None and (flushes := counted.calls(*FLUSHES)):
+            yield LayerRow(job=job, layer=safe, direction="flush", operations=flushes)
+        if counted is not None and (calls := counted.calls(*METADATA)):
+            seeks = counted.calls("seeks")
+            yield LayerRow(job=job, layer=safe, direction="metadata", operations=calls, seeks=seeks)
 
     for one in counted_statistics(trace.scope, DIRECTIONS):
         values = {name: metric.value(one) for name, metric in METRICS_OF_LAYERS.items()}

@@ -174,6 +174,7 @@ class LayerRow:
     non_blocking_operations: int | None = column(
         "Operations whose calls return before they are done.", needs=("operations",), default=None
     )
+    seeks: int | None = column("Seeks among the operations on metadata, where they are counted.", default=None)
     request_min: int | None = _shared("request_min")
     request_p50: int | None = _shared("request_p50")
     request_p90: int | None = _shared("request_p90")

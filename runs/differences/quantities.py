@@ -57,6 +57,7 @@ QUANTITIES: Final = (
     Quantity("bytes", lambda row: row.bytes if row.direction in ("read", "write") else None, COUNTED),
     Quantity("request-size", lambda row: row.request_p50, COUNTED, told=True),
     Quantity("operations", lambda row: row.operations, COUNTED, told=True),
+    Quantity("seeks", lambda row: row.seeks, COUNTED),
     Quantity("ranks", lambda row: row.ranks, COUNTED, told=True),
     Quantity("files", lambda row: row.files, COUNTED, told=True),
     Quantity("imbalance", lambda row: row.imbalance, TIMED, good=-1),

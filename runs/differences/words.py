@@ -133,6 +133,8 @@ def value_text(name: str, layer: str, direction: str, words: Words) -> str:
         noun = {"flush": "flush", "metadata": "metadata operation"}.get(direction, f"{direction} operation")
         plural = "flushes" if direction == "flush" else None
         return f"{layer} has {counted(round(after), noun, plural)} instead of {round(before):,}{_ratio(words)}"
+    if name == "seeks":
+        return f"{layer} seeks {counted(round(after), 'time')} instead of {round(before):,}{_ratio(words)}"
     if name == "ranks":
         verb = "leave through" if direction == "write" else "come through"
         return f"{things} {verb} {counted(round(after), 'rank')} instead of {round(before):,}"

@@ -256,3 +256,15 @@ def test_assess_and_the_page_rank_runs_alike_and_say_by_what(runs, tmp_path, cap
 def test_time_lost_is_not_known_of_tables(fixtures, capsys):
     assert main(["assess", str(fixtures / "ckpt4"), "--order", "time-lost"]) == 2
     assert "collect the traces first" in capsys.readouterr().err
+
+
+def test_processes_that_read_give_warnings_as_the_command_does(run_process, fixtures, tmp_path):
+    broken = tmp_path / "site" / "broken-1.0.dist-info"
+    broken.mkdir(parents=True)
+    (broken / "entry_points.txt").write_text("[iostrata.findings]\nbad = no_such_module:rule\n")
+    traces = [fixtures / "serial1", fixtures / "threads2"]
+    options = ("-o", tmp_path / "runs", "--workers", "2")
+    done = run_process("collect", *traces, *options, PYTHONPATH=str(broken.parent))
+    assert done.returncode == 0
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("iostrata: warning: 'bad' (no_such_module:rule) of broken")

@@ -260,6 +260,14 @@ def test_input_that_tells_nothing_is_not_passed_over_in_silence(run, tmp_path, c
     assert bool(done.stderr) == bool(words)
 
 
+def test_a_log_of_a_job_that_has_ended_is_not_waited_for(run_process, tmp_path):
+    path = tmp_path / "job.darshan"
+    path.write_bytes(bytes(made.DarshanLog()))
+    done = run_process("watch", path)
+    assert done.returncode == 1
+    assert "Darshan wrote it of a job that has ended; give it to --replay" in done.stderr
+
+
 def test_an_alarm_that_was_asked_for_ends_it_with_code_3(run, tmp_path):
     starts = [*(2.0 * number for number in range(12)), 60.0]
     line = {"layer": "POSIX", "rank": 0, "mode": "write", "bytes": 10**6}

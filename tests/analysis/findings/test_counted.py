@@ -362,3 +362,18 @@ def test_what_is_found_in_complete_counters_does_not_come_from_damage(tmp_path, 
     found = next(one for one in find(trace) if one.id == "small-requests")
     assert found.layer == "POSIX"
     assert found.text.endswith("(may come from the trace's damage)") is beside
+
+
+def test_diff_tells_of_seeks_and_flushes_that_went(tmp_path, capsys):
+    paths = []
+    for number, calls in enumerate((4096, 64)):
+        record = shared(size=65_536, total=60.0, slowest=3.0, opens=RANKS, seeks=calls, fsyncs=calls)
+        paths.append(tmp_path / f"{number}.darshan")
+        log = made.DarshanLog({"POSIX": (4, [record])}, {FILE: "/scratch/data"}, processes=RANKS, length=20.0)
+        paths[-1].write_bytes(bytes(log))
+    assert main(["diff", *map(str, paths)]) == 0
+    shown = capsys.readouterr().out
+    assert "POSIX seeks 64 times instead of 4,096: 1/64" in shown
+    assert "POSIX has 64 flushes instead of 4,096: 1/64" in shown
+    assert "POSIX has 128 metadata operations instead of 4,160" in shown
+    assert "Not compared" not in shown

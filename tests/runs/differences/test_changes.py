@@ -282,7 +282,7 @@ def test_a_rule_on_a_layer_that_is_not_recorded_is_refused():
     ("text", "said"),
     [
         ("bandwith<0.9", r"no quantity 'bandwith'; did you mean bandwidth\? there are collective, .*nodes-of-run"),
-        ("POSIX:speed>1", "no quantity 'speed'; there are collective"),
+        ("POSIX:velocity>1", "no quantity 'velocity'; there are collective"),
         ("POSIX:wrte:time>1", r"no direction 'wrte'; did you mean write\? there are read, write"),
         ("worst", r"did you mean worse\? give worse, changed, finding, or"),
         ("time>1,2", "'1,2' is no number"),
