@@ -1,8 +1,9 @@
-"""Kinds of files: names that differ only in numbers, hashes or single letters are of one kind, as ``dump.*.nc``."""
+"""Kinds of files by name: what differs only in numbers, counting letters or random words is one, as ``dump.*.nc``."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, pairwise
 from typing import Final
 
 _VARIES: Final = re.compile(r"(\d+|(?<![A-Za-z0-9])[A-Za-z](?![A-Za-z0-9]))")
@@ -12,6 +13,34 @@ _RANDOM: Final = re.compile(
 )
 """Words long enough to be a hash, a random name or a time stamp, which change between letters and digits three times or
 more; ``checkpoint0001`` is a name with a number."""
+_NUMBER: Final = re.compile(r"\d+")
+_WORD: Final = re.compile(r"[A-Za-z0-9]+", re.ASCII)
+_UNUSUAL: Final = re.compile(r"\d[A-Za-z]+\d|[A-Za-z]\d+[A-Za-z]|[A-Z]{2}|[a-z][A-Z]")
+"""What at least one of several random words has."""
+_LOWER: Final = re.compile(r"[a-z0-9_]{8}", re.ASCII)
+"""What Python makes a temporary file's name unique by; C does so by six letters and digits."""
+_CAPITAL: Final = re.compile(r"[A-Z](?=[a-z])")
+"""One that begins a word, as in ``TotalEnergy``."""
+_CLASS: Final = re.compile(r"\d+|[a-z_]+|[A-Z]+")
+_MIXED: Final = 1.5
+"""Changes between digits, small letters and capitals in random words in the mean; six hexadecimal digits have 2.3."""
+_IN_ALL: Final = 6
+"""Changes that a few such words must have together: names such as ``v2beta`` have two each."""
+_APART: Final = 0.8
+"""Share of the places in which a random word differs from the one before; of hexadecimal digits 15 in 16 do."""
+_WORDS: Final = 8
+"""Words of a name that are looked at."""
+_FIRST: Final = re.compile(r"[A-Za-z0-9_.-]aaa?(?![A-Za-z0-9])", re.ASCII)
+"""The first of what letters count, as in ``xaa``, ``xab``."""
+_COUNTED: Final = re.compile(r"(?<=[A-Za-z0-9_.-])(?=([a-z]{2,3})(?![A-Za-z0-9]))", re.ASCII)
+_FRACTION: Final = re.compile(r"(?:^|=)-?\d+(?:\.\d|e[+-]?\d)", re.ASCII)
+_DECIMAL: Final = re.compile(r"(?=((?<==)-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|^\d+(?:\.\d+)?(?:e[+-]?\d+)?(?=/?$)))", re.ASCII)
+"""A number behind ``=``, or one that is all of a name, which is a time."""
+_UUID: Final = re.compile(r"([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})")
+_HASHED: Final = re.compile(r"^(?=([0-9a-f]{2,3})/$)", re.ASCII)
+"""A folder among those that share files out by a hash."""
+_SHARED: Final = 3
+"""Such folders that there must be, of which half have a digit."""
 
 
 def file_kinds(names: Sequence[str]) -> list[str]:
@@ -19,22 +48,96 @@ def file_kinds(names: Sequence[str]) -> list[str]:
 
     >>> file_kinds(["run1/dump.10.nc", "run1/dump.20.nc", "a.restart", "b.restart", "etilqs_4a09c1f2e", "in.txt"])
     ['run1/dump.*.nc', 'run1/dump.*.nc', '*.restart', '*.restart', 'etilqs_*', 'in.txt']
+    >>> file_kinds(["/tmp/sortpFJ8aB", "/tmp/sort3Qx0bZ", "xaa", "xab", "t=0.5.vtk", "t=10.vtk"])
+    ['/tmp/sort*', '/tmp/sort*', 'x*', 'x*', 't=*.vtk', 't=*.vtk']
     """
-    halves = [name.rpartition("/") for name in names]
+    folders = {name.rpartition("/")[0] for name in names}
+    files = {name.rpartition("/")[2] for name in names}
+    known = _families(dict.fromkeys([*(f"{one}/" for each in folders for one in each.split("/")), *files]))
+    plain = {one: known.get(one, one) for one in files}
+    plain_folder = {each: "".join(known.get(f"{one}/", f"{one}/") for one in each.split("/"))[:-1] for each in folders}
+    cut = (name.rpartition("/") for name in names)
+    halves = [(plain_folder[folder], slash, plain[file]) for folder, slash, file in cut]
     parts = {half: _VARIES.split(_RANDOM.sub("*", half)) for half in {half for each in halves for half in each}}
     shapes = {half: (*each[::2], *map(str.isdigit, each[1::2])) for half, each in parts.items()}
     number = {shape: place for place, shape in enumerate(dict.fromkeys(shapes.values()))}
     shape_of = {half: number[shape] for half, shape in shapes.items()}
     groups: dict[tuple[int, ...], tuple[set[str], ...]] = {}
-    keys = [(shape_of[folder], shape_of[slash], shape_of[name]) for folder, slash, name in halves]
+    keys = [(shape_of[folder], shape_of[slash], shape_of[file]) for folder, slash, file in halves]
     for key, each in zip(keys, halves, strict=True):
-        known = groups.get(key)
-        if known is None:
-            known = groups[key] = (set(), set(), set())
-        for texts, half in zip(known, each, strict=True):
-            texts.add(half)
+        texts = groups.get(key)
+        if texts is None:
+            texts = groups[key] = (set(), set(), set())
+        for some, half in zip(texts, each, strict=True):
+            some.add(half)
     called = {key: "".join(_title([parts[half] for half in texts]) for texts in group) for key, group in groups.items()}
     return [called[key] for key in keys]
+
+
+def _families(names: Iterable[str]) -> dict[str, str]:
+    """Return names of files, and of folders with a slash behind each, that differ in a word of one sort, with ``*``."""
+    found: dict[str, str] = {}
+    left = list(names)
+    for seed, spans_of, is_sort in _SORTS:
+        if not any(map(seed.search, left)):
+            continue
+        families: dict[tuple[str, str, int], list[tuple[str, str, str, str]]] = {}
+        for name in left:
+            for begin, end in spans_of(name):
+                before, word, behind = name[:begin], name[begin:end], name[end:]
+                key = _NUMBER.sub("#", before), _NUMBER.sub("#", behind), 0 if seed is _FRACTION else len(word)
+                families.setdefault(key, []).append((name, before, word, behind))
+        for family in families.values():
+            words = list(dict.fromkeys(word for _, _, word, _ in family))
+            if len(words) > 1 and is_sort(words):
+                for name, before, _, behind in family:
+                    found.setdefault(name, f"{before}*{behind}")
+        left = [name for name in left if name not in found]
+    return found
+
+
+def _random_spans(name: str) -> Iterator[tuple[int, int]]:
+    """Give where words and their ends are that may be random."""
+    for match in islice(_WORD.finditer(name), _WORDS):
+        begin, end = match.span()
+        if end - begin >= 6:
+            yield begin, end
+        if end >= 8 and _LOWER.fullmatch(name, end - 8, end) and end - 8 != begin:
+            yield end - 8, end
+        if end - begin > 6:
+            yield end - 6, end
+
+
+def _is_random(words: Sequence[str]) -> bool:
+    changes = sum(len(_CLASS.findall(_CAPITAL.sub("a", one))) - 1 for one in words)
+    apart = sum(one != other for pair in pairwise(words) for one, other in zip(*pair, strict=True))
+    return changes >= max(_IN_ALL, _MIXED * len(words)) and apart > _APART * (len(words) - 1) * len(words[0])
+
+
+def _spans_by(pattern: re.Pattern[str]) -> Callable[[str], Iterator[tuple[int, int]]]:
+    return lambda name: (match.span(1) for match in islice(pattern.finditer(name), _WORDS))
+
+
+def _is_counted(words: Sequence[str]) -> bool:
+    """Tell whether letters count from the first on, with few left out."""
+    last = 0
+    for letter in max(words):
+        last = 26 * last + ord(letter) - ord("a")
+    return min(words).strip("a") == "" and last <= len(words)
+
+
+def _is_hashed(words: Sequence[str]) -> bool:
+    return len(words) >= _SHARED and 2 * sum(not one.isalpha() for one in words) >= len(words)
+
+
+_SORTS: Final = (
+    (_UUID, _spans_by(_UUID), bool),
+    (_FRACTION, _spans_by(_DECIMAL), lambda words: any(map(_FRACTION.search, (f"={one}" for one in words)))),
+    (_FIRST, _spans_by(_COUNTED), _is_counted),
+    (_HASHED, _spans_by(_HASHED), _is_hashed),
+    (_UNUSUAL, _random_spans, _is_random),
+)
+"""What one of the words has at least, where they may be, and whether several are of the sort."""
 
 
 def _title(texts: Sequence[Sequence[str]]) -> str:
