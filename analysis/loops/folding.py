@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...layers.loops.steps import OPEN, STEP_CODES, Steps
-from ...model.arrays import Ints, Mask
+from ...model.arrays import Floats, Ints, Mask
 
 EVIDENCE: Final = 7.0
 """Bits that a description must save beyond those of the number of ways that were tried: a chance of less than 1 %."""
@@ -108,7 +108,9 @@ class Cuts(NamedTuple):
     plain: Ints
     """The same without pauses."""
     left: float
-    """Bits of the parts that are told in full."""
+    """Bits of the parts that are not only named."""
+    spared: Floats
+    """What is spared of each of these by telling its difference to another."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +165,7 @@ def fold(steps: Steps) -> list[Folded]:
         return [_divided(one, line, steps.fresh) for one in found]
     if repeated and not _is_divided(repeated[0]):
         return repeated
-    return _plain_run(line, bool(steps.content.any())) or _episodes(line) or repeated
+    return _plain_run(line, bool(steps.content.any()), _moving(steps)) or _episodes(line) or repeated
 
 
 def _found(line: Line, offset: int, depth: int, alone: bool = True) -> Iterator[Folded]:
@@ -239,8 +241,8 @@ def _measured(token: Ints, start: Ints, more: float = 0.0, plain: Ints | None = 
     if len(start) < 2:
         return None
     weight, surplus = weights_of(token)
-    saved, left, first = described(token, weight, start)
-    return Cuts(saved - surplus + more, start, first, token, token if plain is None else plain, left)
+    saved, left, spared, first = described(token, weight, start)
+    return Cuts(saved - surplus + more, start, first, token, token if plain is None else plain, left.sum(), spared)
 
 
 def _anchors(token: Ints) -> list[int]:
@@ -309,7 +311,7 @@ def _around(line: Line, base: Cuts, depth: int) -> Cuts:
         if one.saved > 0 and one.saved + one.left > chosen.saved:
             total = one.saved + _within(line, one, depth)
             uniform = np.bincount(one.first).max() >= _ALL * len(one.first)
-            if total > chosen.saved + (0.0 if uniform or chosen is not base else EVIDENCE):
+            if total > chosen.saved + (0.0 if uniform or chosen is not base else np.log2(_TRIED)):
                 chosen = one._replace(saved=total, plain=base.plain if one.plain is base.token else one.plain)
     return chosen
 
@@ -341,7 +343,7 @@ def _without_marks(line: Line, chosen: Cuts, known: Sequence[Cuts]) -> Cuts:
 
 
 def _within(line: Line, cuts: Cuts, depth: int) -> float:
-    """Return what is saved within the first parts that stand for themselves."""
+    """Return what is saved within the first parts that stand for themselves, beyond what their differences spare."""
     if depth >= _DEEPEST:
         return 0.0
     fresh = np.flatnonzero(cuts.first == np.arange(len(cuts.first)))[:_LOOKED_INTO]
@@ -351,7 +353,7 @@ def _within(line: Line, cuts: Cuts, depth: int) -> float:
         low, high = int(cuts.start[part]), int(ends[part])
         if high - low >= _FEWEST:
             inner = _best(line.part(low, high, cuts.token), depth + 1, closely=False, alone=False)
-            saved += inner.saved if inner is not None else 0.0
+            saved += 0.0 if inner is None else max(0.0, inner.saved - cuts.spared[part])
     return saved
 
 
@@ -595,17 +597,24 @@ def _is_divided(loop: Folded) -> bool:
     return len(loop.repeats) >= _FEWEST and int(often.max()) > len(loop.repeats) / 2
 
 
-def _plain_run(line: Line, joined: bool) -> list[Folded]:
+def _moving(steps: Steps) -> int:
+    """Return how many steps there are without the opens, closes and deletions before and after all others."""
+    moves = np.flatnonzero((steps.code >> 1) % STEP_CODES < OPEN)
+    return int(moves[-1] - moves[0]) + 1 if len(moves) else len(steps)
+
+
+def _plain_run(line: Line, joined: bool, moving: int) -> list[Folded]:
     """Return one step that is all there is as a loop, but for those before and after it: only its number says so.
 
-    Where steps were `joined`, those that only are of one kind may have little in common.
+    Where steps were `joined`, those that only are of one kind may have little in common. `moving` are those between
+    opens and closes.
     """
     if rounds := _rounds(line.tokens[0]) or ([] if joined else _single_steps(line, False)):
         return rounds
     exact, *others = (_run_of(token) for token in (line.tokens[0], line.alike, line.kind))
     found = [] if exact is None or len(exact) < (_ALL if len(exact) == _FEWEST else 0.5) * len(line) else [exact]
     if not joined:
-        found += [one for one in others if one is not None and len(one) >= _ALL * len(line)]
+        found += [one for one in others if one is not None and len(one) >= _ALL * moving]
     # Sizes that are near one another are the same step, unless nearly all are the same size.
     where = next((one for one in found if len(one) >= _ALL * max(map(len, found[:2]))), None)
     if where is None:
@@ -677,7 +686,7 @@ def _episodes(line: Line) -> list[Folded]:
     if len(start) < 2 or start[0] > 0:
         return []
     first = np.arange(len(start))
-    cuts = Cuts(0.0, start, first, line.kind, line.kind, 0.0)
+    cuts = Cuts(0.0, start, first, line.kind, line.kind, 0.0, np.zeros(len(start)))
     edges = np.append(start, len(line))
     if _clusters(cuts, edges[1:]).any() or len(line) < 2 * len(start):
         return []

@@ -55,7 +55,7 @@ def _content(token: Ints, weight: Floats, low: int, high: int) -> Any:
 
 
 @compiled
-def described(token: Ints, weight: Floats, cut: Ints) -> tuple[float, float, Ints]:
+def described(token: Ints, weight: Floats, cut: Ints) -> tuple[float, Floats, Floats, Ints]:
     """Describe a sequence as parts, of which one that was there before is only named.
 
     Parameters
@@ -70,8 +70,9 @@ def described(token: Ints, weight: Floats, cut: Ints) -> tuple[float, float, Int
     -------
     saved : float
         Bits that this saves against the tokens by themselves.
-    left : float
-        Bits of the parts that were not there before, nor much like it.
+    left, spared : float64 (parts,)
+        Bits of each part that was not there before, told by the difference to another where that is less, and how much
+        less that is.
     first : int64 (parts,)
         Number of the first part that is the same.
     """
@@ -84,7 +85,8 @@ def described(token: Ints, weight: Floats, cut: Ints) -> tuple[float, float, Int
     keys = np.empty(parts, np.uint64)
     count = np.zeros(parts, np.int64)
     latest = np.empty(parts, np.int64)
-    saved, left, most = 0.0, 0.0, -1
+    saved, most = 0.0, -1
+    left, spared = np.zeros(parts), np.zeros(parts)
     for part in range(parts):
         low = cut[part]
         high = cut[part + 1] if part + 1 < parts else token.size
@@ -106,13 +108,13 @@ def described(token: Ints, weight: Floats, cut: Ints) -> tuple[float, float, Int
                     old = latest[most]
                     least = min(least, _changed(token, weight, low, high, cut[old], cut[old + 1]))
             saved += bits - least - np.log2(part + 1.0)
-            left += least
+            left[part], spared[part] = least, bits - least
         first[part] = known
         count[known] += 1
         latest[known] = part
         if most < 0 or count[known] > count[most]:
             most = known
-    return saved, left, first
+    return saved, left, spared, first
 
 
 @compiled

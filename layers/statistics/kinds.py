@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice, pairwise
 from typing import Final
 
@@ -14,11 +14,15 @@ _RANDOM: Final = re.compile(
 """Words long enough to be a hash, a random name or a time stamp, which change between letters and digits three times or
 more; ``checkpoint0001`` is a name with a number."""
 _NUMBER: Final = re.compile(r"\d+")
-_WORD: Final = re.compile(r"[A-Za-z0-9]+", re.ASCII)
 _UNUSUAL: Final = re.compile(r"\d[A-Za-z]+\d|[A-Za-z]\d+[A-Za-z]|[A-Z]{2}|[a-z][A-Z]")
 """What at least one of several random words has."""
-_LOWER: Final = re.compile(r"[a-z0-9_]{8}", re.ASCII)
-"""What Python makes a temporary file's name unique by; C does so by six letters and digits."""
+_WORDS: Final = tuple(
+    re.compile(pattern, re.ASCII)
+    for pattern in (
+        "([A-Za-z0-9]{6,})", "(?=([a-z0-9_]{8})(?![A-Za-z0-9_]))", "(?=([A-Za-z0-9]{6})(?![A-Za-z0-9]))"
+    )
+)  # fmt: skip
+"""Words, and their ends of as many letters as Python and C make names of temporary files unique by."""
 _CAPITAL: Final = re.compile(r"[A-Z](?=[a-z])")
 """One that begins a word, as in ``TotalEnergy``."""
 _CLASS: Final = re.compile(r"\d+|[a-z_]+|[A-Z]+")
@@ -28,8 +32,8 @@ _IN_ALL: Final = 6
 """Changes that a few such words must have together: names such as ``v2beta`` have two each."""
 _APART: Final = 0.8
 """Share of the places in which a random word differs from the one before; of hexadecimal digits 15 in 16 do."""
-_WORDS: Final = 8
-"""Words of a name that are looked at."""
+_LOOKED_AT: Final = 8
+"""Words of a name that are."""
 _FIRST: Final = re.compile(r"[A-Za-z0-9_.-]aaa?(?![A-Za-z0-9])", re.ASCII)
 """The first of what letters count, as in ``xaa``, ``xab``."""
 _COUNTED: Final = re.compile(r"(?<=[A-Za-z0-9_.-])(?=([a-z]{2,3})(?![A-Za-z0-9]))", re.ASCII)
@@ -78,13 +82,13 @@ def _families(names: Iterable[str]) -> dict[str, str]:
     """Return names of files, and of folders with a slash behind each, that differ in a word of one sort, with ``*``."""
     found: dict[str, str] = {}
     left = list(names)
-    for seed, spans_of, is_sort in _SORTS:
+    for seed, patterns, is_sort in _SORTS:
         if not any(map(seed.search, left)):
             continue
         families: dict[tuple[str, str, int], list[tuple[str, str, str, str]]] = {}
         for name in left:
-            for begin, end in spans_of(name):
-                before, word, behind = name[:begin], name[begin:end], name[end:]
+            for match in (one for each in patterns for one in islice(each.finditer(name), _LOOKED_AT)):
+                before, word, behind = name[: match.start(1)], match[1], name[match.end(1) :]
                 key = _NUMBER.sub("#", before), _NUMBER.sub("#", behind), 0 if seed is _FRACTION else len(word)
                 families.setdefault(key, []).append((name, before, word, behind))
         for family in families.values():
@@ -96,26 +100,10 @@ def _families(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _random_spans(name: str) -> Iterator[tuple[int, int]]:
-    """Give where words and their ends are that may be random."""
-    for match in islice(_WORD.finditer(name), _WORDS):
-        begin, end = match.span()
-        if end - begin >= 6:
-            yield begin, end
-        if end >= 8 and _LOWER.fullmatch(name, end - 8, end) and end - 8 != begin:
-            yield end - 8, end
-        if end - begin > 6:
-            yield end - 6, end
-
-
 def _is_random(words: Sequence[str]) -> bool:
     changes = sum(len(_CLASS.findall(_CAPITAL.sub("a", one))) - 1 for one in words)
     apart = sum(one != other for pair in pairwise(words) for one, other in zip(*pair, strict=True))
     return changes >= max(_IN_ALL, _MIXED * len(words)) and apart > _APART * (len(words) - 1) * len(words[0])
-
-
-def _spans_by(pattern: re.Pattern[str]) -> Callable[[str], Iterator[tuple[int, int]]]:
-    return lambda name: (match.span(1) for match in islice(pattern.finditer(name), _WORDS))
 
 
 def _is_counted(words: Sequence[str]) -> bool:
@@ -130,12 +118,12 @@ def _is_hashed(words: Sequence[str]) -> bool:
     return len(words) >= _SHARED and 2 * sum(not one.isalpha() for one in words) >= len(words)
 
 
-_SORTS: Final = (
-    (_UUID, _spans_by(_UUID), bool),
-    (_FRACTION, _spans_by(_DECIMAL), lambda words: any(map(_FRACTION.search, (f"={one}" for one in words)))),
-    (_FIRST, _spans_by(_COUNTED), _is_counted),
-    (_HASHED, _spans_by(_HASHED), _is_hashed),
-    (_UNUSUAL, _random_spans, _is_random),
+_SORTS: Final[tuple[tuple[re.Pattern[str], Sequence[re.Pattern[str]], Callable[[Sequence[str]], bool]], ...]] = (
+    (_UUID, [_UUID], bool),
+    (_FRACTION, [_DECIMAL], lambda words: any(map(_FRACTION.search, (f"={one}" for one in words)))),
+    (_FIRST, [_COUNTED], _is_counted),
+    (_HASHED, [_HASHED], _is_hashed),
+    (_UNUSUAL, _WORDS, _is_random),
 )
 """What one of the words has at least, where they may be, and whether several are of the sort."""
 

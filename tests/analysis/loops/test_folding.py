@@ -154,3 +154,26 @@ def test_one_step_is_a_loop_also_where_some_iterations_add_another(often):
     # Without pauses before each it is one of several steps.
     (loop,) = fold(steps_of(rows))
     assert loop.count == 5
+
+
+@pytest.mark.parametrize("count", [8, 12])
+def test_sizes_that_grow_are_a_loop_however_few_steps_there_are_beside_an_open_and_a_close(count):
+    rows = [(OPEN, 0), *((WRITE, 24_500 + 4_500 * number) for number in range(count)), (CLOSE, 0)]
+    (loop,) = fold(steps_of(rows))
+    assert loop.start.tolist() == list(range(1, count + 2))
+
+
+def test_long_pauses_that_come_by_chance_do_not_make_loops_of_several_iterations():
+    # As of a database, whose log begins anew behind each checkpoint: the disk is busy before the 6th and 11th.
+    steps = [(WRITE, 32), (FLUSH, 0), *([*[(WRITE, 24), (WRITE, 4096)] * 10, (FLUSH, 0)] * 5), *[(READ, 4096)] * 42]
+    rng = np.random.default_rng(2)
+    gap = rng.integers(3000, 5000, 12 * len(steps))
+    gap[:: len(steps)] = rng.integers(8_000_000, 12_000_000, 12)
+    gap[5 * len(steps)], gap[10 * len(steps)] = 31_000_000, 30_500_000
+    (loop,) = fold(
+        steps_of(
+            [(OPEN, 0), *steps[:2], (WRITE, 24), (WRITE, 4096), *steps[2:], *steps * 11],
+            np.append([0, 0, 0, 9, 9], gap)[: 3 + 12 * len(steps)],
+        )
+    )
+    assert loop.count == 12
