@@ -161,7 +161,7 @@ def metadata_time(
     :When it is wrong: Calls of all ranks together wait for the last one: then the time is that of computing, not of the
         file system.
     :What helps: Open a file once and keep it open, put several steps into one file, let only those open it that use it;
-        call MPI_File_set_size and MPI_File_set_view no more often than they change. Where all ranks call collectively,
+        call MPI_File_set_size and MPI_File_set_view no more often than they change. Where all ranks do so together,
         each waits for the last: see who comes late.
     """
     calls, reported = facts.trace.calls.totals, 0.0

@@ -359,7 +359,7 @@ def _within(line: Line, cuts: Cuts, depth: int) -> float:
 
 def _loops(line: Line, cuts: Cuts, offset: int, depth: int) -> Iterator[Folded]:
     """Give the loops that a way to cut makes, parts that are alike and follow one another, and those in other parts."""
-    cuts = _by_turns(cuts, line)
+    cuts = _by_turns(_without_slow_steps(cuts), line)
     ends = np.append(cuts.start[1:], len(line))
     done = 0
     for low, high, usual in _runs(line, cuts, ends):
@@ -420,6 +420,34 @@ def _turned(line: Line, plain: Ints, start: Ints, other: Mask, usual: int, least
     if len(turned) < len(start) - 1:
         return start, *before
     return np.append(turned, end), other, min(usual, len(turned) - 1)
+
+
+def _without_slow_steps(cuts: Cuts) -> Cuts:
+    """Return cuts by pauses in which a few iterations that are so slow that all gaps in them are pauses are whole."""
+    ends = np.append(cuts.start[1:], len(cuts.token))
+    usual = int(np.argmax(np.bincount(cuts.first, weights=ends - cuts.start)))
+    is_usual, own = cuts.first == usual, slice(cuts.start[usual], ends[usual])
+    body, length, token = cuts.plain[own], int(ends[usual] - cuts.start[usual]), cuts.token.copy()
+    left, starts = max(1, np.count_nonzero(is_usual) // 4), set(cuts.start.tolist())
+    if cuts.plain is cuts.token or length < 2 or is_usual.all():
+        return cuts
+    edges = np.flatnonzero(np.diff(~is_usual, prepend=False, append=False)).reshape(-1, 2).tolist()
+    for low, high in edges:
+        begin, end = int(cuts.start[low]), int(ends[high - 1])
+        often, rest = divmod(end - begin, length)
+        for first in (begin, begin + rest):
+            whole = slice(first, first + often * length)
+            broken = 0 < often <= min(left, high - low - 1) and first in starts
+            if broken and np.array_equal(cuts.plain[whole], np.tile(body, often)):
+                token[whole] = np.tile(cuts.token[own], often)
+                starts -= set(range(first, whole.stop))
+                starts |= set(range(first, whole.stop, length)) | {whole.stop} - {len(token)}
+                left -= often
+                break
+    if len(starts) == len(cuts.start):
+        return cuts
+    found = _measured(token, np.array(sorted(starts), np.int64), plain=cuts.plain)
+    return cuts if found is None else found._replace(saved=cuts.saved)
 
 
 def _by_turns(cuts: Cuts, line: Line) -> Cuts:

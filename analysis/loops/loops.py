@@ -18,14 +18,7 @@ from ...model.document import Document, Record
 from ...model.errors import import_library
 from ...model.metrics import described, metric
 from .folding import Folded
-from .timing import Intervals, timing_of
-
-_LONGER: Final = 1.5
-"""Times the median of the iterations' lengths from which on an iteration may stand out."""
-_DEVIATIONS: Final = 5.0
-"""Robust standard deviations above the median from which on it does; of normal ones none in a million."""
-_MATTERS: Final = 0.01
-"""Share of the mean interval that it must take more: a line of a log that takes µs between ms delays nothing."""
+from .timing import Intervals, standing_out, timing_of
 
 _SUBSTANTIAL: Final = 0.001
 """Share of bytes, or of the run, from which on a loop is among the first to be shown."""
@@ -304,10 +297,7 @@ class Told:
         begin = np.minimum.reduceat(sums.amounts["begin"][: edges[-1]], edges[:-1]) / second
         end = np.maximum.reduceat(sums.amounts["end"][: edges[-1]], edges[:-1]) / second
         length = end - begin
-        median = float(np.median(length))
-        spread = 1.4826 * float(np.median(np.abs(length - median)))
-        least = _MATTERS * float(np.ptp(begin)) / max(1, count - 1)
-        long = (length > _LONGER * median) & (length > median + max(_DEVIATIONS * spread, least)) & (count > 2)
+        long = standing_out(length, float(np.ptp(begin)) / max(1, count - 1))
         blamed = _blamed(sums, first, count)
         groups = first * sums.layers + np.arange(count * sums.layers)
         # Unions of very many intervals are rounded.

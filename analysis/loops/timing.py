@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...model.arrays import Floats, Rows
+from ...model.arrays import Floats, Mask, Rows
 from ...model.document import Record
 from ...model.quantities import counted, seconds_text
 
@@ -25,6 +25,16 @@ _MANY: Final = 1 << 16
 """Intervals from which on they are not looked through: iterations are hardly what a user asks for."""
 _SIDE: Final = 5
 """Fewest intervals on either side of a change."""
+_LONGER: Final = 1.5
+"""Times the median of the iterations' lengths from which on an iteration may stand out."""
+_DEVIATIONS: Final = 5.0
+"""Robust standard deviations above the median from which on it may; of normal ones none in a million."""
+_MATTERS: Final = 0.01
+"""Share of the mean interval that it must take more: a line of a log that takes µs between ms delays nothing."""
+_FEW: Final = 0.2
+"""Share of the iterations that stand out at most: what more of them do is how the loop goes."""
+_BY_CHANCE: Final = 0.01
+"""How seldom the longest of lengths whose logarithms are normal may be taken to stand out."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +87,34 @@ def timing_of(begin: Floats) -> Timing:
     chances = {"clock": clock, "regular": regular - clock, "irregular": 1 - regular}
     kind = max(chances, key=lambda one: chances[one])
     return Timing(intervals, kind, round(chances[kind], 4), _changes(between))
+
+
+def standing_out(length: Floats, interval: float) -> Mask:
+    """Return which iterations took much longer than the others, bool (n,).
+
+    Lengths under load vary by factors, so that the longest of ten is often several times the median: it must be longer
+    than the others let expect of as many, too (the generalized test of extreme deviates by Rosner 1983, Technometrics
+    25(2), of logarithms).
+    """
+    from scipy.special import stdtrit
+
+    median = float(np.median(length))
+    spread = 1.4826 * float(np.median(np.abs(length - median)))
+    long = (length > _LONGER * median) & (length > median + max(_DEVIATIONS * spread, _MATTERS * interval))
+    often, count = int(np.count_nonzero(long)), len(length)
+    if count < 3 or not 0 < often <= max(1.0, _FEW * count):
+        return np.zeros(count, np.bool_)
+    order = np.argsort(-length, kind="stable")
+    logs = np.log(np.maximum(length[order], 1e-12))
+    found = 0
+    for place in range(often):
+        rest = logs[place + 1 :]
+        left = len(rest)
+        limit = float(stdtrit(left - 1, 1 - _BY_CHANCE / (left + 1))) if left > 1 else np.inf
+        if logs[place] - rest.mean() > limit * rest.std(ddof=1) * np.sqrt(1 + 1 / left):
+            found = place + 1
+    long[order[found:]] = False
+    return long
 
 
 def _changes(between: Floats) -> str:

@@ -123,12 +123,15 @@ def grouped(key: Ints) -> tuple[Ints, Ints]:
     number = np.empty(key.size, np.int64)
     table = np.full(64, -1, np.int64)
     keys = np.empty(32, np.int64)
-    count, latest = 0, -1
+    # Mostly a key is one of the last two, as an operation makes one of a lower layer.
+    count, latest, other = 0, -1, -1
     for row in range(key.size):
         one = key[row]
         if one < 0:
             number[row] = -1
             continue
+        if other >= 0 and keys[other] == one:
+            latest, other = other, latest
         if latest >= 0 and keys[latest] == one:
             number[row] = latest
             continue
@@ -142,7 +145,7 @@ def grouped(key: Ints) -> tuple[Ints, Ints]:
             keys[count] = one
             table[slot] = count
             count += 1
-        latest = table[slot]
+        latest, other = table[slot], latest
         number[row] = latest
     return number, keys[:count].copy()
 

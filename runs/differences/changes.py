@@ -42,6 +42,7 @@ _START_S: Final = 1.0
 _LARGE: Final = math.log(1.5)
 _FEWEST_PHASES: Final = 4
 _LEAST_SHARE: Final = 0.05
+_MACHINE: Final = "it may be the machine: what is done between iterations takes longer or shorter, too"
 _OVERLAP: Final = "runs of one side are as those of the other"
 _SHARES: Final = frozenset(one.id for one in QUANTITIES if one.share)
 _BY_ITERATIONS: Final = 0.9
@@ -148,9 +149,11 @@ def changes_between(
         Layers, highest first.
     """
     pairs = pairs_of(before, after)
+    few = min(len(before), len(after)) < ENOUGH
+    paced = max((one.paced for one in pairs), default=0.0) if few else 0.0
     compared = [
         *_of_runs(before, after),
-        *_of_layers(before, after, order, _covered(pairs, (before, after))),
+        *_of_layers(before, after, order, _covered(pairs, (before, after)), paced),
         *_of_loops(pairs),
         *_of_findings(before, after),
     ]
@@ -338,9 +341,12 @@ def _with_start(spread: RunSpread, runs: Sequence[Run]) -> RunSpread:
 
 
 def _of_layers(
-    before: Sequence[Run], after: Sequence[Run], order: Sequence[str], covered: frozenset[str]
+    before: Sequence[Run], after: Sequence[Run], order: Sequence[str], covered: frozenset[str], paced: float
 ) -> Iterator[_Tested | NotRecorded]:
-    """Give the changes of layers; how long those that are `covered` take is tested by iterations."""
+    """Give the changes of layers; how long those that are `covered` take is tested by iterations.
+
+    Periods that change by `paced` at most may be the machine's doing.
+    """
     runs = (before, after)
     rows = [_by_layer(side) for side in runs]
     for layer, direction in sorted(dict.fromkeys((*rows[0], *rows[1])), key=lambda key: order.index(key[0])):
@@ -354,6 +360,8 @@ def _of_layers(
             for one in _of_quantities(layer, direction, sides, runs):
                 if layer in covered and isinstance(one, _Tested) and one.change.id in ("time", "bandwidth"):
                     yield replace(one, p_value=None, candidate=False)
+                elif isinstance(one, _Tested) and one.change.id == "period" and one.change.size <= paced:
+                    yield replace(one, candidate=False, doubt=_MACHINE)
                 else:
                     yield one
             yield from _of_period(layer, direction, sides)

@@ -24,13 +24,22 @@ ITERATING: Final = RunSpread(deviation=0.03, least=0.05)
 """Of an iteration, from run to run beside what its own iterations show: what the node and its memory make of a run."""
 _WAITED_S: Final = 0.005
 """Time in s that an iteration easily waits for a core or a device, in all iterations of a run or in none."""
+_PACED: Final = 1.5
+"""By how much iterations are slower on a machine that is slower by 1 in what the program does between them, both in
+logarithms: the slope over 16 equal runs beside others on a shared node."""
+_SURELY: Final = 2.0
+"""Standard errors from which on the times between iterations are taken to differ."""
+_BETWEEN: Final = 0.1
+"""Share of a loop's time between its iterations from which on that shows how fast the machine was."""
 _FEWEST: Final = 4
 """Iterations of a run from which on their spread is known."""
 _STEADIER: Final = 0.7
 """Share of the variance of the time in which any rank is busy up to which the time of all ranks together is compared
 instead: where each has a jitter of its own, their sum has less. So much less is seldom chance."""
 _ALIKE: Final = 1.64
-"""Neighbours are taken to be alike where their correlation is so many standard deviations above 0."""
+"""Neighbours are taken to be alike where their correlation is so many standard deviations above 0, or blocks."""
+_BLOCKS: Final = 5
+"""Blocks from which on that is looked at."""
 _PATTERN: Final = 0.01
 """How seldom chance makes iterations of the same number as alike as those that are taken to have a pattern."""
 _SIMILAR: Final = 0.5
@@ -57,6 +66,15 @@ class RunLoop:
     def local(self) -> tuple[tuple[object, ...], ...]:
         """The same with files without their folders, which differ between runs."""
         return tuple((one.layer, one.kind, one.bytes, _base(one.file), one.often) for one in self.steps)
+
+    @cached_property
+    def pauses(self) -> Floats:
+        """Logarithms of the times in s between iterations; none where they are too short to tell a machine by."""
+        begin, end = np.array(self.row.iteration_begin_s), np.array(self.row.iteration_end_s)
+        between = begin[1:] - end[:-1]
+        known = between[between > 0]
+        enough = len(known) >= _FEWEST - 1 and known.sum() >= _BETWEEN * (end[-1] - begin[0])
+        return np.asarray(np.log(known if enough else known[:0]))
 
     def seconds(self, layer: str | None, summed: bool = False) -> Floats:
         """Return how long iterations keep a layer busy, `summed` over ranks or not, or take; float64 (n,)."""
@@ -117,6 +135,9 @@ class LoopPair:
         if within > outcome.error**2:
             # Three runs may be alike by chance, more than their iterations let them be.
             outcome = replace(outcome, error=math.sqrt(within), freedom=freedom)
+        count = [sum(map(len, side)) for side in sides]
+        # By chance all iterations of one side lie beyond those of the other in one of so many cases.
+        outcome = outcome.limited(2 / math.comb(sum(count), count[0]))
         before, after = (float(np.exp(one.mean())) for one in means)
         return Compared(before, after, outcome, self.iterations, means, summed)
 
@@ -135,7 +156,21 @@ class LoopPair:
         ]
         spread = FLUSHED if all(flushed) else ITERATING
         shortest = math.exp(min(float(one.min()) for one in means))
-        return replace(spread, deviation=math.hypot(spread.deviation, _WAITED_S / shortest))
+        # As much for each of two runs.
+        return replace(spread, deviation=math.hypot(spread.deviation, _WAITED_S / shortest, self.paced / math.sqrt(2)))
+
+    @cached_property
+    def paced(self) -> float:
+        """How much longer or shorter, in logarithms, iterations may be as the machine was slower or faster.
+
+        That is seen by what is done between them.
+        """
+        sides = [[one.pauses for one in side if len(one.pauses)] for side in (self.before, self.after)]
+        if not all(sides):
+            return 0.0
+        before, after = (float(np.mean([run.mean() for run in side])) for side in sides)
+        error = math.sqrt(sum(float(run.var() / len(run)) / len(side) ** 2 for side in sides for run in side))
+        return _PACED * abs(after - before) if abs(after - before) > _SURELY * error else 0.0
 
     @cached_property
     def tests(self) -> float:
@@ -204,11 +239,19 @@ def _without_pattern(runs: list[Floats]) -> tuple[list[Floats], float]:
 
 
 def _variance_of_mean(values: Floats) -> float:
-    """Return the variance of a mean, of values in their order that may be like their neighbours."""
+    """Return the variance of a mean, of values in their order that may be like their neighbours, or drift slowly."""
     variance = float(values.var(ddof=1))
+    if variance == 0:
+        return 0.0
     off = values - values.mean()
-    alike = float(off[1:] @ off[:-1] / (off @ off)) if variance > 0 else 0.0
+    alike = float(off[1:] @ off[:-1] / (off @ off))
     fewer = (1 + alike) / (1 - alike) if alike > _ALIKE / math.sqrt(len(values)) else 1.0
+    # As much as the means of blocks vary more than those of independent values do, where that is more than chance.
+    length = math.isqrt(len(values))
+    blocks = values[: len(values) // length * length].reshape(-1, length).mean(axis=1)
+    slowly = float(blocks.var(ddof=1)) * length / variance
+    sure = len(blocks) >= _BLOCKS and slowly > 1 + _ALIKE * math.sqrt(2 / (len(blocks) - 1))
+    fewer = max(fewer, slowly) if sure else fewer
     return variance * min(fewer, len(values)) / len(values)
 
 

@@ -11,7 +11,7 @@ one group there, and in it as many as they are in effect (Galwey 2009, Genetic E
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -69,6 +69,14 @@ class Outcome:
         if self.error == 0:
             return 0.0 if self.difference and self.apart else 1.0
         return float(2 * stdtr(self.freedom, -abs(self.difference) / self.error))
+
+    def limited(self, least: float) -> "Outcome":
+        """Return the same with an error so large that the p-value is no less than that."""
+        from scipy.special import stdtrit
+
+        if self.p_value >= least:
+            return self
+        return replace(self, error=abs(self.difference) / float(stdtrit(self.freedom, 1 - least / 2)))
 
     def interval(self, tests: float = 1.0) -> tuple[float, float]:
         """Return the interval of 95 %, of all tests together where it is one of several."""

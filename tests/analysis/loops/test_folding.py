@@ -177,3 +177,19 @@ def test_long_pauses_that_come_by_chance_do_not_make_loops_of_several_iterations
         )
     )
     assert loop.count == 12
+
+
+@pytest.mark.parametrize("slow", [0, 4, 9])
+def test_an_iteration_whose_steps_are_all_slow_is_one_of_them(slow):
+    # As of passes of equal writes over a file on a machine that is busy during one.
+    gap = np.full(160, 2_000)
+    gap[::16] = 1_000_000
+    gap[16 * slow + 1 : 16 * slow + 16] = np.random.default_rng(1).integers(900_000, 2_000_000, 15)
+    (loop,) = fold(steps_of([(OPEN, 0), *[(WRITE, 65536)] * 160, (CLOSE, 0)], np.concatenate([[0], gap, [10]])))
+    assert loop.count == 10
+
+
+def test_what_goes_on_behind_a_loop_without_its_pauses_is_none_of_it():
+    gap = np.append(np.tile([1_000_000, 10, 10, 10], 10), np.full(200, 10))
+    (loop, *_) = fold(steps_of([(WRITE, 100)] * 240, gap))
+    assert loop.count <= 11

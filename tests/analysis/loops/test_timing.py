@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from iostrata.analysis.loops.timing import timing_of
+from iostrata.analysis.loops.timing import standing_out, timing_of
 
 
 def begins(intervals):
@@ -47,3 +47,21 @@ def test_noise_is_no_change():
     rng = np.random.default_rng(2)
     told = [timing_of(begins(rng.gamma(9, 1, int(rng.integers(5, 200))))).changes for _ in range(200)]
     assert sum(map(bool, told)) <= 2
+
+
+@pytest.mark.parametrize("spread", [0.1, 0.7])
+def test_of_lengths_that_vary_by_factors_none_stands_out(spread):
+    rng = np.random.default_rng(7)
+    runs = [np.exp(spread * rng.standard_normal(10)) for _ in range(300)]
+    assert sum(standing_out(one, 2.0).any() for one in runs) <= 9
+
+
+@pytest.mark.parametrize("often", [1, 2])
+def test_iterations_that_are_much_longer_than_the_others_stand_out(often):
+    length = np.exp(0.15 * np.random.default_rng(8).standard_normal(12))
+    length[:often] *= 6
+    assert standing_out(length, 2.0).tolist() == [True] * often + [False] * (12 - often)
+
+
+def test_what_a_third_of_the_iterations_do_is_how_the_loop_goes():
+    assert not standing_out(np.tile([1.0, 1.0, 30.0], 10), 5.0).any()
