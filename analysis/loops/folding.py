@@ -428,7 +428,8 @@ def _without_slow_steps(cuts: Cuts) -> Cuts:
     usual = int(np.argmax(np.bincount(cuts.first, weights=ends - cuts.start)))
     is_usual, own = cuts.first == usual, slice(cuts.start[usual], ends[usual])
     body, length, token = cuts.plain[own], int(ends[usual] - cuts.start[usual]), cuts.token.copy()
-    left, starts = max(1, np.count_nonzero(is_usual) // 4), set(cuts.start.tolist())
+    left = max(1, int(np.count_nonzero(is_usual)) // 4)
+    starts = set[int](cuts.start.tolist())
     if cuts.plain is cuts.token or length < 2 or is_usual.all():
         return cuts
     edges = np.flatnonzero(np.diff(~is_usual, prepend=False, append=False)).reshape(-1, 2).tolist()
