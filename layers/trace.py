@@ -342,7 +342,7 @@ class Trace:
 
         Parameters
         ----------
-        by : {"file", "stream", "filesystem", "rank", "node", "handle", "function", "caller", "callpath"}
+        by : {"layer", "file", "stream", "filesystem", "rank", "node", "handle", "function", "caller", "callpath"}
 
         Raises
         ------

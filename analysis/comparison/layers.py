@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Annotated, Any, Final, Literal
 
 from ...layers.document import OF_TRACE, document
-from ...layers.flow.access_pattern import OwnAccess
+from ...layers.flow.access_pattern import Access
 from ...layers.flow.balance import HiddenTraffic, LayerBalance, TimeSplit
 from ...layers.flow.flow import Flow
 from ...layers.selection.directions import DIRECTIONS, Direction
@@ -43,7 +43,7 @@ _COMPARISON: Final = {
     "balance": tuple[LayerBalance, ...],
     "time": tuple[TimeSplit, ...],
     "flush_time": tuple[FlushTime, ...],
-    "access": tuple[OwnAccess, ...],
+    "access": tuple[Access, ...],
     "hidden": tuple[HiddenTraffic, ...],
     "findings": tuple[Finding, ...],
 }
@@ -121,7 +121,7 @@ class Comparison:
         return tuple(one for one in found if not self.layers or one.layer in self.layers)
 
     @cached_property
-    def accesses(self) -> tuple[OwnAccess, ...]:
+    def accesses(self) -> tuple[Access, ...]:
         """Of the layers that were asked for; none where single operations are not known."""
         found = () if self._by_intervals else self.trace.relations.accesses
         return tuple(one for one in found if not self.layers or one.layer in self.layers)

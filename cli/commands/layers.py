@@ -7,8 +7,11 @@ from ..request import Request, console, print_counters, print_json, trace_comman
 
 BY = click.option(
     "--by",
-    type=click.Choice(["file", "stream", "filesystem", "rank", "node", "handle", "function", "caller", "callpath"]),
-    help="Also split the layers: operations of each kind (metadata too), bytes and time by file, stream (files whose "
+    type=click.Choice(
+        ["layer", "file", "stream", "filesystem", "rank", "node", "handle", "function", "caller", "callpath"]
+    ),
+    help="Also split the layers: operations of each kind (metadata too), bytes, time and where requests lie in their "
+    "files (consecutive, in strides, random) by layer alone, file, stream (files whose "
     "names differ in numbers and the like), file system, rank, compute node, handle, the I/O function that was called, "
     "the program's own function that called it (with source file and line), or the path of all calls. All directions "
     "and all traffic are shown.",
@@ -46,12 +49,6 @@ def command(request: Request, by: str | None, ranks: tuple[int, ...]) -> None:
 
         print_json(layers_document(trace, chosen, request.directions, request.traffic, table))
     else:
-        from ...export.terminal.layers import print_breakdown, print_groups, print_layers
+        from ...export.terminal.layers import print_layers
 
-        out = console()
-        print_layers(trace, chosen, request.directions, out, request.traffic)
-        if table is not None:
-            out.print()
-            print_breakdown(table, out)
-            if by in ("function", "caller", "callpath") and trace.calls.totals is not None:
-                print_groups(trace.calls.totals, out)
+        print_layers(trace, chosen, request.directions, console(), request.traffic, table)

@@ -100,7 +100,7 @@ class Questions:
         layer: LayerName = None,
         direction: DirectionName = None,
         window: WindowText = None,
-        by: Literal["file", "stream", "filesystem", "rank", "node", "function", "caller"] | None = None,
+        by: Literal["layer", "file", "stream", "filesystem", "rank", "node", "function", "caller"] | None = None,
     ) -> dict[str, Any]:
         """Tell what each layer did: operations, bytes, times, request sizes, ranks; with `by` also split by a key."""
         return self._ask("layers", trace, layer=layer, direction=direction, window=window, by=by)

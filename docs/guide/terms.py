@@ -8,6 +8,8 @@ from pathlib import Path
 import iostrata
 from iostrata.cli import main
 from iostrata.export.report.glossary import GLOSSARY
+from iostrata.export.terminal import layers as layers_view
+from iostrata.export.terminal.console import bounded
 from iostrata.model.metrics import metrics_of
 from rich.console import Console
 from rich.table import Table
@@ -32,7 +34,9 @@ columns of layers, files and ranks, too, which are names of the trace.
 COMMANDS = (
     ("overview", "ncckpt4"),
     ("info", "ncckpt4"),
+    ("layers", "ncckpt4"),
     ("layers", "ncckpt4", "--by", "file"),
+    ("layers", "ncckpt4", "--by", "caller"),
     ("handles", "ncckpt4"),
     ("periods", "ncckpt4", "--by", "rank"),
     ("compare", "ncckpt4"),
@@ -58,11 +62,12 @@ def titles() -> dict[str, list[str]]:
             shown(console, *things, **options)  # type: ignore[arg-type]
 
         Console.print = print_noting  # type: ignore[assignment,method-assign]
+        layers_view.bounded = lambda _console: True
         try:
             with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
                 main([name, *(str(FIXTURES / one) if (FIXTURES / one).exists() else one for one in given)])
         finally:
-            Console.print = shown  # type: ignore[method-assign]
+            Console.print, layers_view.bounded = shown, bounded  # type: ignore[method-assign]
     layers = set(iostrata.open_trace(FIXTURES / "ncckpt4").order)
     return {title: commands for title, commands in sorted(found.items()) if title and title not in layers}
 

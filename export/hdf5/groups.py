@@ -181,8 +181,7 @@ _UNITS: Final = {
     **dict.fromkeys((f"{part}bytes" for part in _PARTS), "byte"),
     "upper_from_bytes": "byte",
     "lower_from_bytes": "byte",
-    "amplification": "1",
-    "pair_row": "1",
+    **dict.fromkeys(("amplification", "pair_row", "consecutive", "strided", "random", "backward"), "1"),
 }
 """Of the columns of the tables."""
 
@@ -190,7 +189,7 @@ _FINDING: Final = ("id", "severity", "layer", "text", "advice")
 
 
 def write_comparison(writer: GroupWriter, comparison: Comparison) -> None:
-    """Write the pairs of layers, their tables by file, by class and by size, and the balance of each layer."""
+    """Write the pairs of layers, their tables by file, by class and by size, balance and access pattern."""
     entries = pair_entries(comparison)
     row = ("pair",)
     writer.dimension("pair", len(entries))
@@ -205,6 +204,8 @@ def write_comparison(writer: GroupWriter, comparison: Comparison) -> None:
         ]
         _write_table(writer.subgroup(table), rows, (text,) if text else ())
     _write_table(writer.subgroup("balance"), [one.to_dict() for one in comparison.balances], ("layer", "direction"))
+    places = [one.to_dict() | {"above": one.above or "", "backward": one.backward or 0} for one in comparison.accesses]
+    _write_table(writer.subgroup("access"), places, ("layer", "direction", "above"))
     _write_table(
         writer.subgroup("findings"),
         [{name: getattr(one, name) for name in _FINDING} for one in comparison.findings],

@@ -16,16 +16,28 @@ from ...analysis.findings.find import LEAST_COST, evidence_units
 from ...analysis.loops.find import find_loops
 from ...analysis.loops.loops import Loops
 from ...analysis.registry import DEFAULT_METHOD
+from ...layers.flow.access_pattern import Access
 from ...layers.layer import Layer
 from ...layers.selection.directions import DIRECTIONS, Traffic
 from ...layers.summary.statistics import LayerStatistics
 from ...layers.trace import Trace
 from ...model.metrics import Metric, columns_of, metrics_of
-from ...model.quantities import count_text, counted, seconds_text
+from ...model.quantities import count_text, counted, seconds_text, share_text
 from ...model.stream.summary import start_time
 from ..encoding import Names
 from ..json.documents import layers_document, periods_document
-from ..page.document import Fold, Listing, PageBlock, PageDocument, Paragraph, Picture, Section, Text
+from ..page.document import (
+    Fold,
+    Listing,
+    PageBlock,
+    PageDocument,
+    Paragraph,
+    Picture,
+    Section,
+    Table,
+    TableColumn,
+    Text,
+)
 from ..page.html import write_page
 from ..written import Written
 from .glossary import GLOSSARY
@@ -112,7 +124,8 @@ def report_contents(
     if recorded:
         more |= {"window_s": trace.window, **_drawings(trace, layers, shown, comparison, limits)}
         more["loops"] = loop_strips(loops, limits)
-        sections = _sections(trace, shown, more, limits, loop_charts(loops, shown, limits))
+        accesses = () if comparison is None else comparison.accesses
+        sections = _sections(trace, shown, more, limits, loop_charts(loops, shown, limits), accesses)
     damaged = trace.damage.damaged
     return PageDocument(
         f"I/O of {'/'.join(str(trace.path).split('/')[-2:])}",
@@ -190,8 +203,31 @@ def _drawings(
     return {**found, "names": names.table()}
 
 
+def _access_share(kind: str) -> Callable[[Access], str]:
+    return lambda one: share_text(getattr(one, kind), one.operations)
+
+
+_ACCESS: Final = (
+    TableColumn("Where requests lie", lambda one: one.name, "text"),
+    TableColumn("Requests", "operations", about="Those whose place in their file is known."),
+    TableColumn(
+        "Consecutive",
+        _access_share("consecutive"),
+        "word",
+        "Begin where the one before of their process ended, or first.",
+    ),
+    TableColumn("In strides", _access_share("strided"), "word", "As far from the one before as that was from its own."),
+    TableColumn("Random", _access_share("random"), "word", "All others."),
+)
+
+
 def _sections(
-    trace: Trace, shown: Sequence[LayerPeriod], more: Document, limits: Limits, loops: Sequence[PageBlock]
+    trace: Trace,
+    shown: Sequence[LayerPeriod],
+    more: Document,
+    limits: Limits,
+    loops: Sequence[PageBlock],
+    accesses: Sequence[Access],
 ) -> list[Section]:
     """Return the sections; a picture without anything to draw draws nothing, and its section is left out."""
     sizes = [
@@ -208,6 +244,7 @@ def _sections(
         "loops": loops,
         "spectra": spectra(shown, limits.lines),
         "sizes": size_charts(sizes),
+        "layers": [Picture("layers"), *([Table(_ACCESS, accesses)] if accesses else [])],
     }
     titles = (
         ("bandwidth", "Bandwidth", "Bandwidth of the layers"),

@@ -11,7 +11,7 @@ from ...analysis.comparison.iterations import VERDICTS
 from ...analysis.comparison.layers import Comparison, FlushTime
 from ...analysis.comparison.periods import PeriodComparison
 from ...analysis.comparison.side_by_side import SideBySide
-from ...layers.flow.access_pattern import OwnAccess
+from ...layers.flow.access_pattern import Access
 from ...layers.flow.balance import CAUSES, WITHOUT_PARENT, HiddenTraffic, TimeSplit
 from ...layers.flow.flow import Flow
 from ...model.metrics import UNKNOWN
@@ -179,7 +179,7 @@ def _print_details(comparison: Comparison, flows: list[Flow], console: Console) 
         _print_periods(comparison, console)
     _print_times(comparison.times, console)
     _print_flushes(comparison.flush_times, console)
-    _print_accesses(comparison.accesses, flows, console)
+    _print_accesses(comparison.accesses, console)
     _print_hidden(comparison.hidden, console)
 
 
@@ -285,28 +285,16 @@ def _print_flushes(flushes: Iterable[FlushTime], console: Console) -> None:
         print_paragraph(Text.assemble((f"{printable(one.layer)} flush", "bold"), text), console)
 
 
-def _print_accesses(accesses: Iterable[OwnAccess], flows: Iterable[Flow], console: Console) -> None:
-    """Print how the program's own requests go through files, and those that a layer right above makes."""
-    found = [
-        (
-            f"{one.layer} {one.direction}",
-            {"consecutive": one.consecutive, "in strides": one.strided, "random": one.random},
-        )
-        for one in accesses
-    ]
-    for flow in flows:
-        below = flow.lower_access
-        if flow.adjacent and below.repeated_bytes is not None:
-            kinds = {"consecutive": below.first + below.sequential, "in strides": below.strided, "random": below.random}
-            found.append((f"{flow.lower} {flow.direction} below {flow.upper}", kinds))
-    for place, (name, kinds) in enumerate((name, kinds) for name, kinds in found if any(kinds.values())):
+def _print_accesses(accesses: Iterable[Access], console: Console) -> None:
+    """Print how requests go through files: the program's own, and those that a layer right above makes."""
+    for place, one in enumerate(accesses):
         if not place:
             console.print()
             title = "Access pattern: each request against the one before of its process and file"
             print_paragraph(Text(title, style="bold"), console, indent=0)
-        operations = sum(kinds.values())
-        shares = ", ".join(f"{share_text(count, operations)} {kind}" for kind, count in kinds.items() if count)
-        line = Text.assemble((printable(name), "bold"), f" {counted(operations, 'request')}: {shares}")
+        kinds = {"consecutive": one.consecutive, "in strides": one.strided, "random": one.random}
+        shares = ", ".join(f"{share_text(count, one.operations)} {kind}" for kind, count in kinds.items() if count)
+        line = Text.assemble((printable(one.name), "bold"), f" {counted(one.operations, 'request')}: {shares}")
         print_paragraph(line, console)
 
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...layers.attribution.breakdown import METADATA_KINDS, Breakdown
+from ...layers.attribution.breakdown import ACCESS, METADATA_KINDS, Breakdown
 from ...layers.attribution.calls.calls import OTHER_CALLS, Calls
 from ...layers.attribution.calls.cost import Overlap, RunCost, WaitingChain
 from ...layers.attribution.calls.functions import CALL_KEYS
@@ -42,14 +42,26 @@ _WIDEST_NAME: Final = 12
 
 
 def print_layers(
-    trace: Trace, layers: Iterable[Layer], directions: Sequence[Direction], console: Console, traffic: Traffic = "all"
+    trace: Trace,
+    layers: Iterable[Layer],
+    directions: Sequence[Direction],
+    console: Console,
+    traffic: Traffic = "all",
+    split: Breakdown | None = None,
 ) -> None:
     """Print a row per layer and direction that had operations, highest layer first, and what does not count.
 
-    Only operations of `traffic` are in the rows; flushes have none and are listed below, all of them.
+    Only operations of `traffic` are in the rows; flushes have none and are listed below, all of them. With `split`,
+    there are its rows alone.
     """
     layers = tuple(layers)
     print_heading(trace, console)
+    if split is not None:
+        print_breakdown(split, console)
+        if split.by in CALL_KEYS and trace.calls.totals is not None:
+            print_groups(trace.calls.totals, console)
+        print_damage(trace.damage, console)
+        return
     if traffic != "all":
         console.print(Text(f"{traffic} traffic only", style="bold"))
     _print_transfers(trace, layers, directions, console, traffic)
@@ -162,8 +174,12 @@ def _print_table(statistics: list[LayerStatistics], console: Console) -> None:
         previous = name
         table.add_row(Text(shown, style="bold"), statistics[row].direction, *(cells[row] for _, cells in columns))
     console.print(table)
+    _print_dropped(dropped, console)
+
+
+def _print_dropped(dropped: list[str], console: Console) -> None:
     if dropped:
-        console.print(Text(f"Too narrow for: {', '.join(dropped)}.", style="dim"))
+        print_paragraph(f"Too narrow for: {', '.join(dropped)}.", console, "dim", indent=0)
 
 
 def _fitting(statistics: list[LayerStatistics], room: int) -> tuple[list[_TitledCells], int, list[str]]:
@@ -173,14 +189,20 @@ def _fitting(statistics: list[LayerStatistics], room: int) -> tuple[list[_Titled
     columns = [column for one in metrics for column in _wide_columns(one, statistics)]
     if _width(columns, 2) <= room:
         return columns, 2, []
-    shown, dropped = [one for one in metrics if one.narrow], []
+    shown = [one for one in metrics if one.narrow]
     columns = [(one.narrow, [one.text(entry) for entry in statistics]) for one in shown]
-    for least in sorted((one for one in shown if one.gives_way), key=lambda one: one.gives_way):
-        if _width(columns, 1) <= room:
-            break
-        columns = [column for column in columns if column[0] != least.narrow]
-        dropped.append(least.narrow.replace("\n", " "))
-    return columns, 1, dropped
+    return _without(
+        [one.narrow for one in sorted(shown, key=lambda one: one.gives_way) if one.gives_way], columns, room
+    )
+
+
+def _without(order: list[str], columns: list[_TitledCells], room: int) -> tuple[list[_TitledCells], int, list[str]]:
+    """Leave out columns in an `order` until the others fit; return these, the gap and the titles of those."""
+    dropped: list[str] = []
+    while len(dropped) < len(order) and _width(columns, 1) > room:
+        dropped.append(order[len(dropped)])
+        columns = [column for column in columns if column[0] != dropped[-1]]
+    return columns, 1, [title.replace("\n", " ") for title in dropped]
 
 
 def _wide_columns(metric: Metric, statistics: list[LayerStatistics]) -> Iterator[_TitledCells]:
@@ -273,7 +295,6 @@ def _width(columns: list[tuple[str, list[str]]], gap: int) -> int:
 
 
 _ROWS_SHOWN: Final = 60
-_ROOMY: Final = 120
 _NAMES: Final = 2
 """Columns on the left that hold names."""
 _WIDEST_PIPED_KEY: Final = 120
@@ -282,6 +303,7 @@ _NO_CALLERS: Final = (
     "No function of the program is recorded around its I/O: instrument it by compiler or by hand to see who calls."
 )
 _TITLES: Final = {
+    "layer": "",
     "file": "file",
     "stream": "files",
     "filesystem": "file system",
@@ -299,17 +321,14 @@ def print_breakdown(table: Breakdown, console: Console) -> None:
     rows = _ordered(table)
     if not rows:
         return
-    roomy = console.width >= _ROOMY and table.columns["reads"][0] is not None
     shown = rows[:_ROWS_SHOWN] if console.is_terminal else rows
-    shown_columns = _shown_columns(table, roomy)
-    lines = [["layer", _TITLES[table.by], *(one.title for one in shown_columns)]]
-    values = {name: column.tolist() for name, column in table.columns.items()}
-    for row in shown:
-        of = {name: column[row] for name, column in values.items()}
-        cells = (one.cell(of) for one in shown_columns)
-        lines.append([printable(table.layer[row]), _key(table.key[row], console), *cells])
+    layers, keys = [printable(table.layer[row]) for row in shown], [_key(table.key[row], console) for row in shown]
+    names = [("layer", layers), (_TITLES[table.by], keys)]
+    columns, gap, dropped = _fitting_columns(table, shown, console.width - _width(names, 1))
+    lines = list(zip(*([title, *cells] for title, cells in (*names, *columns)), strict=True))
     if bounded(console):
-        console.print(_table(lines, 2 if roomy else 1))
+        console.print(_table(lines, gap))
+        _print_dropped(dropped, console)
     else:
         _write_lines(lines, console)
     print_rest(len(rows) - len(shown), "row", console)
@@ -320,8 +339,9 @@ def print_breakdown(table: Breakdown, console: Console) -> None:
 class _BreakdownColumn(NamedTuple):
     """A column of a breakdown: the sum of `keys` by `text`, known where one of `known_by`, or of `keys`, is not 0.
 
-    `room` is that where it is shown, everywhere if empty; it is left out where the breakdown lacks one of `keys` or
-    `needs`, and one that `gives_way` where it has no number and others say how long calls took.
+    With `out_of`, it is the share of those. It is left out where the breakdown lacks one of `keys` or `needs`. Where
+    all do not fit, those that are `roomy` are left out and those for the `narrow` shown, and of these the one that is
+    the first to give way.
     """
 
     title: str
@@ -330,47 +350,55 @@ class _BreakdownColumn(NamedTuple):
     room: Literal["", "narrow", "roomy"] = ""
     known_by: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
-    gives_way: bool = False
+    gives_way: int = 0
+    out_of: tuple[str, ...] = ()
 
     def cell(self, row: Mapping[str, Any]) -> str:
         """Return the text of a row."""
-        known = any(row[key] for key in self.known_by or self.keys)
-        return self.text(sum(row[key] for key in self.keys)) if known else UNKNOWN
+        if any(row[key] is None for key in self.keys) or not any(row[key] for key in self.known_by or self.keys):
+            return UNKNOWN
+        found = sum(row[key] for key in self.keys)
+        return share_text(found, sum(row[key] for key in self.out_of)) if self.out_of else self.text(found)
 
 
 _OPERATIONS: Final = ("reads", "writes", "flushes")
 """What metadata operations took is in columns of its own, where it is known."""
+_MOVED: Final = ("reads", "writes")
 _COLUMNS: Final = (
-    _BreakdownColumn("reads", ("reads",)),
-    _BreakdownColumn("writes", ("writes",)),
-    _BreakdownColumn("metadata", tuple(METADATA_KINDS), room="narrow"),
+    _BreakdownColumn("reads", ("reads",), gives_way=5),
+    _BreakdownColumn("writes", ("writes",), gives_way=5),
+    _BreakdownColumn("metadata", tuple(METADATA_KINDS), room="narrow", gives_way=2),
     _BreakdownColumn("flushes", ("flushes",), room="roomy"),
-    *(_BreakdownColumn(kind.replace("_", " "), (kind,), room="roomy", gives_way=True) for kind in METADATA_KINDS),
+    *(_BreakdownColumn(kind.replace("_", " "), (kind,), room="roomy") for kind in METADATA_KINDS),
     _BreakdownColumn("read", ("bytes_read",), bytes_text),
     _BreakdownColumn("written", ("bytes_written",), bytes_text),
+    _BreakdownColumn("consecutive", ACCESS[:2], known_by=_MOVED, gives_way=4, out_of=_MOVED),
+    _BreakdownColumn("in strides", ACCESS[2:4], known_by=_MOVED, gives_way=3, out_of=_MOVED),
+    _BreakdownColumn("random", ACCESS[4:], known_by=_MOVED, gives_way=4, out_of=_MOVED),
     _BreakdownColumn("summed", ("summed_s",), seconds_text, "roomy", _OPERATIONS),
     _BreakdownColumn("busy", ("busy_s",), seconds_text, known_by=_OPERATIONS),
     _BreakdownColumn("inside calls", ("inside_operations", "inside_metadata"), room="roomy"),
     _BreakdownColumn("calls", ("calls",), room="roomy", needs=("calls_s",)),
-    _BreakdownColumn("in calls", ("calls_s",), seconds_text, known_by=("calls",)),
+    _BreakdownColumn("in calls", ("calls_s",), seconds_text, known_by=("calls",), gives_way=1),
     _BreakdownColumn("exclusive", ("exclusive_s",), seconds_text, "roomy", ("calls",)),
-    _BreakdownColumn("in metadata", ("metadata_s",), seconds_text),
+    _BreakdownColumn("in metadata", ("metadata_s",), seconds_text, gives_way=6),
 )
 
 
-def _shown_columns(table: Breakdown, roomy: bool) -> list[_BreakdownColumn]:
-    """Return the columns that there are and that there is room for."""
-    known = {name for name, column in table.columns.items() if column[0] is not None}
-    timed = not known.isdisjoint(("calls_s", "metadata_s"))
+def _fitting_columns(table: Breakdown, rows: list[int], room: int) -> tuple[list[_TitledCells], int, list[str]]:
+    """Return the columns that have a number in any of some rows, as `_fitting` does."""
+    known = {name for name, column in table.columns.items() if any(one is not None for one in column.tolist())}
+    values = {name: column.tolist() for name, column in table.columns.items()}
+    shown = [{name: column[row] for name, column in values.items()} for row in rows]
+    found = [(one, [one.cell(row) for row in shown]) for one in _COLUMNS if known.issuperset(one.keys + one.needs)]
     # Columns without a number would push those with one off the screen.
-    empty = {name for name in known if timed and not table.columns[name].any()}
-    return [
-        one
-        for one in _COLUMNS
-        if one.room in ("", "roomy" if roomy else "narrow")
-        and known.issuperset(one.keys + one.needs)
-        and not (one.gives_way and empty.issuperset(one.keys))
-    ]
+    found = [(one, cells) for one, cells in found if any(cell != UNKNOWN for cell in cells)]
+    roomy = [(one.title, cells) for one, cells in found if one.room != "narrow"]
+    if _width(roomy, 2) <= room:
+        return roomy, 2, []
+    narrow = [(one, cells) for one, cells in found if one.room != "roomy"]
+    order = [one.title for one, _ in sorted(narrow, key=lambda two: two[0].gives_way) if one.gives_way]
+    return _without(order, [(one.title, cells) for one, cells in narrow], room)
 
 
 def print_groups(calls: Calls, console: Console) -> None:
@@ -394,7 +422,7 @@ def _ordered(table: Breakdown) -> list[int]:
     return rows
 
 
-def _table(lines: list[list[str]], gap: int) -> Table:
+def _table(lines: list[tuple[str, ...]], gap: int) -> Table:
     titles = lines[0]
     view = plain_table(*map(name_column, titles[:_NAMES]), *titles[_NAMES:], gap=gap)
     for layer, *cells in lines[1:]:
@@ -402,7 +430,7 @@ def _table(lines: list[list[str]], gap: int) -> Table:
     return view
 
 
-def _write_lines(lines: list[list[str]], console: Console) -> None:
+def _write_lines(lines: list[tuple[str, ...]], console: Console) -> None:
     """Write the same as plain text; a table of rich takes milliseconds a row and fills up to the longest name."""
     widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
     widths[1] = min(widths[1], _WIDEST_PIPED_KEY)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints, Links, Mask
+from ...model.arrays import Ints, Links, Mask, Rows
 from ...model.codes import IoMode
 from ...model.document import Document, RecordTable, keys_of
 from ...model.errors import SelectionError
@@ -17,23 +17,26 @@ from ...model.ranges import RangeUnion
 from ...model.sums import Sums, either, keyed, nested
 from ..handles.metadata import MetadataEvents, selected_metadata
 from ..handles.scope import Scope
-from ..selection.window import FRACTION, whole_and_part
+from ..selection.window import FRACTION, completed_bytes, whole_and_part
 from ..statistics.grouping import KEYS, Key, distinct_names, grouping
 from .attribution import TraceBlock, call_ends
 from .calls.calls import CALL_KINDS, OTHER_CALLS, Calls
 from .calls.functions import CALL_KEYS, CALLER, FUNCTION
+from .file_positions import LARGEST, FilePositions, FollowedGaps
 
 _PLACES: Final = 1 << 21
 """More than there are functions or call paths; the last place is for those that are not known."""
+ACCESS: Final = tuple(f"{how}_{what}" for how in ("consecutive", "strided", "random") for what in ("reads", "writes"))
+"""Columns of where reads and writes lie in their files."""
 METADATA_KINDS: Final = {name: records for name, records in CALL_KINDS.items() if name != OTHER_CALLS}
 """Columns of metadata operations and the records that they count."""
 
 
 _ROW: Final = {
     "layer": str,
-    **{f"{name}?": str | int | None for name in (*KEYS, *CALL_KEYS)},
+    **{f"{name}?": str | int | None for name in (*KEYS, *CALL_KEYS) if name != "layer"},
     **dict.fromkeys(
-        ("reads", "writes", "flushes", "inside_operations", "inside_metadata", *METADATA_KINDS), int | None
+        ("reads", "writes", "flushes", *ACCESS, "inside_operations", "inside_metadata", *METADATA_KINDS), int | None
     ),
     **keys_of(int | float | None, "bytes_read bytes_written"),
     **keys_of(float | None, "summed_s busy_s calls_s? exclusive_s? metadata_s?"),
@@ -49,13 +52,17 @@ class Breakdown(RecordTable):
     Attributes
     ----------
     by : str
-        ``file``, ``stream``, ``filesystem``, ``rank``, ``node``, ``handle``, ``function``, ``caller`` or ``callpath``.
+        ``layer``, ``file``, ``stream``, ``filesystem``, ``rank``, ``node``, ``handle``, ``function``, ``caller`` or
+        ``callpath``.
     key : tuple of (str or int or None)
         File name, kind of file, file system, MPI rank, name of the node, OTF2 id of the handle, name of the I/O
         function that was called, the program's function that called it with its source file and line, or all functions
         on the way there; None where there is none.
     columns : dict of str to array
-        ``reads``, ``writes``, ``flushes``: operations. ``bytes_read``, ``bytes_written``; where the trace has bytes by
+        ``reads``, ``writes``, ``flushes``: operations. Those of `ACCESS`: reads and writes that begin where the one
+        before of their process, file and direction ended (and first ones), those as far from it as that was from its
+        own, and all others; None where no place in a file is known, and of counters but the first of these.
+        ``bytes_read``, ``bytes_written``; where the trace has bytes by
         intervals of time, all others are None, but for what counters tell by file: not ``busy_s``, what ran inside, nor
         all kinds of metadata operations. ``summed_s`` and ``busy_s``: the sum of the durations of all of them,
         and the time in which any was under way, in s. The columns of `METADATA_KINDS`: operations that
@@ -97,14 +104,14 @@ class Breakdown(RecordTable):
         )
 
     def entry_columns(self) -> Annotated[Document, _ROW]:
-        return {"layer": self.layer, self.by: self.key, **self.columns}
+        return {self.by: self.key, "layer": self.layer, **self.columns}
 
 
 _MODES: Final = {"reads": IoMode.READ, "writes": IoMode.WRITE, "flushes": IoMode.FLUSH}
 _BYTES: Final = {"bytes_read": IoMode.READ, "bytes_written": IoMode.WRITE}
 _SUMMED: Final = (
     *_MODES, *_BYTES, *(f"{name} part" for name in _BYTES), "ticks", *METADATA_KINDS, "inside_operations",
-    "inside_metadata",
+    "inside_metadata", *ACCESS,
 )  # fmt: skip
 _OF_FUNCTIONS: Final = ("calls", "calls_s", "exclusive_s")
 _OF_PROCESSES: Final = ("calls", "inside_calls")
@@ -140,6 +147,7 @@ class BreakdownSums(Sums):
             self._keys, self._places = groups.keys, groups.places
             self._count = len(self._keys)
         self._timed: tuple[str, ...] = ()
+        self._positions, self._gaps = FilePositions(), FollowedGaps()
 
     def add(self, block: TraceBlock, called: tuple[Links, Links] | None = None) -> None:
         """Add a block.
@@ -172,12 +180,32 @@ class BreakdownSums(Sums):
         columns = {name: mode == value for name, value in _MODES.items()}
         for name, value in _BYTES.items():
             columns[name], columns[f"{name} part"] = whole * (mode == value), part * (mode == value)
-        columns |= {"ticks": end - begin, "inside_operations": parent >= 0}
+        columns |= {"ticks": end - begin, "inside_operations": parent >= 0, **self._access(block, rows)}
         of_events = {name: np.isin(events.kind, np.array(kinds, np.uint8)) for name, kinds in METADATA_KINDS.items()}
         of_events["inside_metadata"] = _inside(block, metadata, metadata_layer)[shown]
         self._merge(group, columns)
         self._merge(event_group, of_events)
         self._busy.add(group, begin, end)
+
+    def _access(self, block: TraceBlock, rows: Rows) -> dict[str, Mask]:
+        """Return which operations are what in `ACCESS`."""
+        operations = view(block.operations, rows)
+        process, file = operations.process.astype(np.int64), block.file[rows].astype(np.int64)
+        going_on = np.unique(block.operations.process).astype(np.int64)
+        self._positions.finish(going_on)
+        self._gaps.finish(going_on)
+        offset, mode = self._positions.offsets(block)[rows], operations.mode
+        absolute = np.array([block.absolute_offsets(name) for name in self.scope.order], np.bool_)
+        reads, writes = mode == IoMode.READ, mode == IoMode.WRITE
+        placed = (reads | writes) & (offset < LARGEST) & (file >= 0) & absolute[block.layer[rows]]
+        kind = block.layer[rows].astype(np.int64) * len(IoMode) + mode
+        apart, strided = np.zeros(len(rows), np.bool_), np.zeros(len(rows), np.bool_)
+        stream, moved = (process << 32) + file, completed_bytes(operations).astype(np.int64)
+        _, apart[placed], _, strided[placed] = self._gaps.follow(
+            stream[placed], kind[placed], offset[placed].astype(np.int64), moved[placed]
+        )
+        kinds = placed & ~apart, strided, apart & ~strided
+        return dict(zip(ACCESS, (one & way for one in kinds for way in (reads, writes)), strict=True))
 
     def add_calls(self, calls: Calls) -> None:
         """Add what all calls of the trace took; to be called once, when all else is added."""
@@ -261,6 +289,10 @@ class BreakdownSums(Sums):
         columns["summed_s"] = sums["ticks"] / window.ticks_per_second
         columns["busy_s"] = self._busy.lengths(groups) / window.ticks_per_second
         columns |= {name: sums[name] for name in (*METADATA_KINDS, "inside_operations", "inside_metadata")}
+        placed = np.any([sums[name] > 0 for name in ACCESS], axis=0)
+        for name in ACCESS:
+            columns[name] = sums[name].astype(object)
+            columns[name][~placed] = None
         seconds = window.ticks_per_second
         columns |= {name: sums[name] / seconds if name.endswith("_s") else sums[name] for name in self._timed}
         return Breakdown(

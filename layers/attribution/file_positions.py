@@ -1,4 +1,4 @@
-"""The offsets of transfers whose records have none: the position of their handle, by opens, seeks and transfers."""
+"""Where transfers are in their files: offsets that records lack, by opens, seeks and transfers, and how they follow."""
 
 from typing import Final
 
@@ -17,8 +17,9 @@ _SETS: Final = (IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE, IoRecord.DUPLIC
 _APPENDS: Final = (IoRecord.CREATE_HANDLE, IoRecord.CHANGE_STATUS_FLAGS)
 _HANDLE: Final = 2**32 - 1
 """Bits of a key that are the handle."""
-_LARGEST: Final = np.uint64(2**62)
+LARGEST: Final = np.uint64(2**62)
 """Bytes from here on are damaged or unknown."""
+_NO_GAP: Final = np.iinfo(np.int64).min
 
 
 class FilePositions:
@@ -43,7 +44,7 @@ class FilePositions:
         own = _keys(operations.process[rows], operations.handle[rows])
         mode, moved = operations.mode[rows], operations.moved[rows]
         appended = (mode == IoMode.WRITE) & np.isin(own, self._appending)
-        steps = np.where(appended | (moved >= _LARGEST), -1, np.minimum(moved, _LARGEST).astype(np.int64))
+        steps = np.where(appended | (moved >= LARGEST), -1, np.minimum(moved, LARGEST).astype(np.int64))
         first = len(self._key) + len(keys)
         keys = np.concatenate((self._key, keys, own))
         times = np.concatenate((np.full(len(self._key), np.iinfo(np.int64).min), times, operations.begin[rows]))
@@ -74,7 +75,7 @@ class FilePositions:
         known = np.zeros(len(block.stack.layer) + 1, np.bool_)
         known[handles] = True
         known[:-1] &= block.stack.layer == block.layer_row(_LAYER)
-        there = known[block.handle] & (block.operations.offset >= _LARGEST)
+        there = known[block.handle] & (block.operations.offset >= LARGEST)
         return np.flatnonzero(there & ((block.mode == IoMode.READ) | (block.mode == IoMode.WRITE)))
 
     def _settings(self, block: TraceBlock) -> tuple[Ints, Ints, Ints]:
@@ -85,8 +86,8 @@ class FilePositions:
         self._appending = np.union1d(self._appending, keys[appends])
         sets = np.flatnonzero(np.isin(events.kind, _SETS) & (metadata.handle >= 0))
         kind, offset = events.kind[sets], events.offset[sets]
-        sought = np.where((kind == IoRecord.SEEK) & (offset < _LARGEST), offset, 0).astype(np.int64)
-        known = (kind == IoRecord.CREATE_HANDLE) | ((kind == IoRecord.SEEK) & (offset < _LARGEST))
+        sought = np.where((kind == IoRecord.SEEK) & (offset < LARGEST), offset, 0).astype(np.int64)
+        known = (kind == IoRecord.CREATE_HANDLE) | ((kind == IoRecord.SEEK) & (offset < LARGEST))
         copies = sets[kind == IoRecord.DUPLICATE_HANDLE]
         copied = _keys(metadata.process[copies], metadata.new_handle[copies])
         return (
@@ -99,6 +100,51 @@ class FilePositions:
         last = np.flatnonzero(np.diff(keys, append=-1) != 0)
         known = last[places[last] >= 0]
         self._key, self._place = keys[known], places[known]
+
+
+class FollowedGaps:
+    """Follows how far from the end of the one before each transfer begins, of its stream and kind."""
+
+    def __init__(self) -> None:
+        self._latest = np.zeros((4, 0), np.int64)
+
+    def follow(self, stream: Ints, kind: Ints, begin: Ints, size: Ints) -> tuple[Mask, Mask, Mask, Mask]:
+        """Return what transfers do: the first, apart from the end of the one before, back from it, apart in strides.
+
+        Parameters
+        ----------
+        stream, kind : int64 (n,)
+            Those of both the same follow one another; the upper half of a stream is its process, until `finish`.
+        begin, size : int64 (n,)
+            In bytes.
+
+        Returns
+        -------
+        bool (n,) each
+            The last two are among those apart; in strides is one as far from the one before as that was from its own.
+        """
+        fresh = np.stack((stream, kind, begin + size, np.full(len(begin), _NO_GAP)))
+        both = np.append(self._latest, fresh, axis=1)
+        begin = np.append(np.zeros(self._latest.shape[1], np.int64), begin)
+        order = np.lexsort((both[1], both[0]))
+        stream, kind, end, gap = both[:, order]
+        again = np.append(False, (stream[1:] == stream[:-1]) & (kind[1:] == kind[:-1]))[: len(order)]
+        gap[again] = begin[order][again] - end[np.flatnonzero(again) - 1]
+        before = np.where(again, np.roll(gap, 1), _NO_GAP)
+        known = self._latest.shape[1]
+        self._latest = np.stack((stream, kind, end, gap))[:, ~np.append(again[1:], False)[: len(order)]]
+        found = np.empty((2, len(order)), np.int64)
+        found[:, order] = gap, before
+        gap, before = found[:, known:]
+        first = gap == _NO_GAP
+        apart = (gap != 0) & ~first
+        return first, apart, apart & (gap < 0), apart & (gap == before)
+
+    def finish(self, going_on: Ints = NOBODY) -> bool:
+        """As `FilePositions.finish`; tell whether there was anything to forget."""
+        stays = np.isin(self._latest[0] >> 32, going_on)
+        self._latest = self._latest[:, stays]
+        return not stays.all()
 
 
 def _keys(process: npt.NDArray[np.integer], handle: npt.NDArray[np.integer]) -> Ints:

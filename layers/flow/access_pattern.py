@@ -11,17 +11,16 @@ import numpy.typing as npt
 from ...model.arrays import Ints, Links, Mask
 from ...model.codes import UNDEFINED_UINT64, IoFlag, IoMode
 from ...model.document import Record
-from ...model.keyed import KeyedSums, numbered, rows_beyond
+from ...model.keyed import KeyedSums, rows_beyond
 from ...model.operations import Operations
 from ...model.ranges import RangeUnion
 from ...model.sums import NOBODY, Sums, added, keyed, nested
 from ..attribution.attribution import TraceBlock
-from ..attribution.collectives import positions
+from ..attribution.file_positions import FollowedGaps
 from ..selection.window import completed_bytes, whole_and_part
 from .calls import ALIGNMENT
 
 _COUNTED: Final = ("sequential", "strided", "random", "first", "unknown", "located_bytes")
-_UNKNOWN: Final = _COUNTED.index("unknown")
 _MOST_PLACES: Final = 1 << 16
 _LARGEST: Final = np.uint64(2**62)
 """Offsets from here on are damaged; below, sums of offset and size stay within int64."""
@@ -38,7 +37,7 @@ class AccessPattern(Record):
     sequential : int
         Operations that start where the one before ended.
     strided : int
-        Operations whose distance to the one before or behind is the same twice running.
+        Others that begin as far from the end of the one before as that did from its own.
     random : int
         All other operations that have one before.
     first : int
@@ -85,7 +84,7 @@ class AccessSums(Sums):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._own = RangeUnion(self.exact)
-        self._latest = np.zeros((4, 0), np.int64)
+        self._gaps = FollowedGaps()
 
     def add(self, operations: Operations, file: Links, offset: npt.NDArray[np.uint64]) -> None:
         """Add operations of one direction, (n,), in the order of their begins.
@@ -94,18 +93,14 @@ class AccessSums(Sums):
         Those of a process come one after the other, until `finish`.
         """
         at, size, known = _ranges(operations, file, offset)
-        fresh = np.stack((operations.process[known], file[known], at, size)).astype(np.int64)
-        before = self._latest
-        both = np.append(before, fresh, axis=1)
-        # What counts of an operation depends on the three before it and the one behind.
-        self._counts += _classes(both) - _classes(before)
-        self._counts[_UNKNOWN] += len(operations) - len(at)
-        stream = numbered(both[0], both[1])
-        from_end = positions(stream[::-1])[::-1]
-        self._latest = both[:, from_end < 3]
+        process, of_file = operations.process[known].astype(np.int64), file[known].astype(np.int64)
+        stream = (process << 32) + of_file
+        first, apart, _, strided = self._gaps.follow(stream, np.zeros_like(stream), at, size)
+        numbers = len(at) - int(first.sum() + apart.sum()), strided.sum(), apart.sum() - strided.sum(), first.sum()
+        self._counts += np.array([*numbers, len(operations) - len(at), size.sum()], np.int64)
         if self.absolute:
-            self._ranges.add(fresh[1], at, at + size)
-            self._own.add((fresh[0] << 32) + fresh[1], at, at + size)
+            self._ranges.add(of_file, at, at + size)
+            self._own.add(stream, at, at + size)
 
     def pattern(self) -> AccessPattern:
         """Return the pattern."""
@@ -119,9 +114,7 @@ class AccessSums(Sums):
 
     def finish(self, going_on: Ints = NOBODY) -> None:
         """Forget what is kept of processes of which more may come: of all but those that are going on."""
-        over = ~np.isin(self._latest[0], going_on)
-        if over.any():
-            self._latest = self._latest[:, ~over]
+        if self._gaps.finish(going_on):
             self._covered += self._own.released(going_on)
 
 
@@ -205,24 +198,6 @@ def _covered(reads: KeyedSums, writes: RangeUnion) -> int:
     return int((np.cumsum(both["reads"])[:-1] * np.diff(both.keys[1]))[within].sum())
 
 
-def _classes(rows: Ints) -> Ints:
-    """Return how many operations are what, in the order of `_COUNTED`; rows are process, file, offset and size."""
-    process, file, offset, size = rows
-    order = np.lexsort((file, process))
-    at, length = offset[order], size[order]
-    same = (np.diff(process[order]) == 0) & (np.diff(file[order]) == 0)
-    step = np.diff(at)
-    sequential = same & (step == length[:-1])
-    equal = same[1:] & same[:-1] & (step[1:] == step[:-1])
-    strided = np.zeros(len(same), np.bool_)
-    strided[1:] |= equal
-    strided[:-1] |= equal
-    strided &= ~sequential
-    masks = (sequential, strided, same & ~sequential & ~strided)
-    counts = [int(mask.sum()) for mask in masks]
-    return np.array([*counts, len(at) - int(same.sum()), 0, int(size.sum())], np.int64)
-
-
 def _ranges(operations: Operations, file: Links, offset: npt.NDArray[np.uint64]) -> tuple[Ints, Ints, Mask]:
     """Return offsets and sizes of the operations that have them, int64 (m,), and which these are, bool (n,)."""
     moved = completed_bytes(operations)
@@ -230,7 +205,6 @@ def _ranges(operations: Operations, file: Links, offset: npt.NDArray[np.uint64])
     return offset[known].astype(np.int64), moved[known].astype(np.int64), known
 
 
-_NO_GAP: Final = np.iinfo(np.int64).min
 _VALUES: Final = ("count", "bytes", "ticks", "begin", "end")
 
 
@@ -266,14 +240,16 @@ class Deed(IntEnum):
 
 
 @dataclass(frozen=True)
-class OwnAccess(Record):
-    """Where the program's own requests of a layer and direction lie in their files.
+class Access(Record):
+    """Where requests of a layer and direction lie in their files.
 
     Each is compared with the one before of its process, file and direction.
 
     Attributes
     ----------
     layer, direction : str
+    above : str or None
+        The layer right above that makes these requests, None for those that the program makes itself.
     operations : int
         Those whose place is known, as the trace has it or as it follows from opens, seeks and transfers.
     consecutive : int
@@ -282,17 +258,23 @@ class OwnAccess(Record):
         Others that are as far from the one before as that was from its own.
     random : int
         All others.
-    backward : int
-        Those of strided and random ones that begin before the one before ended.
+    backward : int or None
+        Those of strided and random ones that begin before the one before ended; known of the program's own.
     """
 
     layer: str
     direction: str
+    above: str | None
     operations: int
     consecutive: int
     strided: int
     random: int
-    backward: int
+    backward: int | None
+
+    @property
+    def name(self) -> str:
+        """What makes the requests, in words: ``POSIX write below MPI-IO``."""
+        return f"{self.layer} {self.direction}" + (f" below {self.above}" if self.above else "")
 
 
 class StreamSums(Sums):
@@ -322,7 +304,7 @@ class StreamSums(Sums):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._streams = self._modes = self._unflushed = NOBODY
-        self._latest = np.zeros((4, 0), np.int64)
+        self._gaps = FollowedGaps()
 
     def add(self, traffic: TraceBlock, rows: Ints, offset: npt.NDArray[np.uint64]) -> None:
         """Add operations, rows of `traffic` in the order of their begins, and where in the file they are.
@@ -346,15 +328,17 @@ class StreamSums(Sums):
             placed = transfer & (offset < _LARGEST)
             self._count((deed, process), columns, placed & (size >= ALIGNMENT))
             placed &= file >= 0
-            gap = np.full((2, len(rows)), _NO_GAP)
-            gap[:, placed] = self._gaps((process << 32) + file, mode, offset.astype(np.int64), size, placed)
-            apart = placed & (gap[0] != 0) & (gap[0] != _NO_GAP)
+            apart, back, strided = (np.zeros(len(rows), np.bool_) for _ in range(3))
+            stream = (process[placed] << 32) + file[placed]
+            _, apart[placed], back[placed], strided[placed] = self._gaps.follow(
+                stream, mode[placed], offset[placed].astype(np.int64), size[placed]
+            )
             writes = (mode == IoMode.WRITE).astype(np.int64)
             for deed_there, there in (
                 (Deed.READS_NEXT, placed & ~apart),
                 (Deed.READS_APART, apart),
-                (Deed.READS_BACK, apart & (gap[0] < 0)),
-                (Deed.READS_IN_STRIDES, apart & (gap[0] == gap[1])),
+                (Deed.READS_BACK, back),
+                (Deed.READS_IN_STRIDES, strided),
             ):
                 self._count((deed_there + writes, process), columns, there)
         # In a collective call a rank is as slow as the others make it.
@@ -371,9 +355,9 @@ class StreamSums(Sums):
         self._streams, self._modes, self._unflushed = (
             column[stays] for column in (self._streams, self._modes, self._unflushed)
         )
-        self._latest = self._latest[:, np.isin(self._latest[0] >> 32, going_on)]
+        self._gaps.finish(going_on)
 
-    def accesses(self, layer: str) -> Iterator[OwnAccess]:
+    def accesses(self, layer: str) -> Iterator[Access]:
         """Give where reads and writes lie in their files, as far as it is known."""
         for mode, direction in enumerate(("read", "write")):
             after, apart, back, strided = (
@@ -381,26 +365,11 @@ class StreamSums(Sums):
                 for deed in (Deed.READS_NEXT, Deed.READS_APART, Deed.READS_BACK, Deed.READS_IN_STRIDES)
             )
             if after + apart:
-                yield OwnAccess(layer, direction, after + apart, after, strided, apart - strided, back)
+                yield Access(layer, direction, None, after + apart, after, strided, apart - strided, back)
 
     def _count(self, keys: tuple[Ints, Ints], columns: tuple[Ints, ...], there: Mask) -> None:
         rows = np.flatnonzero(there)
         self.deeds = self.deeds.merged(_sums([key[rows] for key in keys], columns, rows))
-
-    def _gaps(self, stream: Ints, mode: Ints, offset: Ints, size: Ints, placed: Mask) -> Ints:
-        """Return from where the one before ended to where each begins, and the same of the one before, (2, placed)."""
-        fresh = np.stack((stream, mode, offset + size, np.full(len(stream), _NO_GAP)))[:, placed]
-        both = np.append(self._latest, fresh, axis=1)
-        begin = np.append(np.zeros(self._latest.shape[1], np.int64), offset[placed])
-        order = np.lexsort((both[1], both[0]))
-        stream, mode, end, gap = both[:, order]
-        again = np.append(False, (stream[1:] == stream[:-1]) & (mode[1:] == mode[:-1]))[: len(order)]
-        gap[again] = begin[order][again] - end[np.flatnonzero(again) - 1]
-        before = np.where(again, np.roll(gap, 1), _NO_GAP)
-        self._latest = np.stack((stream, mode, end, gap))[:, ~np.append(again[1:], False)[: len(order)]]
-        found = np.empty((2, len(order)), np.int64)
-        found[:, order] = gap, before
-        return found[:, both.shape[1] - fresh.shape[1] :]
 
     def _follow(self, stream: Ints, mode: Ints, size: Ints) -> Ints:
         """Return the `Deed` of operations by the order in their stream, and keep how each stream ends."""

@@ -13,7 +13,7 @@ from ...model.document import Document, Record, keys_of, plain
 from ...model.errors import SelectionError, import_library
 from ..attribution.attribution import TraceBlock
 from ..statistics.distribution import Distribution
-from .access_pattern import AccessPattern
+from .access_pattern import Access, AccessPattern
 from .calls import FlowCollectives, FlowSums
 from .cells import Cells
 from .tables import FlowTable, MovingRanks, OperationClass, RequestFlow, flow_table, moving_ranks
@@ -117,6 +117,17 @@ class Flow(Record):
             f"amplification {ratio_text(self.amplification)} by descent, "
             f"{ratio_text(self.attributed_amplification)} by attribution>"
         )
+
+    @property
+    def access_below(self) -> Access | None:
+        """How the lower operations go through files; None where their offsets do not count from the start of these."""
+        found = self.lower_access
+        consecutive = found.first + found.sequential
+        operations = consecutive + found.strided + found.random
+        if found.repeated_bytes is None or not operations:
+            return None
+        kinds = consecutive, found.strided, found.random
+        return Access(self.lower, self.direction, self.upper, operations, *kinds, None)
 
     @cached_property
     def parts(self) -> dict[str, Mask]:

@@ -24,7 +24,7 @@ from ..handles.stack import layer_name, layer_place
 from ..selection.directions import DIRECTIONS, Direction, modes_of
 from ..selection.window import whole_and_part
 from ..statistics.distribution import ValueCounts
-from .access_pattern import AccessSums, OwnAccess, ReadBackSums, StreamSums
+from .access_pattern import Access, AccessSums, ReadBackSums, StreamSums
 from .balance import (
     HiddenTraffic,
     LayerBalance,
@@ -271,10 +271,11 @@ class Relations:
         return tuple(time_splits(self.cells, self.sums.covered_times))
 
     @property
-    def accesses(self) -> tuple[OwnAccess, ...]:
-        """For each layer and direction whose offsets count from the start of the file, how it goes through files."""
+    def accesses(self) -> tuple[Access, ...]:
+        """How layers whose offsets count from the start of the file go through files, of the program and from above."""
         found = (sums.accesses(self.stream.scope.order[row]) for row, sums in sorted(self.sums.streams.items()))
-        return tuple(one for each in found for one in each)
+        of_flows = (flow.access_below for flow in self.flows if flow.adjacent)
+        return (*(one for each in found for one in each), *(one for one in of_flows if one is not None))
 
     @cached_property
     def hidden(self) -> tuple[HiddenTraffic, ...]:

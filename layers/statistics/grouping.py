@@ -1,4 +1,4 @@
-"""Keys by which the operations of a layer are grouped: file, stream, file system, rank, node, handle."""
+"""Keys by which the operations of a layer are grouped: none, file, stream, file system, rank, node, handle."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -12,6 +12,7 @@ from ...model.errors import SelectionError
 from .kinds import file_kinds
 
 NEEDS_OF_KEYS: Final[dict[str, tuple[str, ...]]] = {
+    "layer": (),
     "file": ("handles",),
     "stream": ("handles",),
     "filesystem": ("handles",),
@@ -71,6 +72,10 @@ def distinct_names(names: tuple[str, ...]) -> tuple[list[Any], Ints]:
     return labels, np.array([places[name] for name in everything], np.int64)
 
 
+def _by_layer(definitions: Definitions) -> Grouping:
+    return Grouping(["", None], "file", np.zeros(len(definitions.files.name) + 1, np.int64))
+
+
 def _by_file(definitions: Definitions) -> Grouping:
     labels, table = distinct_names(definitions.files.name)
     return Grouping(labels, "file", table)
@@ -118,6 +123,7 @@ def _by_handle(definitions: Definitions) -> Grouping:
 
 
 _GROUPINGS: Final[dict[str, Callable[[Definitions], Grouping]]] = {
+    "layer": _by_layer,
     "file": _by_file,
     "stream": _by_stream,
     "filesystem": _by_file_system,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ...model.arrays import Floats, Ints, Mask
 from ...model.definitions import Definitions
 from ...model.recording import Counters
-from ..attribution.breakdown import METADATA_KINDS, Breakdown
+from ..attribution.breakdown import ACCESS, METADATA_KINDS, Breakdown
 from ..handles.scope import Scope
 from ..selection.directions import DIRECTIONS
 from ..selection.window import sums_by
@@ -263,10 +263,15 @@ def counted_breakdown(scope: Scope, by: str) -> Breakdown | None:
             "summed_s": counters.time("read_time", "write_time"),
             "metadata_s": counters.time("meta_time"),
         }
-        parts.append({key: sums_by(inverse, np.maximum(value[rows], 0), len(places)) for key, value in told.items()})
+        sums = {key: sums_by(inverse, np.maximum(value[rows], 0), len(places)) for key, value in told.items()}
+        for key, what in zip(ACCESS, DIRECTIONS, strict=False):
+            there = counters.has(f"consec_{what}s", one.rows)
+            after = counters.count(f"consec_{what}s")[rows]
+            sums[key] = sums_by(inverse, after, len(places)) if there else np.full(len(places), None)
+        parts.append(sums)
         keys += [groups.keys[place] for place in places.tolist()]
         layers += [name] * len(places)
     columns = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
     unknown = np.full(len(layers), None)
-    rest = ("busy_s", "inside_operations", "inside_metadata", *METADATA_KINDS)
+    rest = ("busy_s", "inside_operations", "inside_metadata", *METADATA_KINDS, *ACCESS[2:])
     return Breakdown(by, tuple(layers), tuple(keys), {**dict.fromkeys(rest, unknown), **columns})

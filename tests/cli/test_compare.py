@@ -90,6 +90,11 @@ def test_the_view_fits_the_terminal(run_on_terminal, fixtures, columns):
     text += run_on_terminal(columns, "layers", fixtures / "ncckpt4", "--by", "node")
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
     assert max(map(len, plain.splitlines())) <= columns
+    table = plain[plain.rindex("\nlayer ") :].splitlines()[1:]
+    # Columns that do not fit are left out and named; no number is cut.
+    assert all("…" not in line[20:] for line in table)
+    assert ("Too narrow for: " in " ".join(table)) is (columns < 160)
+    assert "mean while busy" not in plain.replace("\n", " ").split("Hidden")[-1]
 
 
 @pytest.mark.parametrize("by", ["file", "stream", "filesystem", "rank", "node", "handle"])

@@ -72,6 +72,15 @@ def shared(direction="write", size=2**20, calls=64, total=64.0, slowest=2.0, **m
     return made.counters(POSIX, FILE, -1, **{**values, small.format(direction): calls * RANKS, **more})
 
 
+def test_counters_tell_how_many_requests_follow_the_one_before(findings, tmp_path):
+    findings({POSIX: [shared()]})
+    trace = iostrata.open_trace(tmp_path / "run.darshan")
+    for by in ("file", "layer"):
+        (row,) = trace.breakdown(by).to_dict()
+        assert (row["writes"], row["consecutive_writes"], row["consecutive_reads"]) == (64 * RANKS, 63 * RANKS, 0)
+        assert row["strided_writes"] is row["random_writes"] is None
+
+
 def test_large_consecutive_writes_are_no_finding_but_that_they_are_independent(findings):
     assert findings({POSIX: [shared()]})[1] == ["shared-file-independent"]
 

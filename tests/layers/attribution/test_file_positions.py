@@ -1,12 +1,14 @@
 """Offsets that follow from opens, seeks and transfers, against the operating system that does the same."""
 
 import os
+from collections import Counter
 
 import numpy as np
 import otf2
 import pytest
 from iostrata import open_trace
 from iostrata.layers.attribution import stream
+from iostrata.layers.attribution.breakdown import ACCESS
 from iostrata.layers.attribution.file_positions import FilePositions
 from iostrata.model.codes import UNDEFINED_UINT64
 from iostrata.model.operations import followed_places
@@ -45,7 +47,7 @@ class Recorded:
             definitions.io_handle("", file, posix, IoHandleFlag.NONE, None, None) for file in (*files, files[0])
         ]
         self.time = 0
-        self.open, self.expected = {}, []
+        self.open, self.expected, self.moved = {}, [], []
 
     def __enter__(self):
         for thread in self.threads:
@@ -93,6 +95,7 @@ class Recorded:
         result = moved if told else UNDEFINED_UINT64
         self.threads[process].io_operation_complete(self._now(), self.handles[file], result, begin)
         self.expected.append(UNKNOWN if append and mode is IoOperationMode.WRITE else at)
+        self.moved.append((process, file, mode is IoOperationMode.WRITE, moved))
 
 
 def offsets(folder):
@@ -154,3 +157,44 @@ def test_what_cannot_be_summed_is_unknown():
     assert found[1] == huge
     assert (found[2:] < huge).all()
     assert followed_places(*(np.zeros(0, np.int64) for _ in range(4))).size == 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_access_pattern_is_told_by_layer_file_and_rank(tmp_path, monkeypatch, seed):
+    monkeypatch.setattr(stream, "AT_ONCE", 7)
+    random = np.random.default_rng(seed)
+    with Recorded(tmp_path) as run:
+        for _ in range(150):
+            process, file = int(random.integers(2)), int(random.integers(2))
+            if (process, file) not in run.open:
+                run.opens(process, file)
+            for _ in range(int(random.integers(1, 5))):
+                if seed % 2 or random.random() < 0.4:
+                    run.seeks(process, file, 10, os.SEEK_CUR)
+                if random.random() < 0.2:
+                    run.seeks(process, file, int(random.integers(300)), os.SEEK_SET)
+                run.moves(process, file, [IoOperationMode.READ, IoOperationMode.WRITE][process], 10)
+    expected, before = Counter(), {}
+    for at, (process, file, writes, moved) in zip(run.expected, run.moved, strict=True):
+        stream_of = process, file
+        end, gap = before.get(stream_of, (at, None))
+        what = "consecutive" if at == end else "strided" if at - end == gap else "random"
+        expected[process, "ab"[file], f"{what}_{'writes' if writes else 'reads'}"] += 1
+        before[stream_of] = at + moved, (at - end if stream_of in before else None)
+    assert len({what for *_, what in expected}) == 6
+    trace = open_trace(tmp_path / "made")
+    for by, place in (("rank", 0), ("file", 1), ("layer", None)):
+        rows = {row.get(by) if place is not None else None: row for row in trace.breakdown(by).to_dict()}
+        found = Counter()
+        for key, row in rows.items():
+            name = key[-1] if by == "file" else key
+            found += Counter({(name, what): row[what] for what in ACCESS})
+        summed = Counter()
+        for key, often in expected.items():
+            summed[None if place is None else key[place], key[2]] += often
+        assert found == summed
+    (written,) = (one for one in trace.relations.accesses if one.direction == "write")
+    assert (written.consecutive, written.strided, written.random) == tuple(
+        sum(often for (*_, what), often in expected.items() if what == f"{kind}_writes")
+        for kind in ("consecutive", "strided", "random")
+    )

@@ -42,7 +42,7 @@ def test_sequential_strided_random(make_operations):
     found = pattern(make_operations, [0, 10, 20, 30])
     assert (found.first, found.sequential, found.strided, found.random) == (1, 3, 0, 0)
     found = pattern(make_operations, [0, 100, 200, 300])
-    assert (found.first, found.sequential, found.strided, found.random) == (1, 0, 3, 0)
+    assert (found.first, found.sequential, found.strided, found.random) == (1, 0, 2, 1)
     found = pattern(make_operations, [0, 500, 90, 1000, 7])
     assert (found.first, found.sequential, found.strided, found.random) == (1, 0, 0, 4)
     found = pattern(make_operations, [0, 10, None, 20])
@@ -64,13 +64,13 @@ def classes(rows):
             streams.setdefault((process, file), []).append((offset, size))
     counts = [0, 0, 0, 0]
     for stream in streams.values():
-        steps = [None] + [after[0] - before[0] for before, after in itertools.pairwise(stream)] + [None]
+        gaps = [None] + [after[0] - sum(before) for before, after in itertools.pairwise(stream)]
         for place in range(len(stream)):
             if place == 0:
                 counts[0] += 1
-            elif steps[place] == stream[place - 1][1]:
+            elif gaps[place] == 0:
                 counts[1] += 1
-            elif steps[place] in (steps[place - 1], steps[place + 1]):
+            elif gaps[place] == gaps[place - 1]:
                 counts[2] += 1
             else:
                 counts[3] += 1
