@@ -84,7 +84,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         from ...model.display import html_table
 
-        header = ("layers", "direction", "bytes above", "bytes below", "ratio", "verdict on the period")
+        header = ("layers", "direction", "bytes above", "bytes below", "amplification", "verdict on the period")
         verdicts = {place: periods.verdict for place, periods in self.periods.items()}
         rows = []
         for place, one in enumerate(self.flows):

@@ -6,12 +6,14 @@ import numpy as np
 
 from ...layers.flow.access_pattern import Deed
 from ...model.arrays import Floats
+from ...model.codes import IoRecord
 from ...model.keyed import KeyedSums
 from ...model.quantities import bytes_text, seconds_text
 from .facts import Facts, Gain
 
 _FASTEST: Final = 0.1
 """Share of the bytes whose pace counts as the best: fewer may be a cache's, or the clock's."""
+_NEEDED: Final = (IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE, IoRecord.DELETE_FILE)
 _ENOUGH: Final = 4
 """Larger transfers below which nobody knows how long one usually takes."""
 
@@ -66,10 +68,10 @@ def gain_of_fewer_flushes(facts: Facts, layer: int, cost: float) -> Gain | None:
 
 
 def gain_of_fewer_calls(facts: Facts, sums: KeyedSums, took: Floats) -> Gain | None:
-    """Return what calls that move no data would save, were each made once by a rank on a file, or none of them.
+    """Return what calls that move no data would save, were each made once by a rank on a file; None where each is.
 
-    None where each is. At least what the rank that is shortest in them spends on all others: what a rank spends longer
-    it may wait.
+    At least what the rank that is shortest in the others spends there, as what a rank spends longer it may wait. At
+    most what the longest spends, without any of those that need not be: all but opens, closes and deletions.
 
     Parameters
     ----------
@@ -78,15 +80,17 @@ def gain_of_fewer_calls(facts: Facts, sums: KeyedSums, took: Floats) -> Gain | N
     took : float64 (processes,)
         Time in s that each process spends in them.
     """
-    once = sums["calls"].astype(np.float64)
-    again = np.bincount(sums.keys[2], sums["ticks"] * (1 - 1 / np.maximum(once, 1)), minlength=len(took))
-    seconds = again / facts.cells.window.ticks_per_second
-    least = float(seconds[took > 0].min(initial=np.inf))
-    most = float(took.max(initial=0.0))
+    again = sums["ticks"] * (1 - 1 / np.maximum(sums["calls"], 1))
+    spared = np.where(np.isin(sums.keys[1], _NEEDED), again, sums["ticks"])
+    some, all_spared = (
+        np.bincount(sums.keys[2], ticks, minlength=len(took)) / facts.cells.window.ticks_per_second
+        for ticks in (again, spared)
+    )
+    least, most = float(some[took > 0].min(initial=np.inf)), float(all_spared.max(initial=0.0))
     if not 0 < least < np.inf:
         return None
-    reason = "from all but the first on each file, on the rank that is shortest in them, to all on the longest"
-    return Gain((min(least, most), most), f"{reason}, {seconds_text(most)}")
+    shortest = "all but the first on each file, on the rank that is shortest in them"
+    return Gain((least, most), f"from {shortest}, to all that need not be on the longest, {seconds_text(most)}")
 
 
 def gain_of_sharing(longest: float, mean: float, movers: int, ranks: int) -> Gain:

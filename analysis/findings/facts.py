@@ -49,9 +49,16 @@ class Gain(NamedTuple):
     gain_s: tuple[float, float]
     gain_reason: str
 
-    def of(self, cost: float) -> tuple[float, float]:
-        """Return no more than there is to pay."""
-        return min(self.gain_s[0], cost), min(self.gain_s[1], cost)
+    def of(self, cost: float) -> "Gain":
+        """Return no more than there is to pay, and from nothing where the ends are too far apart for an estimate."""
+        least, most = min(self.gain_s[0], cost), min(self.gain_s[1], cost)
+        if 0 < _FAR_APART * least < most:
+            return Gain((0.0, most), f"{self.gain_reason}; these are too far apart to tell more than the most")
+        return Gain((least, most), self.gain_reason)
+
+
+_FAR_APART: Final = 10.0
+"""Ratio from which on a range is no estimate: whoever plans by it has to plan for the worst."""
 
 
 @dataclass(frozen=True)

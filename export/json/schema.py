@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from functools import cached_property, reduce
+from functools import cache, cached_property, reduce
 from inspect import get_annotations, getattr_static, getdoc
 from pathlib import Path
 from types import NoneType, SimpleNamespace, UnionType
@@ -36,14 +36,42 @@ _SCALARS: Final[dict[Any, Document]] = {
 _OF_DTYPES: Final = {"b": bool, "i": int, "u": int, "f": float}
 
 
-def schema_of(title: str, *kinds: Any) -> Document:
-    """Return the schema of a document of one of some kinds, types or ``Annotated``.
+def schema_of(title: str, *kinds: Any, within: str = "") -> Document:
+    """Return the schema of a document, of a command if that is told, of one of some kinds, types or ``Annotated``.
 
     Objects are open, as new keys may come without another ``schema_version``.
     """
     making = _Making()
     found = _any_of([making.of(one) for one in kinds])
-    return {"$schema": _DIALECT, "title": title, **found, "$defs": making.definitions}
+    schema = {"$schema": _DIALECT, "title": title, **found, "$defs": making.definitions}
+    described: Document = _described(schema, sentences(), within)
+    return described
+
+
+@cache
+def sentences() -> dict[str, str]:
+    """Return the sentence about each key whose declaration has none, by its name, or name of the object and name."""
+    lines = (Path(__file__).parent / "keys.txt").read_text(encoding="utf-8").splitlines()[1:]
+    told = (line.partition(": ") for line in lines)
+    return {name: sentence for names, _, sentence in told for name in names.split(", ")}
+
+
+def _described(schema: Any, told: Mapping[str, str], within: str) -> Any:
+    """Return a schema in which each key has a sentence that there is one of; `within` is the object it is in."""
+    if isinstance(schema, list):
+        return [_described(one, told, within) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {}
+    for name, value in schema.items():
+        if name in ("properties", "$defs"):
+            found[name] = {key: _described(one, told, key) for key, one in value.items()}
+        else:
+            found[name] = _described(value, told, within)
+    for key, one in found.get("properties", {}).items():
+        sentence = told.get(f"{within}.{key}", told.get(key))
+        found["properties"][key] = one if "description" in one or not sentence else {**one, "description": sentence}
+    return found
 
 
 def closed(schema: Any) -> Any:
@@ -158,7 +186,11 @@ class _Making:
         keys: Document = {}
         for name, key in entries:
             schema, declared = self.of(_type_of(kind, name)), metrics.get(name)
-            sentence, unit = (told.get(name), "1") if declared is None else (declared.sentence, declared.unit)
+            sentence, unit = (
+                (told.get(name) or _sentence_of(kind, name), "1")
+                if declared is None
+                else (declared.sentence, declared.unit)
+            )
             if declared is not None and declared.needs and "unavailable" in of_fields:
                 schema = _any_of([schema, _NULL])
             more = {"description": sentence, "unit": unit if unit != "1" else None}
@@ -187,6 +219,13 @@ def _type_of(kind: Any, name: str) -> Any:
             break
     found = getattr_static(kind, name)
     return returned(found.func if isinstance(found, cached_property) else found.fget)
+
+
+def _sentence_of(kind: Any, name: str) -> str:
+    """Return what the docstring of a property tells first; nothing of a field."""
+    found = getattr_static(kind, name, None)
+    text = getdoc(found) if isinstance(found, property | cached_property) else None
+    return " ".join((text or "").partition("\n\n")[0].split())
 
 
 def _sentences(kind: Any) -> dict[str, str]:

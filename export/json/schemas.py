@@ -50,6 +50,8 @@ def command_schema(command: str) -> Document:
     """Return the schema of what a command prints with ``--json``."""
     title = f"iostrata {command}, {__version__}"
     if command in _LINES:
-        return schema_of(f"A line of {title}", returned(_LINES[command]))
+        return schema_of(f"A line of {title}", returned(_LINES[command]), within=command)
     kinds = [returned(one) if isfunction(one) else one for one in _KINDS[command]]
-    return schema_of(title, *(Annotated[Document, *parts_of(one), {"provenance": Provenance}] for one in kinds))
+    return schema_of(
+        title, *(Annotated[Document, *parts_of(one), {"provenance": Provenance}] for one in kinds), within=command
+    )

@@ -20,13 +20,13 @@ GLOSSARY: Final = {
     " each column of the picture, so that areas are bytes. Pale: from the smallest to the largest rate in the column.",
     "significance": "What the strongest line of white noise exceeds in 1 % of cases (Fisher 1929).",
     "candidates": "Frequencies that the method took into account.",
-    "ratio": "Bytes of the lower layer through handles that descend from the upper layer, divided by the bytes of the "
-    "upper layer.",
-    "ratio inside": "The same, but only what ran inside operations of the upper layer.",
+    "amplification": "Bytes of the lower layer through handles that descend from the upper layer, divided by the bytes "
+    "of the upper layer.",
+    "amplification inside": "The same, but only what ran inside operations of the upper layer.",
     "hidden": "Bytes of the lower layer through handles below those of the upper layer, but outside any of its "
     "operations.",
     "fan-out": "Operations of the lower layer inside one operation of the upper layer, on average; those inside its "
-    "flushes count too, as in the ratio inside. Of a collective call each rank's operation counts.",
+    "flushes count too, as in the amplification inside. Of a collective call each rank's operation counts.",
     "writers": "Ranks that moved bytes.",
     "movers": "Ranks of the lower layer that moved bytes beneath one call of the upper layer: mean, smallest, largest.",
     "participants": "Distinct ranks that make one collective call.",

@@ -74,7 +74,7 @@ def _in_regimes(regimes: tuple[Regime, ...]) -> str:
         start = f" from {seconds_text(regime.start)}" if gap else ""
         text += f", then every {seconds_text(regime.period)}{start} to {seconds_text(regime.end)}"
     if len(regimes) > len(said):
-        text += f" and so on in {counted(len(regimes) - len(said), 'further stretch', 'further stretches')}"
+        text += f" and so on in {counted(len(regimes) - len(said), 'further regime', 'further regimes')}"
     return text
 
 

@@ -20,6 +20,7 @@ from ...model.text import printable
 from .console import (
     bounded,
     first_findings,
+    fits,
     fitted,
     folded_column,
     name_column,
@@ -31,7 +32,6 @@ from .console import (
     print_paragraph,
 )
 
-_ROOMY: Final = 120
 _ROOM_FOR_INTERVALS: Final = 100
 _FAR: Final = "⇢"
 _FINDINGS: Final = 3
@@ -80,7 +80,7 @@ def _print_neighbours(comparison: Comparison, flows: list[Flow], console: Consol
     places = {id(flow): place for place, flow in enumerate(comparison.flows)}
     near = [flow for flow in flows if flow.adjacent] or flows
     shown = near[:_NEIGHBOURS] if bounded(console) else near
-    columns = {title: text for title, _, text in _FLOW_COLUMNS if title and title != "inside"}
+    columns = {title: text for title, _, text in _FLOW_COLUMNS if title and title not in ("inside", "hidden")}
     table = _table("layers", *columns, "period")
     for flow in shown:
         found = comparison.periods.get(places[id(flow)])
@@ -123,7 +123,7 @@ def _print_sides(comparison: Comparison, console: Console, brief: bool) -> None:
 
 def _print_side_table(comparison: Comparison, console: Console) -> int:
     """Print a row for each pair of layers side by side, and return the number of lines."""
-    table = _table("layers", "above", "below", "ratio", "operations", "ranks", "period")
+    table = _table("layers", "above", "below", "amplif.", "operations", "ranks", "period")
     for place, side in enumerate(comparison.sides, len(comparison.flows)):
         moved = bytes_text(side.upper_bytes), bytes_text(side.lower_layer_bytes), _ratio(side.ratio)
         beside = _beside(side.upper_operations, side.lower_operations), _beside(side.upper_ranks, side.lower_ranks)
@@ -166,11 +166,14 @@ def _print_details(comparison: Comparison, flows: list[Flow], console: Console) 
         print_findings(comparison.findings, console)
         console.print()
     if flows:
-        console.print(_pairs(flows, console.width >= _ROOMY))
+        wide = _pairs(flows, roomy=True)
+        console.print(
+            wide if fits(wide, console) else fitted(_pairs(flows, roomy=False), console, "fan-out", "inside", "hidden")
+        )
         console.print()
         text = (
-            "ratio: bytes below over bytes above, by descent (through handles below the upper layer's) or inside "
-            "(within its operations, flushes among them); hidden: bytes below outside of them; fan-out: lower "
+            "amplification: bytes below over bytes above, by descent (through handles below the upper layer's) or "
+            "inside (within its operations, flushes among them); hidden: bytes below outside of them; fan-out: lower "
             "operations inside one upper operation; time above: summed over ranks"
         )
         if not all(flow.adjacent for flow in flows):
@@ -211,9 +214,9 @@ def _busiest(flow: Flow) -> str:
 _FLOW_COLUMNS: Final[tuple[tuple[str, str, Callable[[Flow], str]], ...]] = (
     ("above", "above", lambda flow: bytes_text(flow.upper_bytes)),
     ("below", "below by descent", lambda flow: bytes_text(flow.lower_bytes)),
-    ("ratio", "ratio", lambda flow: _ratio(flow.amplification)),
-    ("inside", "ratio inside", lambda flow: _ratio(flow.attributed_amplification)),
-    ("", "hidden", lambda flow: bytes_text(flow.hidden_bytes) if flow.hidden_bytes else "–"),
+    ("amplif.", "amplification", lambda flow: _ratio(flow.amplification)),
+    ("inside", "amplification inside", lambda flow: _ratio(flow.attributed_amplification)),
+    ("hidden", "hidden", lambda flow: bytes_text(flow.hidden_bytes) if flow.hidden_bytes else "–"),
     ("ranks", "", lambda flow: f"{flow.upper_ranks.movers} → {flow.lower_ranks.movers}"),
     ("", "ranks above", lambda flow: count_text(flow.upper_ranks.movers)),
     ("", "ranks below", lambda flow: count_text(flow.lower_ranks.movers)),

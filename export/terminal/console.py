@@ -64,11 +64,16 @@ def plain_table(*columns: Column | str, gap: int = 2) -> Table:
     return Table(*made, box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
 
 
+def fits(table: Table, console: Console) -> bool:
+    """Tell whether the console has room for a table."""
+    room = console.options.update(width=UNBOUNDED)
+    return not bounded(console) or console.measure(table, options=room).maximum <= console.width
+
+
 def fitted(table: Table, console: Console, *gives_way: str) -> Table:
     """Return a table without those columns, the first ones first, for which the console has no room."""
-    room = console.options.update(width=UNBOUNDED)
     for title in gives_way:
-        if not bounded(console) or console.measure(table, options=room).maximum <= console.width:
+        if fits(table, console):
             break
         table.columns = [column for column in table.columns if column.header != title]
     return table

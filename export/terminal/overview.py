@@ -91,8 +91,10 @@ def _with_pace(text: str, columns: int) -> str:
     steps, _, behind = text.rpartition(")")
     pace = behind.partition(";")[0]
     head = Text(steps)
-    head.truncate(columns - cell_len(pace) - 1, overflow="ellipsis")
-    return f"{head.plain.rstrip()}){pace}"
+    head.truncate(columns - cell_len(pace) - 2)
+    # Half a step would be another one: "write 2…" of 256 KiB.
+    end = head.plain.rfind(", ") + 1 or head.plain.rfind(" ")
+    return f"{head.plain[:end]} …){pace}"
 
 
 def _interest(segment: Segment) -> tuple[bool, float, float]:

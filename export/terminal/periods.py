@@ -247,7 +247,7 @@ def period_cells(result: PeriodResult) -> tuple[str, str, str]:
 def notes(rows: Iterable[Row]) -> list[str]:
     """Return what explains the table where it needs that."""
     more = max((len(row.period.result.regimes) - 1 for row in rows if row.period is not None), default=0)
-    text = f"+{more}: as many other stretches of the run have a period of their own; see iostrata periods"
+    text = f"+{more}: as many other regimes have a period of their own; see iostrata periods"
     return [text] if more > 0 else []
 
 
@@ -536,7 +536,7 @@ def _regimes(result: PeriodResult) -> Iterator[str]:
                 text += f", holds for {share_text(regime.valid_share, 1)} of it"
             yield text
         if len(result.regimes) > _REGIMES_SHOWN:
-            yield f"and {counted(len(result.regimes) - _REGIMES_SHOWN, 'further stretch', 'further stretches')}"
+            yield f"and {counted(len(result.regimes) - _REGIMES_SHOWN, 'further regime', 'further regimes')}"
 
 
 def _method(result: PeriodResult, of: QuantityWords) -> Iterator[str]:

@@ -80,7 +80,7 @@ def test_a_narrow_terminal_drops_columns_and_cuts_no_number(run_on_terminal, fix
 
 def test_a_loop_keeps_its_pace_where_there_is_little_room(run_on_terminal, fixtures):
     lines = one_screen(run_on_terminal(80, fixtures / "ncckpt4", LINES="24"))
-    (line,) = (line for line in lines if "20 × (collective write 1 MiB out.nc, collective" in line)
+    (line,) = (line for line in lines if "20 × (collective write 1 MiB out.nc, " in line)
     assert line.rstrip().endswith("…), every 402 ms")
 
 

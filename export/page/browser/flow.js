@@ -61,7 +61,7 @@ const flowFigure = (direction) => {
   const rows = entries.map((entry) => {
     const label = h('div', { class: 'flow-label' }, h('b', {}, entry.layer), ` ${bytesText(entry.bytes)} in ${counted(entry.operations, 'operation')}`,
       entry.own_bytes > 0 && entry.own_bytes < entry.bytes ? `, ${bytesText(entry.own_bytes)} its own` : '');
-    const notes = h('div', { class: 'flow-note' }, below(entry.layer).map((pair) => h('span', { title: `${definitionOf('ratio')} ${definitionOf('hidden')}` }, pairText(pair))));
+    const notes = h('div', { class: 'flow-note' }, below(entry.layer).map((pair) => h('span', { title: `${definitionOf('amplification')} ${definitionOf('hidden')}` }, pairText(pair))));
     return { entry, label, notes };
   });
   const box = h('div', { class: 'flow' }, rows.map(({ label, notes }) => [label, notes]));
@@ -100,7 +100,7 @@ const distributionText = (found) => (found && found.count
 const spreadOf = (name) => (entry) => ({ value: distributionText(entry[name]), said: entry[name] && entry[name].count ? `mean ${threeDigits(entry[name].mean)}, median ${entry[name].p50}, from ${entry[name].min} to ${entry[name].max}` : null });
 
 const PAIRS = [['Layers', endsOfPair, 'text'], ['Above', within('upper_bytes', 'upper_operations'), 'bytes', 'bytes'], ['Below by descent', within('lower_bytes', 'lower_operations'), 'bytes', 'bytes'],
-  ['Ratio', 'amplification', 'times', 'ratio'], ['Ratio inside', 'attributed_amplification', 'times', 'ratio inside'], ['Hidden', 'hidden_bytes', 'bytes', 'hidden'],
+  ['Amplification', 'amplification', 'times', 'amplification'], ['Inside', 'attributed_amplification', 'times', 'amplification inside'], ['Hidden', 'hidden_bytes', 'bytes', 'hidden'],
   ['Fan-out', 'fan_out', 'ratio', 'fan-out'], ['Ranks above', 'writers_upper', 'count', 'writers'], ['Ranks below', 'writers_lower', 'count', 'writers'], ['Ranks a call', spreadOf('movers_beneath_call'), 'word', 'movers']];
 // Where nobody knows what of the lower layer served the upper one.
 const SIDES = [['Layers', (pair) => `${pair.upper} | ${pair.lower}, ${pair.direction}`, 'text'], ['Above', 'upper_bytes', 'bytes', 'Bytes that the upper layer moved.'],

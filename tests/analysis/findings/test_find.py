@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from iostrata import open_trace
 from iostrata.analysis.findings import find, rules
+from iostrata.analysis.findings.facts import Gain
 from iostrata.analysis.findings.find import evidence_units
 from iostrata.analysis.findings.rule import SEVERITIES
 from otf2.enums import (
@@ -242,7 +243,7 @@ def test_opens_that_take_longer_than_transfers(written, opened, wrote):
         # Who, where and when, for the jump into the timeline.
         assert (one.ranks, one.files, one.time_range) == ((0, 1, 2, 3), ("/s/a",), pytest.approx((0, 0.985)))
         assert "in 40 transfers; longest on rank 0, from 0 s to 985 ms" in one.text
-        assert one.text.endswith("; costs at most 150 ms, 15 % of the run, of which 135 to 150 ms could be saved")
+        assert one.text.endswith("; costs at most 150 ms, 15 % of the run, of which 135 to 140 ms could be saved")
         assert one.cost_s == pytest.approx(10 * 0.015 + 0.0001)
 
 
@@ -585,3 +586,10 @@ def test_a_finding_names_the_call_that_takes_its_time_and_who_made_it(name, find
     assert one.evidence["function"] == function
     assert f"{function} in {caller}" in one.text if caller else f"; {function})" in one.text
     assert one.evidence.get("caller", "").partition(" (")[0] == (caller or "")
+
+
+def test_a_range_that_is_no_estimate_tells_the_most_and_why():
+    assert Gain((0.3, 2.0), "by twice as many").of(1.0) == ((0.3, 1.0), "by twice as many")
+    (least, most), reason = Gain((0.03, 2.0), "by twice as many").of(1.9)
+    assert (least, most) == (0.0, 1.9)
+    assert reason == "by twice as many; these are too far apart to tell more than the most"

@@ -7,7 +7,8 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 import pytest
-from iostrata.export.json.schema import closed, schema_of
+from iostrata.export.json.schema import closed, schema_of, sentences
+from iostrata.export.json.schemas import COMMANDS, command_schema
 from iostrata.model.document import Document, Record, RecordTable, keys_of
 from iostrata.model.metrics import metric
 from jsonschema import Draft202012Validator
@@ -145,3 +146,19 @@ def test_any_other_key_may_be_declared():
     assert check.is_valid({"name": "x", "a": 1, "z": 2.5})
     assert not check.is_valid({"name": "x", "a": 1, "z": "2.5"})
     assert not check.is_valid({"name": "x", "b": 1})
+
+
+def keys_of_objects(schema):
+    """Give name and schema of every key in a schema."""
+    for one in schema if isinstance(schema, list) else schema.values() if isinstance(schema, dict) else ():
+        yield from keys_of_objects(one)
+    if isinstance(schema, dict) and isinstance(schema.get("required"), list):
+        yield from schema["properties"].items()
+
+
+def test_no_key_of_a_document_is_without_a_sentence_and_no_sentence_without_a_key():
+    keys = [(command, *one) for command in COMMANDS for one in keys_of_objects(command_schema(command))]
+    assert len({name for _, name, _ in keys}) > 400
+    assert [(command, name) for command, name, schema in keys if not schema.get("description")] == []
+    told = {schema["description"] for *_, schema in keys}
+    assert [name for name, sentence in sentences().items() if sentence not in told] == []
