@@ -13,7 +13,7 @@ from .facts import Facts, Gain
 
 _FASTEST: Final = 0.1
 """Share of the bytes whose pace counts as the best: fewer may be a cache's, or the clock's."""
-_NEEDED: Final = (IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE, IoRecord.DELETE_FILE)
+_NEEDED: Final = (IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE)
 _ENOUGH: Final = 4
 """Larger transfers below which nobody knows how long one usually takes."""
 
@@ -71,7 +71,7 @@ def gain_of_fewer_calls(facts: Facts, sums: KeyedSums, took: Floats) -> Gain | N
     """Return what calls that move no data would save, were each made once by a rank on a file; None where each is.
 
     At least what the rank that is shortest in the others spends there, as what a rank spends longer it may wait. At
-    most what the longest spends, without any of those that need not be: all but opens, closes and deletions.
+    most what the longest spends, without any of those that need not be: all but opens and closes.
 
     Parameters
     ----------

@@ -131,6 +131,14 @@ def applicable(recording: Recording) -> tuple[Rule, ...]:
     return tuple(rule for rule in rules() if not rule.reason_missing(recording))
 
 
+def no_findings(recording: Recording) -> str:
+    """Return what is said where there are no findings: what else could be looked for in another recording."""
+    if not recording.reason("operations"):
+        return "No findings."
+    what = "No findings by counters: others" if recording.counters is not None else "No findings: they"
+    return f"{what} need single operations, which are not recorded."
+
+
 def find(
     trace: Trace, chosen: Iterable[Rule] | None = None, periods: Mapping[tuple[str, str], PeriodResult] = NO_PERIODS
 ) -> tuple[Finding, ...]:

@@ -12,7 +12,7 @@ from ...analysis.comparison.layers import Comparison, compare_layers, pair_entri
 from ...analysis.comparison.loop_story import story_by_loops
 from ...analysis.comparison.story import Segment, results_of
 from ...analysis.findings.facts import RANKS_SHOWN
-from ...analysis.findings.find import LEAST_COST, evidence_units
+from ...analysis.findings.find import LEAST_COST, evidence_units, no_findings
 from ...analysis.loops.find import find_loops
 from ...analysis.loops.loops import Loops
 from ...analysis.registry import DEFAULT_METHOD
@@ -44,7 +44,7 @@ from .glossary import GLOSSARY
 from .panels.calls import call_tree, thread_stacks
 from .panels.limits import Limits
 from .panels.loops import loop_charts, loop_strips
-from .panels.signals import curve, phase_strip, request_sizes, size_charts, spectra
+from .panels.signals import curve, metadata_charts, phase_strip, request_sizes, size_charts, spectra
 from .panels.timeline import collective_calls, timeline
 from .panels.volumes import handle_tree, heat_maps, system_nodes
 from .sentences import first_sentences, holds_io, period_text
@@ -117,6 +117,7 @@ def report_contents(
         "metrics": _metrics(),
         "evidence_units": evidence_units(() if comparison is None else comparison.findings),
         "least_cost": LEAST_COST,
+        "no_findings": no_findings(trace.definitions.recording),
         "ranks_shown": min(RANKS_SHOWN, limits.pairs),
     }
     sections: Sequence[Section] = [Section("damage", "Damage", "Damage", [Picture("damage")])]
@@ -239,7 +240,11 @@ def _sections(
     beside = bool(pairs) and all(pair.get("lower_layer_bytes") is not None for pair in pairs)
     several = more["stacks"] is not None and more["stacks"]["total_threads"] > 1
     threads = "Two threads, one above the other" if several else "What the thread did"
+    # What moves no bytes opens, closes and deletes.
+    events = [] if shown or trace.stream.in_memory is None else metadata_charts(trace.layers.values())
+    moved = ("Metadata", "Metadata operations of the layers") if events else ("Bandwidth", "Bandwidth of the layers")
     own: dict[str, Sequence[PageBlock]] = {
+        "bandwidth": [Paragraph("No bytes were moved."), *events] if events else [Picture("bandwidth")],
         "flow": [Picture("sides" if beside else "flow")],
         "loops": loops,
         "spectra": spectra(shown, limits.lines),
@@ -247,7 +252,7 @@ def _sections(
         "layers": [Picture("layers"), *([Table(_ACCESS, accesses)] if accesses else [])],
     }
     titles = (
-        ("bandwidth", "Bandwidth", "Bandwidth of the layers"),
+        ("bandwidth", *moved),
         ("findings", "Findings", "Findings"),
         ("layers", "Layers", "What each layer did"),
         ("flow", *(("Layers side by side",) * 2 if beside else ("Flow", "From layer to layer"))),

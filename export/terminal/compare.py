@@ -11,6 +11,7 @@ from ...analysis.comparison.iterations import VERDICTS
 from ...analysis.comparison.layers import Comparison, FlushTime
 from ...analysis.comparison.periods import PeriodComparison
 from ...analysis.comparison.side_by_side import SideBySide
+from ...analysis.findings.find import no_findings
 from ...layers.flow.access_pattern import Access
 from ...layers.flow.balance import CAUSES, WITHOUT_PARENT, HiddenTraffic, TimeSplit
 from ...layers.flow.flow import Flow
@@ -24,7 +25,6 @@ from .console import (
     fitted,
     folded_column,
     name_column,
-    no_findings,
     plain_table,
     print_damage,
     print_findings,

@@ -397,14 +397,6 @@ def _rest_text(rest: Sequence[Finding], noun: str = "further finding", where: st
     return f"and {counted(len(rest), noun)}{little}: {names}{f'; {where} has them' if where else ''}"
 
 
-def no_findings(recording: Recording) -> str:
-    """Return what is said where there are no findings: what else could be looked for in another recording."""
-    if not recording.reason("operations"):
-        return "No findings."
-    what = "No findings by counters: others" if recording.counters is not None else "No findings: they"
-    return f"{what} need single operations, which are not recorded."
-
-
 def _brief(one: Finding, length: int, console: Console) -> list[Text]:
     """Return the lines of a finding, of its text no more than `length`."""
     heading = Text.assemble((one.severity, _STYLES[one.severity]), "  ", (one.id, "bold"))

@@ -9,11 +9,12 @@ from rich.text import Text
 
 from ...analysis.comparison.overview import Overview, OverviewRow
 from ...analysis.comparison.story import Segment
+from ...analysis.findings.find import no_findings
 from ...layers.summary.statistics import LayerStatistics
 from ...model.metrics import UNKNOWN, Metric, metrics_of
 from ...model.quantities import counted, range_text, seconds_text
 from ...model.text import printable
-from .console import bounded, first_findings, no_findings, print_heading, print_paragraph
+from .console import bounded, first_findings, print_heading, print_paragraph
 from .periods import Row, notes, print_rows
 
 _SCREEN: Final = 23

@@ -48,12 +48,11 @@ const findingNotice = (found) => {
 
 drawn.findings = () => {
   if (!contents.compare) return null;
-  if (!contents.single_operations) return h('p', {}, 'Findings need single operations, which are not recorded.');
   const { findings } = contents.compare;
   // What costs next to nothing is counted, and shown on request.
   const small = findings.filter(({ cost_share: share }) => known(share) && share < contents.least_cost);
   const much = findings.filter((found) => !small.includes(found));
-  return [much.length ? h('div', { class: 'two' }, much.map(findingNotice)) : null, findings.length ? null : h('p', {}, 'No rule found anything.'),
+  return [much.length ? h('div', { class: 'two' }, much.map(findingNotice)) : null, findings.length ? null : h('p', {}, contents.no_findings),
     small.length ? h('details', {}, h('summary', {}, `${much.length ? 'and ' : ''}${counted(small.length, 'finding')} of less than ${percentText(contents.least_cost)} of the run`), small.map(findingNotice)) : null,
     contents.cut.findings ? muted(`${countText(findings.length)} of ${countText(contents.cut.findings)} findings are shown.`) : null];
 };

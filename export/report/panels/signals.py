@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ....analysis.comparison.layer_periods import LayerPeriod
+from ....analysis.comparison.layer_periods import LayerPeriod, layer_periods
 from ....analysis.results.evidence import SpectralEvidence
 from ....analysis.results.result import Phase
 from ....analysis.spectral.spectrum import power_spectrum
@@ -20,6 +20,7 @@ from ....signals.construction import StepSignal
 from ....signals.step import envelope
 from ...encoding import packed
 from ...page.document import Axis, Beside, Chart, PageBlock, Paragraph, Series
+from ..sentences import period_text
 
 
 def curve(signal: StepSignal, most_steps: int, bins: int) -> dict[str, Any]:
@@ -53,6 +54,22 @@ def _peak(signal: StepSignal) -> dict[str, float] | None:
     place = int(signal.values.argmax())
     start, end = signal.times[place : place + 2]
     return {"rate": float(signal.values[place]), "start_s": float(start), "length_s": float(end - start)}
+
+
+def metadata_charts(layers: Iterable[Layer]) -> list[PageBlock]:
+    """Return charts of the metadata operations per second of layers that have any, with their phases and periods."""
+    charts: list[PageBlock] = []
+    for period in layer_periods(layers, (), quantity="metadata"):
+        signal, (start, end) = period.signal, period.signal.window
+        width = (end - start) / _FEWEST_BINS
+        counts = np.diff(signal.volume_until(start + width * np.arange(_FEWEST_BINS + 1)))
+        steps = Series.of_values(counts / width, width, "write", start, "operations a second")
+        begins = Series("marks", "period", [one.start for one in period.result.phases[:_MOST_MARKED]])
+        told = counted(round(float(signal.volume)), "operation")
+        caption = f"{period.layer}: {told}, {period_text(period.result, signal.window)}; marks: begins of phases"
+        axes = Axis("seconds", ends=(start, end)), Axis("count", "a second")
+        charts.append(Chart(period.layer, *axes, [steps, begins], caption, height=180, read=True))
+    return charts
 
 
 def phase_strip(phases: Sequence[Phase], most: int) -> dict[str, Any]:

@@ -1,7 +1,9 @@
 """The report in a real browser: it loads nothing, nothing throws, it zooms, links lead, and no text is cut."""
 
+import importlib.util
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import otf2
@@ -331,7 +333,7 @@ def test_a_trace_without_io_says_so_and_shows_no_empty_sections(browser, tmp_pat
     assert ("Length" in facts) == (events > 0)
 
 
-def test_a_run_that_moves_no_bytes_has_no_tools_for_curves(browser, tmp_path):
+def test_a_run_that_moves_no_bytes_shows_its_metadata_operations(browser, tmp_path):
     with otf2.writer.open(str(tmp_path / "trace"), timer_resolution=10**6) as trace:
         definitions = trace.definitions
         node = definitions.system_tree_node("node", class_name="node")
@@ -346,9 +348,11 @@ def test_a_run_that_moves_no_bytes_has_no_tools_for_curves(browser, tmp_path):
     path = write_report(open_trace(tmp_path / "trace" / "traces.otf2"), tmp_path / "report.html").path
     browser.get(path.as_uri())
     told = browser.execute_script("return document.getElementById('bandwidth').innerText")
-    assert told.split("\n")[-1] == "No bytes were moved by these layers on the selected files."
-    shown = "return document.querySelectorAll('#bandwidth input, #bandwidth .legend, #bandwidth canvas').length"
+    assert told.startswith("Metadata operations of the layers\n")
+    assert "POSIX: 200 operations, every 500.000 µs" in told
+    shown = "return document.querySelectorAll('#bandwidth input, #bandwidth .legend').length"
     assert browser.execute_script(shown) == 0
+    assert browser.execute_script("return document.querySelectorAll('#bandwidth :is(canvas, svg)').length") == 1
     assert browser.execute_script("return document.querySelectorAll('#timeline canvas').length") > 0
     assert browser.execute_script("return document.getElementById('spectra')") is None
     assert not browser.get_log("browser")
@@ -652,3 +656,27 @@ def test_every_link_lands_on_its_section(opened, width):
             name,
         )
         assert abs(above) <= 20 or (left < 1 and above > 0), (name, above)
+
+
+def test_findings_by_counters_are_on_the_page(browser, tmp_path):
+    spec = importlib.util.spec_from_file_location("recorders", Path(__file__).parents[2] / "archives" / "recorders.py")
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    counted = {"writes": 4000, "bytes_written": 4_000_000, "size_write_100_1k": 4000, "consec_writes": 3998}
+    times = {"write_time": 9.0, "slowest_rank_time": 5.0, "write_start_timestamp": 1.0, "write_end_timestamp": 9.0}
+    records = [made.counters(("POSIX", 4), 5, -1, **counted, **times, slowest_rank=1)]
+    log = made.DarshanLog(modules={"POSIX": (4, records)}, names={5: "/scratch/data"}, length=10.0)
+    (tmp_path / "run.darshan").write_bytes(bytes(log))
+    browser.get(write_report(open_trace(tmp_path / "run.darshan"), tmp_path / "report.html").path.as_uri())
+    told = browser.execute_script("return document.getElementById('findings').innerText")
+    assert "small-requests · POSIX" in told
+    assert "need single operations" not in told
+
+
+def test_where_requests_lie_is_on_the_page(browser, tmp_path):
+    rows = ["layer,rank,mode,start,end,bytes,file,offset"]
+    rows += [f"POSIX,0,write,{place},{place + 0.5},10,/run/a,{1000 * place}" for place in range(20)]
+    (tmp_path / "run.csv").write_text("\n".join(rows))
+    browser.get(write_report(open_trace(tmp_path / "run.csv"), tmp_path / "report.html").path.as_uri())
+    cells = browser.execute_script("return [...document.querySelectorAll('#layers tr')].map((row) => row.innerText)")
+    assert any(re.sub(r"\s+", " ", one) == "POSIX write 20 5 % 90 % 5 %" for one in cells), cells
