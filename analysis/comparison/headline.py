@@ -98,7 +98,7 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
     text = f"I/O is {percent_text(share)} of the run ({seconds_text(longest)} of {seconds_text(run_s)}"
     if rank is not None and trace.ranks > 1 and mean is not None and mean < _EVEN * longest:
         text += f" on rank {rank}, {seconds_text(mean)} on average"
-    any_s, threads = _of_any(trace), _other_threads(trace)
+    any_s, (threads, waited) = _of_any(trace), _other_threads(trace, run_s)
     if any_s is not None and not threads and trace.ranks > 1 and any_s > _BY_TURNS * longest:
         text += f", {seconds_text(any_s)} on one rank or another"
     text += ")"
@@ -113,7 +113,7 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
     else:
         layer, what = _longest(trace, None if mean is None else mean * trace.ranks)
         text += f", {what}" if layer else ""
-        text += "; little to gain there" if share < _LITTLE and longest > 0 else ""
+        text += "; little to gain there" if 0 < share < _LITTLE and not waited else ""
         known = replace(known, layer=layer)
     text += threads + _in_mpi(trace, run_s) + _unseen(trace)
     return replace(known, text=trace.definitions.recording.told(text))
@@ -128,13 +128,15 @@ def _in_mpi(trace: Trace, run_s: float) -> str:
     return f"; ranks spend {percent_text(mpi.mean_s / run_s)} of it in calls of MPI ({mean})"
 
 
-def _other_threads(trace: Trace) -> str:
-    """Return how long other threads than the first one of a rank are in I/O, in words; nothing where none is."""
+def _other_threads(trace: Trace, run_s: float) -> tuple[str, bool]:
+    """Return how long other threads than the first one of a rank are in I/O, in words, and whether it may wait."""
     cost = trace.calls.cost
-    if cost is None or not cost.other_threads_io.any():
-        return ""
-    beside = float(cost.other_threads_io.max())
-    return f"; other threads are in I/O for {seconds_text(beside)} beside the first one of a rank"
+    beside = 0.0 if cost is None else float(cost.other_threads_io.max(initial=0.0))
+    if not beside:
+        return "", False
+    waited = beside >= _LITTLE * run_s
+    text = f"; other threads are in I/O for {seconds_text(beside)} beside the first one of a rank"
+    return f"{text}, and whether it waits for them is not recorded" if waited else text, waited
 
 
 def _of_any(trace: Trace) -> float | None:

@@ -51,7 +51,7 @@ class Gain(NamedTuple):
 
     def of(self, cost: float) -> "Gain":
         """Return no more than there is to pay, and from nothing where the ends are too far apart for an estimate."""
-        least, most = min(self.gain_s[0], cost), min(self.gain_s[1], cost)
+        least, most = (min(one, cost) for one in self.gain_s)
         if 0 < _FAR_APART * least < most:
             return Gain((0.0, most), f"{self.gain_reason}; these are too far apart to tell more than the most")
         return Gain((least, most), self.gain_reason)
@@ -93,6 +93,10 @@ class Match:
     minor: bool = False
     gain: Gain | None = None
     where: dict[str, Any] | None = None
+
+    def gained(self, cost: float | None) -> tuple[tuple[float, float] | None, str]:
+        """Return what could be saved of a cost, and why; None and nothing where it is not known."""
+        return (None, "") if self.gain is None or cost is None else self.gain.of(cost)
 
 
 def blocking_s(trace: Trace) -> Floats:

@@ -247,7 +247,6 @@ def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match, shown: froze
     called = {} if isinstance(facts, CountedFacts) else facts.called(match.layer, deed)
     evidence = {**match.evidence, **called, **where}
     told = facts.definitions.recording.told
-    gain = None if match.gain is None or cost is None else match.gain.of(cost)
     return Finding(
         rule.id,
         "info" if match.minor or rule.may_be_meant else severity_of(share),
@@ -258,6 +257,5 @@ def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match, shown: froze
         evidence,
         advice_for(rule.advice, shown, deed),
         caution,
-        None if gain is None else gain.gain_s,
-        "" if gain is None else gain.gain_reason,
+        *match.gained(cost),
     )

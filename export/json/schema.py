@@ -62,15 +62,15 @@ def _described(schema: Any, told: Mapping[str, str], within: str) -> Any:
         return [_described(one, told, within) for one in schema]
     if not isinstance(schema, dict):
         return schema
-    found = {}
-    for name, value in schema.items():
-        if name in ("properties", "$defs"):
-            found[name] = {key: _described(one, told, key) for key, one in value.items()}
-        else:
-            found[name] = _described(value, told, within)
-    for key, one in found.get("properties", {}).items():
-        sentence = told.get(f"{within}.{key}", told.get(key))
-        found["properties"][key] = one if "description" in one or not sentence else {**one, "description": sentence}
+    found = {name: _described(one, told, within) for name, one in schema.items() if name not in ("properties", "$defs")}
+    if "$defs" in schema:
+        found["$defs"] = {key: _described(one, told, key) for key, one in schema["$defs"].items()}
+    if "properties" in schema:
+        keys = schema["properties"].items()
+        sentences_of = {key: told.get(f"{within}.{key}", told.get(key, "")) for key, _ in keys}
+        found["properties"] = {
+            key: {"description": sentences_of[key], **_described(one, told, key)} for key, one in keys
+        }
     return found
 
 
@@ -186,11 +186,7 @@ class _Making:
         keys: Document = {}
         for name, key in entries:
             schema, declared = self.of(_type_of(kind, name)), metrics.get(name)
-            sentence, unit = (
-                (told.get(name) or _sentence_of(kind, name), "1")
-                if declared is None
-                else (declared.sentence, declared.unit)
-            )
+            sentence, unit = (told.get(name), "1") if declared is None else (declared.sentence, declared.unit)
             if declared is not None and declared.needs and "unavailable" in of_fields:
                 schema = _any_of([schema, _NULL])
             more = {"description": sentence, "unit": unit if unit != "1" else None}
@@ -219,13 +215,6 @@ def _type_of(kind: Any, name: str) -> Any:
             break
     found = getattr_static(kind, name)
     return returned(found.func if isinstance(found, cached_property) else found.fget)
-
-
-def _sentence_of(kind: Any, name: str) -> str:
-    """Return what the docstring of a property tells first; nothing of a field."""
-    found = getattr_static(kind, name, None)
-    text = getdoc(found) if isinstance(found, property | cached_property) else None
-    return " ".join((text or "").partition("\n\n")[0].split())
 
 
 def _sentences(kind: Any) -> dict[str, str]:

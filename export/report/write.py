@@ -22,7 +22,7 @@ from ...layers.selection.directions import DIRECTIONS, Traffic
 from ...layers.summary.statistics import LayerStatistics
 from ...layers.trace import Trace
 from ...model.metrics import Metric, columns_of, metrics_of
-from ...model.quantities import count_text, counted, seconds_text, share_text
+from ...model.quantities import count_text, counted, seconds_text
 from ...model.stream.summary import start_time
 from ..encoding import Names
 from ..json.documents import layers_document, periods_document
@@ -204,21 +204,14 @@ def _drawings(
     return {**found, "names": names.table()}
 
 
-def _access_share(kind: str) -> Callable[[Access], str]:
-    return lambda one: share_text(getattr(one, kind), one.operations)
-
-
 _ACCESS: Final = (
-    TableColumn("Where requests lie", lambda one: one.name, "text"),
+    TableColumn("Where requests lie", "name", "text"),
     TableColumn("Requests", "operations", about="Those whose place in their file is known."),
     TableColumn(
-        "Consecutive",
-        _access_share("consecutive"),
-        "word",
-        "Begin where the one before of their process ended, or first.",
+        "Consecutive", "shares.consecutive", "share", "Begin where the one before of a process ended, or first."
     ),
-    TableColumn("In strides", _access_share("strided"), "word", "As far from the one before as that was from its own."),
-    TableColumn("Random", _access_share("random"), "word", "All others."),
+    TableColumn("In strides", "shares.in strides", "share", "As far from the one before as that was from its own."),
+    TableColumn("Random", "shares.random", "share", "All others."),
 )
 
 

@@ -295,8 +295,7 @@ def _print_accesses(accesses: Iterable[Access], console: Console) -> None:
             console.print()
             title = "Access pattern: each request against the one before of its process and file"
             print_paragraph(Text(title, style="bold"), console, indent=0)
-        kinds = {"consecutive": one.consecutive, "in strides": one.strided, "random": one.random}
-        shares = ", ".join(f"{share_text(count, one.operations)} {kind}" for kind, count in kinds.items() if count)
+        shares = ", ".join(f"{share_text(share, 1.0)} {kind}" for kind, share in one.shares.items() if share)
         line = Text.assemble((printable(one.name), "bold"), f" {counted(one.operations, 'request')}: {shares}")
         print_paragraph(line, console)
 

@@ -272,6 +272,12 @@ class Access(Record):
     backward: int | None
 
     @property
+    def shares(self) -> dict[str, float]:
+        """The shares of the requests of each kind, in words."""
+        kinds = {"consecutive": self.consecutive, "in strides": self.strided, "random": self.random}
+        return {kind: count / self.operations for kind, count in kinds.items()}
+
+    @property
     def name(self) -> str:
         """What makes the requests, in words: ``POSIX write below MPI-IO``."""
         return f"{self.layer} {self.direction}" + (f" below {self.above}" if self.above else "")

@@ -133,3 +133,19 @@ def test_ranks_that_take_turns_are_in_io_longer_than_any_of_them(fixtures):
     assert f"{found.any_io_s * 1000:.0f} ms on one rank or another)" in found.text
     together = told(open_trace(fixtures / "ckpt4"))
     assert together.io_s <= together.any_io_s < 1.5 * together.io_s
+
+
+@pytest.mark.parametrize(("worker_us", "told_so"), [(5_000_000, True), (20_000, False)])
+def test_other_threads_that_are_long_in_io_leave_open_what_is_to_gain(tmp_path, worker_us, told_so):
+    calls = [(7, 0, 10_000), (8, 100_000, worker_us), (7, 9_000_000, 10_000)]
+    lines = [
+        {"id": row, "name": "read", "cat": "POSIX", "ph": "X", "ts": begin, "dur": length, "pid": 7, "tid": tid}
+        | {"args": {"fhash": 12, "size_sum": 100, "ret": 100}}
+        for row, (tid, begin, length) in enumerate(calls)
+    ]
+    path = tmp_path / "trace.pfw"
+    path.write_text("[\n" + "".join(json.dumps(one) + "\n" for one in lines) + "]")
+    text = told(open_trace(path)).text
+    assert "other threads are in I/O for" in text
+    assert ("whether it waits for them is not recorded" in text) is told_so
+    assert ("little to gain there" in text) is not told_so
