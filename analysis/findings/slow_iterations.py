@@ -34,7 +34,8 @@ def slow_iteration(
         for most of it, or a rank begins late by as much. Cost is by how much longer than usual they take, no more than
         the layer is busy or the rank late.
     :When it is wrong: Under a load that comes and goes lengths vary by factors, and the longest of ten is often several
-        times the median: only what is longer than the others let expect stands out. The first iteration may do more than the others: create files, allocate space, fill caches.
+        times the median: only what is longer than the others let expect stands out. The first iteration may do more
+        than the others: create files, allocate space, fill caches.
     :What helps: Of a first iteration, create and preallocate files before the loop, or keep them open. Of others, see
         what the rank did before; a load of other jobs on the file system comes and goes, so compare with another run.
     """

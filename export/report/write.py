@@ -234,7 +234,7 @@ def _sections(
     several = more["stacks"] is not None and more["stacks"]["total_threads"] > 1
     threads = "Two threads, one above the other" if several else "What the thread did"
     # What moves no bytes opens, closes and deletes.
-    events = [] if shown or trace.stream.in_memory is None else metadata_charts(trace.layers.values())
+    events = [] if shown or trace.stream.in_memory is None else metadata_charts(trace.layers.values(), period_text)
     moved = ("Metadata", "Metadata operations of the layers") if events else ("Bandwidth", "Bandwidth of the layers")
     own: dict[str, Sequence[PageBlock]] = {
         "bandwidth": [Paragraph("No bytes were moved."), *events] if events else [Picture("bandwidth")],

@@ -1,6 +1,6 @@
 """Signals as the page draws them: curves with their phases, spectra, and the sizes of requests."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ....analysis.comparison.layer_periods import LayerPeriod, layer_periods
 from ....analysis.results.evidence import SpectralEvidence
-from ....analysis.results.result import Phase
+from ....analysis.results.result import PeriodResult, Phase
 from ....analysis.spectral.spectrum import power_spectrum
 from ....layers.layer import Layer
 from ....layers.selection.directions import Direction
@@ -20,7 +20,6 @@ from ....signals.construction import StepSignal
 from ....signals.step import envelope
 from ...encoding import packed
 from ...page.document import Axis, Beside, Chart, PageBlock, Paragraph, Series
-from ..sentences import period_text
 
 
 def curve(signal: StepSignal, most_steps: int, bins: int) -> dict[str, Any]:
@@ -56,8 +55,10 @@ def _peak(signal: StepSignal) -> dict[str, float] | None:
     return {"rate": float(signal.values[place]), "start_s": float(start), "length_s": float(end - start)}
 
 
-def metadata_charts(layers: Iterable[Layer]) -> list[PageBlock]:
-    """Return charts of the metadata operations per second of layers that have any, with their phases and periods."""
+def metadata_charts(
+    layers: Iterable[Layer], verdict: Callable[[PeriodResult, tuple[float, float]], str]
+) -> list[PageBlock]:
+    """Return charts of the metadata operations per second of layers that have any, with phases, and `verdict` below."""
     charts: list[PageBlock] = []
     for period in layer_periods(layers, (), quantity="metadata"):
         signal, (start, end) = period.signal, period.signal.window
@@ -66,7 +67,7 @@ def metadata_charts(layers: Iterable[Layer]) -> list[PageBlock]:
         steps = Series.of_values(counts / width, width, "write", start, "operations a second")
         begins = Series("marks", "period", [one.start for one in period.result.phases[:_MOST_MARKED]])
         told = counted(round(float(signal.volume)), "operation")
-        caption = f"{period.layer}: {told}, {period_text(period.result, signal.window)}; marks: begins of phases"
+        caption = f"{period.layer}: {told}, {verdict(period.result, signal.window)}; marks: begins of phases"
         axes = Axis("seconds", ends=(start, end)), Axis("count", "a second")
         charts.append(Chart(period.layer, *axes, [steps, begins], caption, height=180, read=True))
     return charts
