@@ -59,7 +59,7 @@ class Request:
 
     def open(
         self,
-        handle_bytes: int = 700,
+        handle_bytes: int = 850,
         relations: bool = False,
         parts: tuple[str, int] | None = None,
         told: set[Path] | None = None,

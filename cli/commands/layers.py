@@ -35,7 +35,7 @@ def command(request: Request, by: str | None, ranks: tuple[int, ...]) -> None:
 
     by = by_rank(by, ranks)
     try:
-        trace = request.open(handle_bytes=300)
+        trace = request.open(handle_bytes=450)
     except NoTimesError as error:
         if by is not None:
             raise

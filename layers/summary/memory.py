@@ -23,7 +23,7 @@ FEWEST_BINS: Final = 1 << 10
 _BYTES_PER_BIN: Final = 16
 _ANALYSED: Final = 12
 """Signals' worth of memory for the one that is analysed."""
-BYTES_PER_HANDLE: Final = 700
+BYTES_PER_HANDLE: Final = 850
 """What the forest of handles and writing it to HDF5 take for each, as measured."""
 _BYTES_PER_SIGNAL: Final = 8 << 20
 """Stretches and sizes that are counted, at most, and the memory to join them."""

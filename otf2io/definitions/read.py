@@ -58,19 +58,20 @@ def read_definitions(anchor: Anchor, every_call: bool = False) -> tuple[Definiti
     global definitions is missing or damaged, or holds no clock.
     """
     records = read_records(anchor, _WANTED)
-    if not records["ClockProperties"] or not records["ClockProperties"][0][0]:
+    clocks = records.numbers("ClockProperties").tolist()
+    if not clocks or not clocks[0][0]:
         raise TraceError(
             f"{anchor.base}.def has no clock (ClockProperties), so times mean nothing; record the trace again"
         )
-    ticks, start, length, realtime = records["ClockProperties"][0]
+    ticks, start, length, realtime = clocks[0]
     texts = _Texts(records)
     nodes, processes, threads, files, handles = (
-        _Table(records[name], texts) for name in ("SystemTreeNode", "LocationGroup", "Location", "File", "IoHandle")
+        _Table(records, name, texts) for name in ("SystemTreeNode", "LocationGroup", "Location", "File", "IoHandle")
     )
     locations = _locations(threads, processes)
     sets = tuple(
         Group(identity, texts[name], kind, paradigm, np.frombuffer(members, np.uint64))
-        for identity, name, kind, paradigm, _flags, members in _Table(records["Group"], texts)
+        for identity, name, kind, paradigm, _flags, members in _first_of_each(records.others["Group"])
     )
     paradigms = _paradigms(records, texts)
     tree = SystemTree(
@@ -79,7 +80,8 @@ def read_definitions(anchor: Anchor, every_call: bool = False) -> tuple[Definiti
         class_name=nodes.texts(2),
         parent=sound_parents(nodes.links(3, nodes))[0],
     )
-    opened = _handles(handles, files, {one.id: row for row, one in enumerate(paradigms)}, records)
+    states = _Table(records, "IoPreCreatedHandleState", texts)
+    opened = _handles(handles, files, np.array([one.id for one in paradigms], np.uint64), states)
     names, kind, node = processes.texts(1), processes.column(2, np.uint8), processes.links(3, nodes)
     device = _devices(names, opened, paradigms)
     kind = np.where(device, np.uint8(0), kind)
@@ -107,15 +109,15 @@ def read_definitions(anchor: Anchor, every_call: bool = False) -> tuple[Definiti
         location_sets=sets,
         communicators=tuple(
             Communicator(identity, texts[name], _optional(group), _optional(parent))
-            for identity, name, group, parent, _flags in _Table(records["Comm"], texts)
+            for identity, name, group, parent, _flags in _Table(records, "Comm", texts)
         ),
-        attributes={identity: texts[name] for identity, name, *_ in _Table(records["Attribute"], texts)},
+        attributes={identity: texts[name] for identity, name, *_ in _Table(records, "Attribute", texts)},
         # lo2s, which records block devices, knows processes of the system only.
         recording=Recording(processes=bool(device.any())),
     )
     functions = called_functions(
-        ((one[0], texts[one[1]] or texts[one[2]], one[4]) for one in _Table(records["Region"], texts)),
-        {one[0]: texts[one[1]] for one in _Table(records["Parameter"], texts)},
+        ((one[0], texts[one[1]] or texts[one[2]], one[4]) for one in _Table(records, "Region", texts)),
+        {one[0]: texts[one[1]] for one in _Table(records, "Parameter", texts)},
         (one.identification for one in paradigms),
         every_call,
     )
@@ -138,7 +140,7 @@ def read_regions(anchor: Anchor) -> Regions:
     """
     records = read_records(anchor, ("String", "Region"))
     texts = _Texts(records)
-    regions = _Table(sorted(_Table(records["Region"], texts)), texts)
+    regions = _Table(records, "Region", texts, by_id=True)
     return Regions(
         id=regions.column(0, np.uint32),
         name=tuple(name or canonical for name, canonical in zip(regions.texts(1), regions.texts(2), strict=True)),
@@ -153,18 +155,16 @@ class _Texts:
     """Strings by their ids, decoded once, on demand."""
 
     def __init__(self, records: Records) -> None:
-        self._bytes: dict[int, bytes | None] = dict(records["String"])
-        self._decoded: dict[int, str] = {}
+        self._texts = records.strings
 
     def __getitem__(self, reference: int) -> str:
-        text = self._decoded.get(reference)
-        if text is None:
-            text = (self._bytes.get(reference) or b"").decode("utf-8", "backslashreplace")
-            self._decoded[reference] = text
+        text = self._texts.get(reference) or ""
+        if isinstance(text, bytes):
+            text = self._texts[reference] = text.decode("utf-8", "backslashreplace")
         return text
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self._bytes)
+        return iter(self._texts)
 
     def value(self, kind: int, bits: int) -> str:
         """Write out a property's value, given as its type and the 64 bits that hold it."""
@@ -181,32 +181,43 @@ class _Texts:
         return str(bits & ((1 << _UNSIGNED_BITS.get(kind, 64)) - 1))
 
 
+def _first_of_each(records: Sequence[Record]) -> list[Record]:
+    """Leave out records whose id was there before."""
+    seen: dict[int, Record] = {}
+    for record in records:
+        seen.setdefault(record[0], record)
+    return list(seen.values())
+
+
 class _Table:
     """Records of one type without those whose id was there before, and columns of them by the place of a field."""
 
-    def __init__(self, records: Sequence[Record], texts: _Texts) -> None:
-        seen: dict[int, Record] = {}
-        for record in records:
-            seen.setdefault(record[0], record)
-        self._records, self._texts = list(seen.values()), texts
-        self.row = {identity: row for row, identity in enumerate(seen)}
+    def __init__(self, records: Records, name: str, texts: _Texts, by_id: bool = False) -> None:
+        rows = records.numbers(name)
+        self.id, first = np.unique(rows[:, 0], return_index=True)
+        self._row = np.arange(len(first)) if by_id else np.argsort(np.argsort(first))
+        self._fields, self._texts = rows[first if by_id else np.sort(first)], texts
 
     def __len__(self) -> int:
-        return len(self._records)
+        return len(self._fields)
 
-    def __iter__(self) -> Iterator[Record]:
-        return iter(self._records)
+    def __iter__(self) -> Iterator[list[int]]:
+        return iter(self._fields.tolist())
 
     def column(self, place: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-        return np.fromiter((record[place] for record in self), dtype, len(self))
+        return self._fields[:, place].astype(dtype)
 
     def texts(self, place: int) -> tuple[str, ...]:
-        return tuple(self._texts[record[place]] for record in self)
+        return tuple(map(self._texts.__getitem__, self._fields[:, place].tolist()))
 
-    def links(self, place: int, others: "_Table | dict[int, int]") -> Links:
-        """Turn references into rows of another table, −1 where nothing is defined under them."""
-        rows = others.row if isinstance(others, _Table) else others
-        return np.fromiter((rows.get(record[place], -1) for record in self), np.int32, len(self))
+    def links(self, place: int, others: "_Table | npt.NDArray[np.uint64]") -> Links:
+        """Turn references into rows of another table, or of unique ids, −1 where nothing is defined under them."""
+        ids, rows = (others.id, others._row) if isinstance(others, _Table) else (np.sort(others), np.argsort(others))
+        if not len(ids):
+            return np.full(len(self), -1, np.int32)
+        wanted = self._fields[:, place]
+        at = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
+        return np.where(ids[at] == wanted, rows[at], -1).astype(np.int32)
 
 
 def _locations(threads: _Table, processes: _Table) -> Locations:
@@ -224,7 +235,10 @@ def _optional(reference: int) -> int | None:
 
 
 def _kept(records: Records, texts: _Texts) -> str:
-    found = {texts[name]: texts.value(kind, bits) for _, name, kind, bits in records["SystemTreeNodeProperty"]}
+    found = {
+        texts[name]: texts.value(kind, bits)
+        for _, name, kind, bits in records.numbers("SystemTreeNodeProperty").tolist()
+    }
     pieces: list[str] = []
     while (piece := found.get(f"{KEPT}{len(pieces)}")) is not None:
         pieces.append(piece)
@@ -265,31 +279,35 @@ def _paradigms(records: Records, texts: _Texts) -> tuple[Paradigm, ...]:
                 for key, kind_of_value, bits in properties
             ),
         )
-        for identity, identification, name, kind, flags, properties in _Table(records["IoParadigm"], texts)
+        for identity, identification, name, kind, flags, properties in _first_of_each(records.others["IoParadigm"])
         if texts[identification] != UNDEFINED_PARADIGM
     )
 
 
 def _file_properties(records: Records, texts: _Texts, files: _Table) -> tuple[dict[str, str], ...]:
     properties: dict[int, dict[str, str]] = {}
-    for file, name, kind, bits in records["IoFileProperty"]:
+    for file, name, kind, bits in records.numbers("IoFileProperty").tolist():
         properties.setdefault(file, {}).setdefault(texts[name], texts.value(kind, bits))
-    return tuple(properties.get(identity, {}) for identity in files.row)
+    none: dict[str, str] = {}
+    return tuple(properties.get(identity, none) for identity in files.column(0, np.uint64).tolist())
 
 
-def _handles(handles: _Table, files: _Table, paradigm_rows: dict[int, int], records: Records) -> Handles:
+def _handles(handles: _Table, files: _Table, paradigms: npt.NDArray[np.uint64], states: _Table) -> Handles:
     mode = np.full(len(handles), UNDEFINED_UINT8, np.uint8)
     status = np.zeros(len(handles), np.uint32)
     precreated = np.zeros(len(handles), np.bool_)
-    for handle, access, state in records["IoPreCreatedHandleState"]:
-        row = handles.row.get(handle, -1)
-        if row >= 0 and not precreated[row]:
-            precreated[row], mode[row], status[row] = True, access, state
+    row = states.links(0, handles)
+    row, known = row[row >= 0], row >= 0
+    precreated[row], mode[row], status[row] = (
+        True,
+        states.column(1, np.uint8)[known],
+        states.column(2, np.uint32)[known],
+    )
     return Handles(
         id=handles.column(0, np.uint32),
         name=handles.texts(1),
         file=handles.links(2, files),
-        paradigm=handles.links(3, paradigm_rows),
+        paradigm=handles.links(3, paradigms),
         flags=handles.column(4, np.uint32),
         communicator=handles.column(5, np.uint32),
         parent=sound_parents(handles.links(6, handles))[0],

@@ -1,26 +1,70 @@
 """The records of a global definition file, collected as the official library hands them out, not yet linked."""
 
 import ctypes
+from array import array
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from ctypes import c_uint64, c_void_p
+from dataclasses import dataclass, field
 from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
+
+from ...model.budget import require_memory
 from ...model.errors import TraceError
 from ...model.interrupts import kept_interrupts
+from ...model.quantities import bytes_text
 from ..files.anchor import COMPRESSION_NONE, Anchor
 from ..files.libotf2 import DEFINITION_CALLBACKS, SUCCESS, describe, guarded, library, open_reader
 from ..files.regular import is_complete
 
 _SHORTEST: Final = 2
 """Bytes of a record: its type and its length."""
+_MEMORY: Final = 9
+"""Bytes of memory for each of the file, as measured where all of it are files and handles."""
 _MOST_COMPRESSED: Final = 1032
 """How many bytes zlib makes of one at most."""
 _GROUP_TYPES_OF_LOCATIONS: Final = frozenset((1, 4, 5, 6, 7))
 
 Record = tuple[Any, ...]
-Records = dict[str, list[Record]]
-"""By their type, in the order of the file; ids and references as they stand there."""
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Records by their type, in the order of the file; ids and references as they stand there.
+
+    Attributes
+    ----------
+    strings : dict
+        By their ids; of two with one id the last.
+    others : dict of list
+        Of groups and paradigms, which hold more than numbers.
+    """
+
+    strings: dict[int, bytes | str | None] = field(default_factory=dict)
+    others: dict[str, list[Record]] = field(default_factory=lambda: defaultdict(list))
+    _numbers: dict[str, "array[int]"] = field(default_factory=lambda: defaultdict(lambda: array("Q")))
+
+    def numbers(self, name: str) -> npt.NDArray[np.uint64]:
+        """Return the fields of all records of a type, one record a row; its id is the first."""
+        return np.frombuffer(self._numbers[name], np.uint64).reshape(-1, _FIELDS[name])
+
+    def collector(self, record: str) -> Callable[..., None]:
+        """Return a function that files the fields of a record."""
+        name, changed = _OTHERWISE.get(record, (record, None))
+        if name == "String":
+            return lambda _user, *fields: self.strings.__setitem__(*fields)
+        keep = self._numbers[name].extend if name in _FIELDS else self.others[name].append
+        if changed is None:
+            return lambda _user, *fields: keep(fields)
+
+        def file(_user: int, *fields: Any) -> None:
+            kept = changed(*fields)
+            if kept is not None:
+                keep(kept)
+
+        return file
 
 
 def _paradigm(*record: Any) -> Record:
@@ -47,6 +91,15 @@ _OTHERWISE: Final[dict[str, tuple[str, Callable[..., Record | None]]]] = {
 Of a paradigm the properties are tuples (property, type, value); of a group, which is left out where it is none of
 locations, the members are bytes of uint64.
 """
+_FIELDS: Final = {
+    **{
+        name: len(callback._argtypes_) - 1
+        for name, callback in DEFINITION_CALLBACKS.items()
+        if name not in ("String", *_OTHERWISE)
+    },
+    "File": 4,
+}
+"""How many fields a record has of those types of which all are numbers."""
 
 
 def read_records(anchor: Anchor, wanted: Sequence[str]) -> Records:
@@ -59,7 +112,7 @@ def read_records(anchor: Anchor, wanted: Sequence[str]) -> Records:
     wanted : sequence of str
         Types of records, of `DEFINITION_CALLBACKS`.
     """
-    records: Records = defaultdict(list)
+    records = Records()
     path = anchor.base.with_name(anchor.base.name + ".def")
     try:
         complete = is_complete(path) or anchor.compression != COMPRESSION_NONE
@@ -67,13 +120,15 @@ def read_records(anchor: Anchor, wanted: Sequence[str]) -> Records:
         raise TraceError(f"the global definitions {path} are missing; copy the archive or record it again") from None
     if not complete:
         raise TraceError(f"the global definitions {path} are cut short or unreadable; copy or record the trace again")
-    expanded = path.stat().st_size * (1 if anchor.compression == COMPRESSION_NONE else _MOST_COMPRESSED)
+    size = path.stat().st_size
+    require_memory(path, _MEMORY * size, f"global definitions of {bytes_text(size)}")
+    expanded = size * (1 if anchor.compression == COMPRESSION_NONE else _MOST_COMPRESSED)
     most = min(anchor.global_definitions, expanded // _SHORTEST) + 1
     lib = library()
     interrupts: list[BaseException] = []
     # The library keeps the addresses only: the callback objects must live until the reading is done.
     callbacks = {
-        record: DEFINITION_CALLBACKS[record](guarded(_collector(records, record), interrupts)) for record in wanted
+        record: DEFINITION_CALLBACKS[record](guarded(records.collector(record), interrupts)) for record in wanted
     }
     count = c_uint64()
     with kept_interrupts(interrupts), open_reader(anchor) as reader:
@@ -100,18 +155,3 @@ def read_records(anchor: Anchor, wanted: Sequence[str]) -> Records:
         readable = f"{count.value} of {anchor.global_definitions} can be read{why}"
         raise TraceError(f"the global definitions {path} are damaged: {readable}; copy or record the trace again")
     return records
-
-
-def _collector(records: Records, record: str) -> Callable[..., None]:
-    """Return a function that files the fields of a record."""
-    name, changed = _OTHERWISE.get(record, (record, None))
-    keep = records[name].append
-    if changed is None:
-        return lambda _user, *fields: keep(fields)
-
-    def file(_user: int, *fields: Any) -> None:
-        kept = changed(*fields)
-        if kept is not None:
-            keep(kept)
-
-    return file

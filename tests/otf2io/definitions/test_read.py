@@ -13,6 +13,7 @@ import numpy as np
 import otf2
 import pytest
 from iostrata import TraceError
+from iostrata.model.budget import memory_given
 from iostrata.model.codes import UNDEFINED_UINT32
 from iostrata.otf2io.archive import Archive, open_archive
 from otf2.enums import IoAccessMode, IoHandleFlag, IoStatusFlag, Type
@@ -286,3 +287,8 @@ def test_garbage_in_definitions_is_one_error_or_harmless(copy_of: Callable[[str]
         done = subprocess.run([sys.executable, "-c", code, str(folder)], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.count("\n") <= 1
+
+
+def test_definitions_that_take_more_than_is_allowed_are_refused_before_they_are_read(fixtures: Path) -> None:
+    with memory_given(1000), pytest.raises(TraceError, match=r"traces\.def: global definitions of .* would take"):
+        open_archive(fixtures / "ncckpt4")
