@@ -37,11 +37,12 @@ const findingNotice = (found) => {
   const range = found.evidence.time_range_s;
   const gain = found.gain_s ? [['could be saved', `${rangeText(...found.gain_s)}: ${found.gain_reason}`]] : [];
   const told = Object.entries(found.evidence).filter(([, value]) => !isEmpty(value)).map(([key, value]) => [evidenceName(key), evidenceText(key, value)]);
+  const place = contents.timeline ? 'timeline' : 'bandwidth';
   return drawn.notice({
     tone: found.severity,
     text: [{ text: found.severity }, ` ${found.id} · ${found.layer} · ${found.text}`],
     blocks: [{ block: 'paragraph', text: found.advice, muted: true },
-      ...(range ? [{ block: 'paragraph', text: [{ time: range, place: 'timeline', rows: rowsNamed(found), text: `Show ${rangeText(...range)} in the timeline` }] }] : []),
+      ...(range ? [{ block: 'paragraph', text: [{ time: range, place, rows: rowsNamed(found), text: `Show ${rangeText(...range)} in the ${place}` }] }] : []),
       { block: 'fold', title: 'Evidence', blocks: [{ block: 'definitions', entries: [...gain, ...told] }] }],
   });
 };

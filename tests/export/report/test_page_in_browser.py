@@ -671,6 +671,9 @@ def test_findings_by_counters_are_on_the_page(browser, tmp_path):
     told = browser.execute_script("return document.getElementById('findings').innerText")
     assert "small-requests · POSIX" in told
     assert "need single operations" not in told
+    # There is no timeline without operations.
+    assert "in the bandwidth" in told
+    assert "in the timeline" not in told
 
 
 def test_where_requests_lie_is_on_the_page(browser, tmp_path):
