@@ -233,11 +233,13 @@ def _sections(
     beside = bool(pairs) and all(pair.get("lower_layer_bytes") is not None for pair in pairs)
     several = more["stacks"] is not None and more["stacks"]["total_threads"] > 1
     threads = "Two threads, one above the other" if several else "What the thread did"
+    moved, first = ("Bandwidth", "Bandwidth of the layers"), list[PageBlock]([Picture("bandwidth")])
     # What moves no bytes opens, closes and deletes.
-    events = [] if shown or trace.stream.in_memory is None else metadata_charts(trace.layers.values(), period_text)
-    moved = ("Metadata", "Metadata operations of the layers") if events else ("Bandwidth", "Bandwidth of the layers")
+    if not shown and trace.stream.in_memory is not None:
+        moved = "Metadata", "Metadata operations of the layers"
+        first = [Paragraph("No bytes were moved."), *metadata_charts(trace.layers.values(), period_text)]
     own: dict[str, Sequence[PageBlock]] = {
-        "bandwidth": [Paragraph("No bytes were moved."), *events] if events else [Picture("bandwidth")],
+        "bandwidth": first,
         "flow": [Picture("sides" if beside else "flow")],
         "loops": loops,
         "spectra": spectra(shown, limits.lines),

@@ -164,7 +164,11 @@ def _print_table(statistics: list[LayerStatistics], console: Console) -> None:
     names = [printable(entry.layer) for entry in statistics]
     name_width = min(_WIDEST_NAME, max(map(cell_len, names)))
     room = console.width - name_width - max(len(entry.direction) for entry in statistics)
-    columns, gap, dropped = _fitting(statistics, room)
+    unavailable = frozenset.intersection(*(entry.unavailable for entry in statistics))
+    metrics = [one for one in columns_of(LayerStatistics) if one.column and one.path[0] not in unavailable]
+    narrow = [(one.narrow, [one.text(entry) for entry in statistics], one.gives_way) for one in metrics if one.narrow]
+    wide = [column for one in metrics for column in _wide_columns(one, statistics)]
+    columns, gap, dropped = _fitting(wide, narrow, room)
     titles = (title for title, _ in columns)
     table = plain_table(folded_column("layer", name_width), name_column(), *titles, gap=gap)
     previous = None
@@ -182,22 +186,17 @@ def _print_dropped(dropped: list[str], console: Console) -> None:
         print_paragraph(f"Too narrow for: {', '.join(dropped)}.", console, "dim", indent=0)
 
 
-def _fitting(statistics: list[LayerStatistics], room: int) -> tuple[list[_TitledCells], int, list[str]]:
-    """Return the columns that fit, the gap between them, and the titles of what did not fit with short ones."""
-    unavailable = frozenset.intersection(*(entry.unavailable for entry in statistics))
-    metrics = [one for one in columns_of(LayerStatistics) if one.column and one.path[0] not in unavailable]
-    columns = [column for one in metrics for column in _wide_columns(one, statistics)]
-    if _width(columns, 2) <= room:
-        return columns, 2, []
-    shown = [one for one in metrics if one.narrow]
-    columns = [(one.narrow, [one.text(entry) for entry in statistics]) for one in shown]
-    return _without(
-        [one.narrow for one in sorted(shown, key=lambda one: one.gives_way) if one.gives_way], columns, room
-    )
+def _fitting(
+    wide: list[_TitledCells], narrow: list[tuple[str, list[str], int]], room: int
+) -> tuple[list[_TitledCells], int, list[str]]:
+    """Return the columns that fit, the gap between them, and the titles of what did not fit.
 
-
-def _without(order: list[str], columns: list[_TitledCells], room: int) -> tuple[list[_TitledCells], int, list[str]]:
-    """Leave out columns in an `order` until the others fit; return these, the gap and the titles of those."""
+    Those are the `wide` ones, else those of the `narrow`; of these the lowest numbers above 0 give way first.
+    """
+    if _width(wide, 2) <= room:
+        return wide, 2, []
+    columns = [(title, cells) for title, cells, _ in narrow]
+    order = [title for title, _, gives_way in sorted(narrow, key=lambda one: one[2]) if gives_way]
     dropped: list[str] = []
     while len(dropped) < len(order) and _width(columns, 1) > room:
         dropped.append(order[len(dropped)])
@@ -303,17 +302,8 @@ _NO_CALLERS: Final = (
     "No function of the program is recorded around its I/O: instrument it by compiler or by hand to see who calls."
 )
 _TITLES: Final = {
-    "layer": "",
-    "file": "file",
-    "stream": "files",
-    "filesystem": "file system",
-    "rank": "rank",
-    "node": "node",
-    "handle": "handle",
-    "function": "function",
-    "caller": "called by",
-    "callpath": "call path",
-}
+    "layer": "", "stream": "files", "filesystem": "file system", "caller": "called by", "callpath": "call path"
+}  # fmt: skip
 
 
 def print_breakdown(table: Breakdown, console: Console) -> None:
@@ -323,8 +313,8 @@ def print_breakdown(table: Breakdown, console: Console) -> None:
         return
     shown = rows[:_ROWS_SHOWN] if console.is_terminal else rows
     layers, keys = [printable(table.layer[row]) for row in shown], [_key(table.key[row], console) for row in shown]
-    names = [("layer", layers), (_TITLES[table.by], keys)]
-    columns, gap, dropped = _fitting_columns(table, shown, console.width - _width(names, 1))
+    names = [("layer", layers), (_TITLES.get(table.by, table.by), keys)]
+    columns, gap, dropped = _fitting(*_columns_of(table, shown), console.width - _width(names, 1))
     lines = list(zip(*([title, *cells] for title, cells in (*names, *columns)), strict=True))
     if bounded(console):
         console.print(_table(lines, gap))
@@ -385,20 +375,16 @@ _COLUMNS: Final = (
 )
 
 
-def _fitting_columns(table: Breakdown, rows: list[int], room: int) -> tuple[list[_TitledCells], int, list[str]]:
-    """Return the columns that have a number in any of some rows, as `_fitting` does."""
-    known = {name for name, column in table.columns.items() if any(one is not None for one in column.tolist())}
+def _columns_of(table: Breakdown, rows: list[int]) -> tuple[list[_TitledCells], list[tuple[str, list[str], int]]]:
+    """Return the wide and the narrow columns that have a number in any of some rows."""
     values = {name: column.tolist() for name, column in table.columns.items()}
+    known = {name for name, column in values.items() if any(one is not None for one in column)}
     shown = [{name: column[row] for name, column in values.items()} for row in rows]
     found = [(one, [one.cell(row) for row in shown]) for one in _COLUMNS if known.issuperset(one.keys + one.needs)]
     # Columns without a number would push those with one off the screen.
     found = [(one, cells) for one, cells in found if any(cell != UNKNOWN for cell in cells)]
-    roomy = [(one.title, cells) for one, cells in found if one.room != "narrow"]
-    if _width(roomy, 2) <= room:
-        return roomy, 2, []
-    narrow = [(one, cells) for one, cells in found if one.room != "roomy"]
-    order = [one.title for one, _ in sorted(narrow, key=lambda two: two[0].gives_way) if one.gives_way]
-    return _without(order, [(one.title, cells) for one, cells in narrow], room)
+    wide = [(one.title, cells) for one, cells in found if one.room != "narrow"]
+    return wide, [(one.title, cells, one.gives_way) for one, cells in found if one.room != "roomy"]
 
 
 def print_groups(calls: Calls, console: Console) -> None:
