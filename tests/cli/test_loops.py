@@ -24,6 +24,8 @@ def test_the_iterations(run, fixtures):
     assert re.fullmatch(r" *1 +\S+ \S+ +\S+ \S+ +4\.19 MB( +[\d.]+ ms +\d){4}", first)
     assert len(first) <= 80
     assert len([line for line in text.splitlines() if line.startswith(tuple("0123456789 *"))]) >= 100
+    numbers = [int(found[1]) for line in text.splitlines() if (found := re.match(r" *\*?(\d+) +[\d.]+ m?s  ", line))]
+    assert numbers == [*range(1, 81), *range(1, 21)]
 
 
 @pytest.mark.parametrize("archive", ["ckpt4", "aperiodic4"])

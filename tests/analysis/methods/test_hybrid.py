@@ -185,3 +185,12 @@ def test_the_false_alarm_rate_is_the_users() -> None:
     assert not detect_period(signal, "hybrid", false_alarm_rate=0.5 * p_value).periodic
     with pytest.raises(SelectionError):
         detect_period(signal, "hybrid", false_alarm_rate=0.0)
+
+
+def test_the_interval_is_half_a_line_of_the_spectrum_to_each_side() -> None:
+    result = detect_period(train(2.0 * np.arange(50), 0.5, 100.0), "hybrid", 10.0)
+    assert result.period is not None
+    assert result.period_interval is not None
+    low, high = (1.0 / one for one in result.period_interval)
+    assert low - high == pytest.approx(1.0 / 100.0, rel=0.01)
+    assert (low + high) / 2 == pytest.approx(1.0 / result.period)

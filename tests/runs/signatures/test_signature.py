@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from iostrata import SelectionError
 from iostrata.runs.signatures.sample import Sample
-from iostrata.runs.signatures.signature import extract_signature
+from iostrata.runs.signatures.signature import extract_signature, warped_mean
 from iostrata.runs.signatures.traces import common_layer, run_signals, trace_samples
 
 STARTS, WIDTHS = (40, 160, 280, 400, 520), (30, 12, 30, 12, 30)
@@ -163,3 +163,8 @@ def test_six_recordings_beside_random_load_have_ten_writes_in_common(recordings)
         found = extract_signature(samples, recorded="program")
         assert len(found.bursts) == 10
         assert found.volume == pytest.approx(samples[0].volume, rel=0.02)
+
+
+def test_the_warped_mean_of_equal_sequences_is_that_sequence() -> None:
+    values = np.array([0.0, 1.0, 5.0, 2.0, 0.0, 3.0])
+    assert warped_mean([values, values, values], len(values)).tolist() == values.tolist()
