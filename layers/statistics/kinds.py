@@ -16,13 +16,10 @@ more; ``checkpoint0001`` is a name with a number."""
 _NUMBER: Final = re.compile(r"\d+")
 _UNUSUAL: Final = re.compile(r"\d[A-Za-z]+\d|[A-Za-z]\d+[A-Za-z]|[A-Z]{2}|[a-z][A-Z]")
 """What at least one of several random words has."""
-_WORDS: Final = tuple(
-    re.compile(pattern, re.ASCII)
-    for pattern in (
-        "([A-Za-z0-9]{6,})", "(?=([a-z0-9_]{8})(?![A-Za-z0-9_]))", "(?=([A-Za-z0-9]{6})(?![A-Za-z0-9]))"
-    )
-)  # fmt: skip
-"""Words, and their ends of as many letters as Python and C make names of temporary files unique by."""
+_PYTHON: Final = re.compile(r"(?=([a-z0-9_]{8})(?![A-Za-z0-9_]))", re.ASCII)
+_WORD: Final = re.compile(r"([A-Za-z0-9]{6,})", re.ASCII)
+_C: Final = re.compile(r"(?=([A-Za-z0-9]{6})(?![A-Za-z0-9]))", re.ASCII)
+"""Words, and ends of them by which Python and C make names of temporary files unique."""
 _CAPITAL: Final = re.compile(r"[A-Z](?=[a-z])")
 """One that begins a word, as in ``TotalEnergy``."""
 _CLASS: Final = re.compile(r"\d+|[a-z_]+|[A-Z]+")
@@ -55,39 +52,34 @@ def file_kinds(names: Sequence[str]) -> list[str]:
     >>> file_kinds(["/tmp/sortpFJ8aB", "/tmp/sort3Qx0bZ", "xaa", "xab", "t=0.5.vtk", "t=10.vtk"])
     ['/tmp/sort*', '/tmp/sort*', 'x*', 'x*', 't=*.vtk', 't=*.vtk']
     """
-    folders = {name.rpartition("/")[0] for name in names}
-    files = {name.rpartition("/")[2] for name in names}
-    known = _families(dict.fromkeys([*(f"{one}/" for each in folders for one in each.split("/")), *files]))
-    plain = {one: known.get(one, one) for one in files}
-    plain_folder = {each: "".join(known.get(f"{one}/", f"{one}/") for one in each.split("/"))[:-1] for each in folders}
-    cut = (name.rpartition("/") for name in names)
-    halves = [(plain_folder[folder], slash, plain[file]) for folder, slash, file in cut]
-    parts = {half: _VARIES.split(_RANDOM.sub("*", half)) for half in {half for each in halves for half in each}}
-    shapes = {half: (*each[::2], *map(str.isdigit, each[1::2])) for half, each in parts.items()}
-    number = {shape: place for place, shape in enumerate(dict.fromkeys(shapes.values()))}
-    shape_of = {half: number[shape] for half, shape in shapes.items()}
-    groups: dict[tuple[int, ...], tuple[set[str], ...]] = {}
-    keys = [(shape_of[folder], shape_of[slash], shape_of[file]) for folder, slash, file in halves]
-    for key, each in zip(keys, halves, strict=True):
-        texts = groups.get(key)
-        if texts is None:
-            texts = groups[key] = (set(), set(), set())
-        for some, half in zip(texts, each, strict=True):
-            some.add(half)
-    called = {key: "".join(_title([parts[half] for half in texts]) for texts in group) for key, group in groups.items()}
-    return [called[key] for key in keys]
+    plain = _families(dict.fromkeys(step for name in names for step in _steps(name)))
+    named = ["".join(plain.get(step, step) for step in _steps(name)) for name in names] if plain else names
+    parts = [_VARIES.split(_RANDOM.sub("*", one)) for one in named]
+    shapes = [(*each[::2], *map(str.isdigit, each[1::2])) for each in parts]
+    titles: dict[tuple[str | bool, ...], list[str]] = {}
+    for shape, each in zip(shapes, parts, strict=True):
+        known = titles.get(shape, each)
+        titles[shape] = [one if one == other else "*" for one, other in zip(known, each, strict=True)]
+    called = {shape: "".join(title) for shape, title in titles.items()}
+    return [called[shape] for shape in shapes]
+
+
+def _steps(name: str) -> list[str]:
+    """Return the folders of a name with a slash behind each, and the file."""
+    *folders, file = name.split("/")
+    return [*(f"{one}/" for one in folders), file]
 
 
 def _families(names: Iterable[str]) -> dict[str, str]:
     """Return names of files, and of folders with a slash behind each, that differ in a word of one sort, with ``*``."""
     found: dict[str, str] = {}
     left = list(names)
-    for seed, patterns, is_sort in _SORTS:
+    for seed, pattern, is_sort in _SORTS:
         if not any(map(seed.search, left)):
             continue
         families: dict[tuple[str, str, int], list[tuple[str, str, str, str]]] = {}
         for name in left:
-            for match in (one for each in patterns for one in islice(each.finditer(name), _LOOKED_AT)):
+            for match in islice(pattern.finditer(name), _LOOKED_AT):
                 before, word, behind = name[: match.start(1)], match[1], name[match.end(1) :]
                 key = _NUMBER.sub("#", before), _NUMBER.sub("#", behind), 0 if seed is _FRACTION else len(word)
                 families.setdefault(key, []).append((name, before, word, behind))
@@ -118,21 +110,14 @@ def _is_hashed(words: Sequence[str]) -> bool:
     return len(words) >= _SHARED and 2 * sum(not one.isalpha() for one in words) >= len(words)
 
 
-_SORTS: Final[tuple[tuple[re.Pattern[str], Sequence[re.Pattern[str]], Callable[[Sequence[str]], bool]], ...]] = (
-    (_UUID, [_UUID], bool),
-    (_FRACTION, [_DECIMAL], lambda words: any(map(_FRACTION.search, (f"={one}" for one in words)))),
-    (_FIRST, [_COUNTED], _is_counted),
-    (_HASHED, [_HASHED], _is_hashed),
-    (_UNUSUAL, _WORDS, _is_random),
+_SORTS: Final[tuple[tuple[re.Pattern[str], re.Pattern[str], Callable[[Sequence[str]], bool]], ...]] = (
+    (_UUID, _UUID, bool),
+    (_FRACTION, _DECIMAL, lambda words: any(map(_FRACTION.search, (f"={one}" for one in words)))),
+    (_FIRST, _COUNTED, _is_counted),
+    (_HASHED, _HASHED, _is_hashed),
+    *((_UNUSUAL, pattern, _is_random) for pattern in (_PYTHON, _WORD, _C)),
 )
-"""What one of the words has at least, where they may be, and whether several are of the sort."""
-
-
-def _title(texts: Sequence[Sequence[str]]) -> str:
-    """Return texts of one shape, in parts, as one with ``*`` for what differs."""
-    if len(texts) == 1:
-        return "".join(texts[0])
-    return "".join(column[0] if len(set(column)) == 1 else "*" for column in zip(*texts, strict=True))
+"""What one of the words has at least, where they may be, and whether several are of the sort; the first that fits."""
 
 
 def common_folder(kinds: Iterable[str]) -> str:

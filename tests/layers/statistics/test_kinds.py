@@ -79,6 +79,12 @@ def test_random_words_are_one_kind_beside_names_that_are_none(letters, many):
     assert kinds[many:] == ["sorted", "sort.log", "out10"]
 
 
+def test_the_order_of_names_does_not_matter():
+    names = [f"ck/ckpt-{one}.tmp" for one in ("_05myfgh", "kd93_x2a", "q0z77bf_", "zz01mk9_", "a3kx_77b", "m19vv0w8")]
+    for seed in range(20):
+        assert set(file_kinds(random.Random(seed).sample(names, k=len(names)))) == {"ck/ckpt-*.tmp"}
+
+
 @pytest.mark.parametrize("part", ["a", "1", "a1", "a.", "a/1/", "x1y2z3.", "aa."])
 def test_a_name_of_a_million_letters_takes_no_quadratic_time(part):
     name = part * (10**6 // len(part))
