@@ -185,11 +185,8 @@ def moved_text(loop: Loop, layer: str) -> str:
             found.append(f"{bytes_text(amount)} {verb} in {counted(often, 'iteration')}")
         elif amount:
             found.append(f"{bytes_text(amount / loop.count)} {verb} each")
-    return (
-        " and ".join(found).replace(" each and", " and")
-        if all(one.endswith("each") for one in found)
-        else " and ".join(found)
-    )
+    text = " and ".join(found)
+    return text.replace(" each and", " and") if all(one.endswith("each") for one in found) else text
 
 
 def outlier_text(loop: Loop) -> str:

@@ -63,9 +63,14 @@ def _in_all(group: Sequence[Loop]) -> str:
     """Return what loops that are alike move together, in the highest layer."""
     top = next(iter(group[0].sums), "")
     parts = [one.sums[top] for one in group if top in one.sums]
-    amounts = {verb: sum(getattr(one, f"bytes_{verb}") for one in parts) for verb in ("read", "written")}
-    moved = " and ".join(f"{bytes_text(amount)} {verb}" for verb, amount in amounts.items() if amount)
+    moved = _amounts(sum(one.bytes_read for one in parts), sum(one.bytes_written for one in parts))
     return f"{moved} by all of them in {printable(top)}" if moved else "nothing moved"
+
+
+def _amounts(read: float, written: float) -> str:
+    return " and ".join(
+        f"{bytes_text(amount)} {verb}" for amount, verb in ((read, "read"), (written, "written")) if amount
+    )
 
 
 def _fitting(found: Loops, order: Sequence[Loop], console: Console) -> Sequence[Loop]:
@@ -106,11 +111,7 @@ def print_streams(found: Loops, streams: Sequence[FileStream], console: Console)
 
 
 def _moved_by(layer: str, one: StreamLayer) -> str:
-    amounts = {"read": one.bytes_read, "written": one.bytes_written}
-    moved = (
-        " and ".join(f"{bytes_text(amount)} {verb}" for verb, amount in amounts.items() if amount) or "nothing moved"
-    )
-    return f"{moved} in {printable(layer)}"
+    return f"{_amounts(one.bytes_read, one.bytes_written) or 'nothing moved'} in {printable(layer)}"
 
 
 def _weight(loop: Loop) -> tuple[float, int]:
