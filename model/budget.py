@@ -38,22 +38,26 @@ LOOKED_THROUGH_AFTER: Final = 10_000
 """Objects that a process of ours makes before Python looks for circles among them: nearly all that is made while
 modules are imported stays, and to look through it after each 700 takes a tenth of a short command."""
 _TRIM_THRESHOLD: Final = -1
+_MMAP_THRESHOLD: Final = -3
 _MMAP_MAX: Final = -4
 """Parameters of glibc's mallopt."""
+KEPT: Final = 64 << 20
+"""Bytes that a process may keep that lasts."""
 
 
-def keep_freed_memory() -> None:
+def keep_freed_memory(most: int | None = None) -> None:
     """Let this process keep what it frees for what it allocates next, where the C library can do that.
 
     Columns of many operations are else given back one by one, and the system makes each new one empty again, which
-    takes a third of the time of a command. For commands that end soon, and are not held to a memory.
+    takes a third of the time of a command. For commands that end soon, and are not held to a memory; others keep
+    `most` bytes.
     """
     try:
         adjust = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError):
         return
-    adjust(_MMAP_MAX, 0)
-    adjust(_TRIM_THRESHOLD, 2**31 - 1)
+    adjust(*((_MMAP_MAX, 0) if most is None else (_MMAP_THRESHOLD, most // 2)))
+    adjust(_TRIM_THRESHOLD, 2**31 - 1 if most is None else most)
 
 
 def require_memory(path: object, needed: int, what: str) -> None:

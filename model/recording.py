@@ -6,7 +6,7 @@ Among it are counters: what it summed up of files and ranks.
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Annotated, Any, Final, Literal
 
 import numpy as np
@@ -110,17 +110,17 @@ class Counters:
 
     def count(self, *names: str) -> Ints:
         """Return the sum of some counters, int64 (n,), 0 where none is recorded."""
-        found = np.zeros(len(self.module), np.int64)
-        for name in names:
-            found += np.maximum(self.counts.get(name, 0), 0)
+        found: Ints = self._summed(self.counts, names, np.int64)
         return found
 
     def time(self, *names: str) -> Floats:
         """Return the sum of some times in s, float64 (n,), 0 where none is recorded."""
-        found = np.zeros(len(self.module))
-        for name in names:
-            found += np.maximum(self.seconds.get(name, 0.0), 0.0)
+        found: Floats = self._summed(self.seconds, names, np.float64)
         return found
+
+    def _summed(self, columns: Mapping[str, Any], names: tuple[str, ...], kind: type[np.generic]) -> Any:
+        known = [np.maximum(columns[name], 0) for name in names if name in columns]
+        return reduce(np.add, known) if known else np.zeros(len(self.module), kind)
 
     def module_sums(self) -> list[Document]:
         """Return all that adds up, by module: the entries of documents."""

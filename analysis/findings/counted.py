@@ -8,9 +8,9 @@ import numpy as np
 
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.selection.window import sums_by
-from ...layers.summary.counted import KINDS, RankTimes
+from ...layers.summary.counted import KINDS, RankTimes, rank_times
 from ...layers.trace import Trace
-from ...model.arrays import Ints, Mask
+from ...model.arrays import Floats, Ints, Mask
 from ...model.codes import MOST_BYTES
 from ...model.quantities import counted
 from ...model.recording import Counters
@@ -39,6 +39,11 @@ class CountedFacts(RankTimes):
         super().__init__(trace.definitions, counters)
         self.definitions = trace.definitions
         self.selected = np.append(trace.scope.selection.file_reason < 0, True)[counters.file]
+
+    @cached_property
+    def seconds_of_slowest(self) -> dict[str, Floats]:
+        """Those of the layers, which look at them, too."""
+        return rank_times(self.definitions).seconds_of_slowest
 
     def groups(self) -> "tuple[CountedGroup, ...]":
         """Return what each module transferred in each direction."""

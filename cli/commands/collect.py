@@ -47,6 +47,7 @@ def command(
     that was interrupted goes on where it ended when it is repeated.
     """
     from ...export.collection import write_collection
+    from ...model.budget import KEPT, keep_freed_memory
     from ...model.errors import TraceError
     from ...model.quantities import counted
     from ...runs.collection.chosen import chosen_runs
@@ -55,6 +56,7 @@ def command(
     chosen = chosen_runs(traces)
     for collection in chosen.collections:
         raise TraceError(f"{collection.path} is a collection already; name the traces")
+    keep_freed_memory(KEPT)
     with Progress("reading traces") as progress:
         written = write_collection(
             chosen.traces, out, settings=Settings(**settings), workers=workers, client=dask, progress=progress

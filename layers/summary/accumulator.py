@@ -105,8 +105,11 @@ class OperationSums(Sums):
 
     def busy_time(self, categories: Iterable[int]) -> BusyTime:
         """Return when an operation of `categories` that ended was under way."""
+        found = self._wide(categories)
+        if len(found) == 1:
+            return self.busy[found[0]]
         union = self.no_time()
-        for category in self._wide(categories):
+        for category in found:
             union.merge(self.busy[category])
         return union
 

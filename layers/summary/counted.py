@@ -1,7 +1,7 @@
 """What counters tell of a layer where its operations are not known one by one."""
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 from typing import Any, Final
 
 import numpy as np
@@ -67,7 +67,7 @@ class RankTimes:
 
     def longest(self, rows: Mask, *kinds: str) -> tuple[float, int]:
         """Return the time in s that the slowest rank spends in some rows, and its number, −1 where it is not known."""
-        took = sum((self.seconds_of_slowest[kind] for kind in kinds), np.zeros(len(rows)))
+        took = reduce(np.add, [self.seconds_of_slowest[kind] for kind in kinds])
         rank, shared = self.counters.rank, self.counters.rank < 0
         own = sums_by(rank[rows & ~shared], took[rows & ~shared], self.processes)
         together = took * (rows & shared)
@@ -219,7 +219,7 @@ def counted_layer(scope: Scope, layer: str, directions: tuple[str, ...]) -> Coun
     elif (mine := _of_layer(definitions, layer)).any():
         # Intervals of time are of all files of a layer, or of its standard streams alone.
         rows &= scope.selection.selected[mine].any()
-    return CountedLayer(_rank_times(definitions), rows, directions) if rows.any() else None
+    return CountedLayer(rank_times(definitions), rows, directions) if rows.any() else None
 
 
 def _of_layer(definitions: Definitions, layer: str) -> Mask:
@@ -229,7 +229,7 @@ def _of_layer(definitions: Definitions, layer: str) -> Mask:
 
 
 @lru_cache(maxsize=1)
-def _rank_times(definitions: Definitions) -> RankTimes:
+def rank_times(definitions: Definitions) -> RankTimes:
     """Return the times of ranks, which all layers of a trace look at."""
     assert definitions.recording.counters is not None
     return RankTimes(definitions, definitions.recording.counters)

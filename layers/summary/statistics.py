@@ -77,7 +77,7 @@ class ChosenSums:
         modes = sorted({category % MODES for category in self.categories})
         lineages = [category - category % MODES for category in self.categories]
         used = self.sums.sums.handle_used[:, modes].any(axis=1)
-        return np.logical_and(used, np.isin(self.sums.category_of_handle, lineages))
+        return np.logical_and(used, np.any([self.sums.category_of_handle == one for one in {*lineages}], axis=0))
 
     @property
     def files(self) -> int:

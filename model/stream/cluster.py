@@ -5,7 +5,6 @@ worker once. A worker that dies costs what it had not handed on: Dask does that 
 """
 
 import contextlib
-import ctypes
 import functools
 import io
 import logging
@@ -18,6 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from ..budget import KEPT, keep_freed_memory
 from ..errors import ClusterError, import_library
 from .source import Partition
 
@@ -27,7 +27,6 @@ Result = TypeVar("Result")
 _PATIENCE_S: Final = 15
 """How long to wait for the scheduler and the first worker."""
 _MERGED_AT_ONCE: Final = 8
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _KEPT_BYTES = -1, -3, 64 << 20
 _TASKS_PER_WORKER: Final = 4
 """So many parts of the work has each thread of a worker, so that one that is late does not hold up all."""
 
@@ -70,10 +69,7 @@ def _keep_memory() -> None:
     by itself.
     """
     if "MALLOC_TRIM_THRESHOLD_" in os.environ:
-        with contextlib.suppress(OSError, AttributeError):
-            limit = ctypes.CDLL(None).mallopt
-            limit(_M_MMAP_THRESHOLD, _KEPT_BYTES // 2)
-            limit(_M_TRIM_THRESHOLD, _KEPT_BYTES)
+        keep_freed_memory(KEPT)
 
 
 def _apply(work: Work, *arguments: object) -> _Part:

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-from ...model.budget import LOOKED_THROUGH_AFTER
+from ...model.budget import KEPT, LOOKED_THROUGH_AFTER, keep_freed_memory
 from ...model.plugins import PluginWarning, warn_once
 from ...model.stream.mapping import cluster_of
 from .read import Settings, failed_run, job_key, read_run
@@ -191,6 +191,7 @@ def _start_process() -> None:
     """Let a process end without a word when it is interrupted, and when the one that started it is gone."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(LOOKED_THROUGH_AFTER)
+    keep_freed_memory(KEPT)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     parent = multiprocessing.parent_process()
     if parent is not None:
