@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...model.arrays import Columns, Ints, Links, Mask
+from ...model.quantities import counted
 from ...model.stream.damage import LocationDamage
 from ..functions import EVENTS, STREAMS, TRANSFERS, looked_up
 from ..rows import lost
@@ -93,6 +94,10 @@ class Joined:
         untimed = int(np.count_nonzero(without_time(part)))
         if untimed:
             self.damage.append(lost("events without a time", untimed))
+        different = np.unique(_definitions(part, "FH"), axis=1)[0]
+        if several := len(different) - len(np.unique(different)):
+            told = counted(several, "hash of a file stands", "hashes of files stand")
+            self.damage.append(lost(f"{told} for another file, too: what was done on it counts for the first one"))
         if part.unreadable:
             self.damage.append(lost("lines that cannot be read", part.unreadable))
         if part.fault:
@@ -130,16 +135,23 @@ def _defined(part: Lines, kind: str) -> Ints:
     return np.flatnonzero((part.columns["ph"] == METADATA) & of_kind & known[0] & known[1])
 
 
+def _definitions(part: Lines, kind: str) -> Ints:
+    """Return hashes and what they stand for, as numbers of texts, int64 (2, n)."""
+    value, of_hash = part.columns["arg_value"], part.columns["arg_hash"]
+    defined = _defined(part, kind)
+    found = [np.stack([value[defined], part.columns["arg_name"][defined]])]
+    if kind == "FH":
+        # DataCrumbs has another form of the line, whatever its name, and for files only.
+        other = np.flatnonzero((part.columns["ph"] == METADATA) & (value >= 0) & (of_hash >= 0))
+        found.append(np.stack([of_hash[other], value[other]]))
+    return np.asarray(np.concatenate(found, axis=1), np.int64)
+
+
 def _resolved(part: Lines, name: str, hashed: str, kind: str) -> Links:
     """Return names where they stand in the event, else those that lines define for hashes; −1 where there is none."""
     # Of several definitions the first counts.
-    defined = _defined(part, kind)[::-1]
+    hashes, names = _definitions(part, kind)[:, ::-1]
     by_hash = np.full(len(part.names) + 1, -1, np.int32)
-    by_hash[part.columns["arg_value"][defined]] = part.columns["arg_name"][defined]
-    # DataCrumbs has another form of the line, whatever its name, and for files only.
-    value, of_hash = part.columns["arg_value"], part.columns["arg_hash"]
-    if kind == "FH":
-        defined = np.flatnonzero((part.columns["ph"] == METADATA) & (value >= 0) & (of_hash >= 0))[::-1]
-        by_hash[of_hash[defined]] = value[defined]
+    by_hash[hashes] = names
     given = part.columns[name]
     return np.where(given >= 0, given, by_hash[part.columns[hashed]]).astype(np.int32)

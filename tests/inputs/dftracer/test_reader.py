@@ -375,3 +375,47 @@ def test_several_events_in_a_line_are_refused_not_lost(tmp_path, form):
     path.write_text(form.format(dftracer_event("write", 1, 1, ret=1, fname="/a")))
     with pytest.raises(iostrata.TraceError, match="a line of its own"):
         iostrata.open_trace(path)
+
+
+def test_a_file_as_datacrumbs_writes_it(tmp_path):
+    """Made as its ChromeWriter prints lines; no file of a real run was at hand.
+
+    Calls without arguments have no ``args``, times are whole microseconds, and the file is compressed.
+    """
+    form = '{{"id":{},"name":"{}","cat":"{}","ph":"{}","ts":{},"dur":{},"pid":{},"tid":{}'
+    lines, number = [], 0
+    for step in range(3):
+        at = 10_000 * step
+        for name, category, begin, length, told in (
+            ("MPI_File_write_at", "mpi", at, 900, None),
+            ("openat", "sys", at + 10, 20, {"fhash": 5}),
+            ("pwrite64", "sys", at + 100, 300, {"fhash": 5, "size": 4096}),
+            ("pwrite64", "sys", at + 500, 300, {"fhash": 5, "size": 4096}),
+            ("close", "sys", at + 850, 5, None),
+            ("vfs_write", "kernel", at + 110, 200, None),
+        ):
+            number += 1
+            text = form.format(number, name, category, "X", begin, length, 7, 7)
+            lines.append(text + (f',"args":{json.dumps(told)}' if told else "") + "}")
+    lines.append('{"id":19,"name":"file","cat":"hash","ph":"M","args":{"hash":5,"value":"/scratch/out"}}')
+    path = tmp_path / "trace.pfw.gz"
+    path.write_bytes(gzip.compress(("[\n" + "\n".join(lines) + "\n]").encode()))
+    trace = iostrata.open_trace(path)
+    assert not trace.damage.damaged
+    # What is called within a system call is no layer.
+    assert list(trace.layers) == ["mpi", "POSIX"]
+    written = trace.layers["POSIX"].statistics("write")
+    assert (written.operations, written.bytes, written.undefined_bytes_operations) == (6, 6 * 4096, 0)
+    assert {*trace.breakdown("file").key} == {"/scratch/out"}
+    paths = trace.calls.paths
+    found = set(paths.texts("callpath", paths.operation[trace.operations.mode == 1]))
+    assert found == {"MPI_File_write_at", "MPI_File_write_at > pwrite64"}
+
+
+def test_a_hash_of_two_files_is_damage(dftracer_file):
+    lines = [made.dftracer_metadata("FH", name, "h1") for name in ("/a", "/a", "/b")]
+    lines.append(dftracer_event("write", 0, 10, ret=5, fhash="h1"))
+    trace = iostrata.open_trace(dftracer_file(lines))
+    (lost,) = trace.damage.locations
+    assert lost.reason.startswith("1 hash of a file stands for another file, too")
+    assert trace.breakdown("file").key == ("/a",)
