@@ -94,10 +94,11 @@ class Joined:
         untimed = int(np.count_nonzero(without_time(part)))
         if untimed:
             self.damage.append(lost("events without a time", untimed))
-        different = np.unique(_definitions(part, "FH"), axis=1)[0]
-        if several := len(different) - len(np.unique(different)):
-            told = counted(several, "hash of a file stands", "hashes of files stand")
-            self.damage.append(lost(f"{told} for another file, too: what was done on it counts for the first one"))
+        hashes, often = np.unique(np.unique(_definitions(part, "FH"), axis=1)[0], return_counts=True)
+        transfers = calls & looked_up(part.columns["name"], part.names, dict.fromkeys(TRANSFERS, True), False)
+        if astray := int(np.count_nonzero(transfers & np.isin(part.columns["fhash"], hashes[often > 1]))):
+            told = counted(astray, "transfer on a file whose hash", "transfers on files whose hashes")
+            self.damage.append(lost(f"{told} another file has, too: counted for the first one"))
         if part.unreadable:
             self.damage.append(lost("lines that cannot be read", part.unreadable))
         if part.fault:

@@ -417,5 +417,10 @@ def test_a_hash_of_two_files_is_damage(dftracer_file):
     lines.append(dftracer_event("write", 0, 10, ret=5, fhash="h1"))
     trace = iostrata.open_trace(dftracer_file(lines))
     (lost,) = trace.damage.locations
-    assert lost.reason.startswith("1 hash of a file stands for another file, too")
+    assert lost.reason == "1 transfer on a file whose hash another file has, too: counted for the first one"
     assert trace.breakdown("file").key == ("/a",)
+    # Of what moves nothing it does not matter.
+    lines[-1] = dftracer_event("close", 0, 10, ret=0, fhash="h1")
+    assert not iostrata.open_trace(
+        dftracer_file([*lines, dftracer_event("write", 9, 1, ret=5, fname="/c")])
+    ).damage.damaged
