@@ -104,10 +104,6 @@ class Counters:
         column = self.counts.get(name, self.seconds.get(name))
         return column is not None and bool((column[rows] >= 0).any())
 
-    def modules_of(self, layer: str) -> list[int]:
-        """Return the places of the modules that watch a layer."""
-        return [place for place, name in enumerate(self.layers) if name == layer]
-
     def count(self, *names: str) -> Ints:
         """Return the sum of some counters, int64 (n,), 0 where none is recorded."""
         found: Ints = self._summed(self.counts, names, np.int64)

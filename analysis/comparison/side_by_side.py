@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import numpy as np
 
 from ...layers.selection.directions import Direction
-from ...layers.summary.statistics import counted_statistics
+from ...layers.summary.statistics import LayerStatistics, counted_statistics
 from ...layers.trace import Trace
 from ...model.arrays import Floats
 from ...model.codes import BLOCK_IO, KNOWN_STACK
@@ -97,40 +97,34 @@ def side_by_side(trace: Trace, directions: tuple[Direction, ...]) -> Iterator[Si
     ISO C stands beside no other layer: no library writes through it, and what it hands down itself stays within the C
     library, where recorders of calls do not see it.
     """
-    alone = {(one.layer, one.direction): one for one in counted_statistics(trace.scope, directions)}
-    order = list(trace.order)
-    for name in dict.fromkeys(name for name, _ in alone):
-        place = KNOWN_STACK.index(name)
-        order.insert(next((at for at, one in enumerate(order) if one in KNOWN_STACK[place:]), len(order)), name)
-    for (place, upper), (other, lower) in combinations(enumerate(one for one in order if one != "ISOC"), 2):
+    found = _statistics(trace, directions)
+    for (place, upper), (other, lower) in combinations(enumerate(one for one in found if one != "ISOC"), 2):
+        counted = not {upper, lower} <= {*trace.layers}
         for direction in directions:
-            above, below = (
-                trace.layers[one].statistics(direction) if one in trace.layers else alone.get((one, direction))
-                for one in (upper, lower)
-            )
+            above, below = (found[one].get(direction) for one in (upper, lower))
             if above is None or below is None or not (above.bytes and below.bytes):
                 continue
-            ranks, lower_ranks, calls, lower_calls = (
-                None if name in one.unavailable else getattr(one, name)
-                for name in ("ranks", "operations")
-                for one in (above, below)
-            )
-            counted = not {upper, lower} <= {*trace.layers}
-            device = lower == BLOCK_IO and not counted
+            known = [_known(one, name) for name in ("ranks", "operations") for one in (above, below)]
+            meanwhile = None if counted or lower != BLOCK_IO else _meanwhile(trace, upper, lower, direction)
+            moved, adjacent = (above.bytes, below.bytes), other == place + 1
             yield SideBySide(
-                upper,
-                lower,
-                direction,
-                other == place + 1,
-                above.bytes,
-                below.bytes,
-                ranks,
-                lower_ranks,
-                calls,
-                lower_calls,
-                counted,
-                _meanwhile(trace, upper, lower, direction) if device else None,
+                upper, lower, direction, adjacent, *moved, known[0], known[1], known[2], known[3], counted, meanwhile
             )
+
+
+def _statistics(trace: Trace, directions: tuple[Direction, ...]) -> dict[str, dict[str, LayerStatistics]]:
+    """Return what each layer does by direction, the highest first; of some counters alone tell."""
+    found: dict[str, dict[str, LayerStatistics]] = {
+        name: {one: layer.statistics(one) for one in directions} for name, layer in trace.layers.items()
+    }
+    for alone in (counted := counted_statistics(trace.scope, directions)):
+        found.setdefault(alone.layer, {})[alone.direction] = alone
+    # Recorders with counters know no other layers.
+    return dict(sorted(found.items(), key=lambda entry: KNOWN_STACK.index(entry[0]))) if counted else found
+
+
+def _known(statistics: LayerStatistics, name: str) -> int | None:
+    return None if name in statistics.unavailable else getattr(statistics, name)
 
 
 def _meanwhile(trace: Trace, upper: str, lower: str, direction: Direction) -> int | None:

@@ -1,5 +1,6 @@
 """Read many traces into Parquet tables, which say what each run did."""
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,8 @@ def command(
     for collection in chosen.collections:
         raise TraceError(f"{collection.path} is a collection already; name the traces")
     keep_freed_memory(KEPT)
+    # Each trace leaves circles of objects that hold its counters.
+    gc.set_threshold(700)
     with Progress("reading traces") as progress:
         written = write_collection(
             chosen.traces, out, settings=Settings(**settings), workers=workers, client=dask, progress=progress

@@ -1,6 +1,5 @@
 """Follow a running job: its periods by layer, and the next phase."""
 
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -218,21 +217,18 @@ def _finish(job: "LiveJob", names: tuple[str, ...], shown: bool) -> None:
 
 def _refuse_ended(names: tuple[str, ...], binary: bool = False) -> None:
     """Raise TraceError where a source is what a recorder wrote at a job's end; `binary` ones only, if so asked."""
-    from ...inputs.recognition import HEAD, find_recorder
+    from ...inputs.recognition import find_recorder
     from ...model.errors import TraceError
 
     for path in map(Path, names):
-        head = b""
-        with suppress(OSError):
-            if path.is_file():
-                with path.open("rb") as file:
-                    head = file.read(HEAD)
         # Lines that grow may be those of a recorder, too, but have no byte of zero.
-        if binary and b"\0" not in head:
-            continue
-        recorder = find_recorder(path)
-        if recorder is not None:
+        if (recorder := find_recorder(path)) is not None and (not binary or (path.is_file() and _has_zeros(path))):
             raise TraceError(f"{path}: {recorder.name} wrote it of a job that has ended; give it to --replay")
+
+
+def _has_zeros(path: Path) -> bool:
+    with path.open("rb") as file:
+        return b"\0" in file.read(4096)
 
 
 def _followed(jobs: "list[tuple[LiveJob, tuple[str, ...]]]", interval: float | None, once: bool) -> "Iterator[Update]":

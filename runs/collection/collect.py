@@ -1,7 +1,6 @@
 """Many traces read, each into a run: in processes here, or on a Dask cluster, a few at a time."""
 
 import functools
-import gc
 import multiprocessing
 import os
 import signal
@@ -19,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-from ...model.budget import KEPT, LOOKED_THROUGH_AFTER, keep_freed_memory
+from ...model.budget import KEPT, keep_freed_memory
 from ...model.plugins import PluginWarning, warn_once
 from ...model.stream.mapping import cluster_of
 from .read import Settings, failed_run, job_key, read_run
@@ -34,7 +33,6 @@ _SENT_AT_ONCE: Final = 16
 
 Known = tuple[str, str] | None
 Apart = tuple[Run | None, list[str]]
-"""What another process has read, and what it warned of."""
 
 
 @dataclass(frozen=True)
@@ -190,7 +188,6 @@ def _pool(workers: int, context: BaseContext) -> ProcessPoolExecutor:
 def _start_process() -> None:
     """Let a process end without a word when it is interrupted, and when the one that started it is gone."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    gc.set_threshold(LOOKED_THROUGH_AFTER)
     keep_freed_memory(KEPT)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     parent = multiprocessing.parent_process()

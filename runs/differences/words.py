@@ -135,11 +135,6 @@ def value_text(name: str, layer: str, direction: str, words: Words) -> str:
         return f"{layer} has {counted(round(after), noun, plural)} instead of {round(before):,}{_ratio(words)}"
     if name == "seeks":
         return f"{layer} seeks {counted(round(after), 'time')} instead of {round(before):,}{_ratio(words)}"
-    if name == "ranks":
-        verb = "leave through" if direction == "write" else "come through"
-        return f"{things} {verb} {counted(round(after), 'rank')} instead of {round(before):,}"
-    if name == "files":
-        return f"{things} go to {counted(round(after), 'file')} instead of {round(before):,}"
     if name == "imbalance":
         told = f"{things}: the slowest rank takes {after:.3g} × the mean of the ranks, before {before:.3g} ×"
         return told + _interval(words)
@@ -147,14 +142,14 @@ def value_text(name: str, layer: str, direction: str, words: Words) -> str:
         return f"{layer} moves {after:.3g} B for each byte of the layer above ({direction}), before {before:.3g}"
     if name == "period":
         return f"{things} recur every {seconds_text(after)} instead of {seconds_text(before)}{_ratio(words)}"
-    if name == "time":
-        return _timed(f"{things} keep the layer busy for", words)
-    if name == "slowest-rank":
-        return _timed(f"{things} take the slowest rank", words)
+    if name in ("time", "slowest-rank"):
+        return _timed(f"{things} {'keep the layer busy for' if name == 'time' else 'take the slowest rank'}", words)
     if name == "bandwidth":
         told = f"{things} run at {rate_text(after)} instead of {rate_text(before)} while they run{_ratio(words)}"
         return told + _interval(words)
-    return f"{things} come in {counted(round(after), 'phase')} instead of {round(before):,}"
+    through = "leave through" if direction == "write" else "come through"
+    verb, noun = {"ranks": (through, "rank"), "files": ("go to", "file"), "phases": ("come in", "phase")}[name]
+    return f"{things} {verb} {counted(round(after), noun)} instead of {round(before):,}"
 
 
 def _timed(start: str, words: Words) -> str:
