@@ -99,7 +99,7 @@ def test_periods_of_parts_and_that_they_are_of_binned_signals(
     assert "on the exact signal" not in told
 
 
-@pytest.mark.parametrize("by", ["function", "caller", "callpath"])
+@pytest.mark.parametrize("by", ["function", "caller", "callpath", "rank"])
 def test_who_called_is_told_in_bounded_memory_too(run: Run, fixtures: Path, by: str) -> None:
     arguments = ("layers", fixtures / "serial1", "--by", by, "--json")
     whole, bounded = (json.loads(run(*arguments, *more).stdout) for more in ((), ("--memory", "400M")))
