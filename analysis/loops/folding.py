@@ -43,6 +43,8 @@ _FEWEST: Final = 3
 """Steps in which something may repeat."""
 _FILES: Final = 4
 """Files to which an iteration may do the same so that each file is an iteration: two or three in turn, not a set."""
+_MANY: Final = 8
+"""Steps of other sizes from which on they may be one beside an open and a close; fewer may be anything."""
 _ALL: Final = 0.9
 """Share of the steps that one must have to be all there is, and of iterations in which a pause must be the longer."""
 _NEARLY: Final = 0.75
@@ -643,7 +645,8 @@ def _plain_run(line: Line, joined: bool, moving: int) -> list[Folded]:
     exact, *others = (_run_of(token) for token in (line.tokens[0], line.alike, line.kind))
     found = [] if exact is None or len(exact) < (_ALL if len(exact) == _FEWEST else 0.5) * len(line) else [exact]
     if not joined:
-        found += [one for one in others if one is not None and len(one) >= _ALL * moving]
+        whole = moving if moving >= _MANY else len(line)
+        found += [one for one in others if one is not None and len(one) >= _ALL * whole]
     # Sizes that are near one another are the same step, unless nearly all are the same size.
     where = next((one for one in found if len(one) >= _ALL * max(map(len, found[:2]))), None)
     if where is None:

@@ -193,3 +193,7 @@ def test_what_goes_on_behind_a_loop_without_its_pauses_is_none_of_it():
     gap = np.append(np.tile([1_000_000, 10, 10, 10], 10), np.full(200, 10))
     (loop, *_) = fold(steps_of([(WRITE, 100)] * 240, gap))
     assert loop.count <= 11
+
+
+def test_few_steps_of_other_sizes_are_no_loop():
+    assert fold(steps_of([(OPEN, 0), (WRITE, 41_000), (WRITE, 44_000), (WRITE, 43_000), (CLOSE, 0)])) == []
