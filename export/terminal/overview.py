@@ -174,5 +174,8 @@ def _metadata(overview: Overview, transfers: bool) -> list[str]:
 
 def _tail(overview: Overview) -> list[str]:
     aside = overview.trace.set_aside.operations
-    more = "More: loops, periods, compare, layers, handles, report"
+    needs = {"loops": ("operations",), "handles": ("operations", "handles")}
+    known = overview.trace.definitions.recording.knows
+    commands = ("loops", "periods", "compare", "layers", "handles", "report")
+    more = f"More: {', '.join(one for one in commands if known(*needs.get(one, ())))}"
     return [f"{more}; set aside: {counted(aside, 'operation')}" if aside else more]

@@ -386,3 +386,5 @@ def test_diff_tells_of_seeks_and_flushes_that_went(tmp_path, capsys):
     assert "POSIX has 64 flushes instead of 4,096: 1/64" in shown
     assert "POSIX has 128 metadata operations instead of 4,160" in shown
     assert "Not compared" not in shown
+    assert main([str(paths[0])]) == 0
+    assert "More: periods, compare, layers, report" in capsys.readouterr().out, "loops and handles need operations"
