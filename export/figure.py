@@ -10,6 +10,7 @@ import tempfile
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -24,7 +25,8 @@ from ..analysis.spectral.outliers import z_scores
 from ..analysis.spectral.sampling_rate import phase_frequency
 from ..analysis.spectral.spectrum import power_spectrum
 from ..analysis.timefrequency.filters import Butterworth, filtered_signal
-from ..analysis.timefrequency.transforms import TimeFrequency, scalogram, short_time_fourier
+from ..analysis.timefrequency.transforms import TimeFrequency, discrete_scalogram, scalogram, short_time_fourier
+from ..analysis.timefrequency.validity import validity
 from ..layers.statistics.grouping import part_title
 from ..model.errors import SelectionError, import_library
 from ..model.quantities import seconds_text
@@ -42,15 +44,22 @@ _FEWEST_BINS, _MOST_BINS = 64, 2**12
 _PERIODS_IN_PIECE: Final = 4.0
 _BRIGHTEST: Final = 0.98
 """Quantile of the amplitudes that has the brightest colour."""
-_WIDTH, _HEIGHT = 11.0, 6.5
+_WIDTH, _HEIGHT = 11.0, 10.0
 _CANDIDATES: Final = 3
 """Most lines of a spectrum that are marked."""
+_NEAR: Final = 0.1
+"""Periods that a phase may begin before its regime."""
 _LAGS: Final = 12.0
 """Periods of lag that an autocorrelation shows."""
 _SHARES: Final = 2
 """Most steps of the narrow axis of a spectrum, whose labels may have many digits."""
 _TITLE_WIDTH: Final = 95
 """Characters of a title that fit into a line."""
+_TRANSFORMS: Final = {
+    "CWT": "continuous wavelet transform (Morlet); outside of the dashed lines the ends weigh in",
+    "STFT": "short-time Fourier transform",
+    "DWT": "discrete wavelet transform (Haar), details by band",
+}
 _UNITS: Final = {"bandwidth": "B/s", "operations": "1/s", "metadata": "1/s", "in-flight": ""}
 
 
@@ -170,7 +179,7 @@ def _draw(part: Any, period: LayerPeriod, fs: float | Literal["auto"], filter: B
         if filtered is not None:
             samples = Samples(samples.values + filtered.baseline, samples.fs, samples.start, samples.unit, samples.name)
     part.suptitle("\n".join(textwrap.wrap(_title(period), _TITLE_WIDTH)), fontweight="bold")
-    grid = part.add_gridspec(3, 2, width_ratios=(4, 1), height_ratios=(3, 2, 2))
+    grid = part.add_gridspec(5, 2, width_ratios=(4, 1), height_ratios=(3, 2, 2, 2, 1.5))
     axes = part.add_subplot(grid[0, 0])
     axes.set_xlim(*signal.window)
     if filtered is None:
@@ -188,16 +197,21 @@ def _draw(part: Any, period: LayerPeriod, fs: float | Literal["auto"], filter: B
     _draw_verdict(axes, period, samples)
     wavelet_axes = part.add_subplot(grid[1, 0], sharex=axes)
     fourier_axes = part.add_subplot(grid[2, 0], sharex=axes, sharey=wavelet_axes)
-    for place, transform in ((wavelet_axes, _wavelet(samples)), (fourier_axes, _fourier(samples, result))):
-        _draw_transform(place, transform, result)
-    for above in (axes, wavelet_axes):
+    discrete_axes = part.add_subplot(grid[3, 0], sharex=axes, sharey=wavelet_axes)
+    _draw_transform(wavelet_axes, scalogram, samples, result)
+    _draw_transform(fourier_axes, partial(_fourier, result=result), samples, result)
+    _draw_transform(discrete_axes, discrete_scalogram, samples, result)
+    correlation_axes = part.add_subplot(grid[4, 0], sharex=axes)
+    _draw_sliding_correlation(correlation_axes, samples, result)
+    for above in (axes, wavelet_axes, fourier_axes, discrete_axes):
         above.set_xlabel("")
         above.tick_params(labelbottom=False)
-    fourier_axes.set_xlabel("time (s)")
+    correlation_axes.set_xlabel("time (s)")
     low, high = 2 / signal.duration, samples.fs / 2
     wavelet_axes.set_ylim(low, high)
     _draw_spectrum(part.add_subplot(grid[1, 1], sharey=wavelet_axes), analysed, result)
     _draw_autocorrelation(part.add_subplot(grid[2, 1]), analysed, result)
+    _draw_forecasts(part.add_subplot(grid[3:, 1]), result)
     words_axes = part.add_subplot(grid[0, 1])
     words_axes.axis("off")
     reason = "\n".join(textwrap.wrap(printable(result.reason), 34)[:9])
@@ -249,39 +263,31 @@ def _draw_verdict(axes: Any, period: LayerPeriod, samples: Samples) -> None:
     axes.yaxis.set_major_formatter(EngFormatter(unit=_UNITS[period.quantity]))
 
 
-def _wavelet(samples: Samples) -> TimeFrequency | None:
-    try:
-        return scalogram(samples)
-    except SelectionError:
-        return None
-
-
-def _fourier(samples: Samples, result: PeriodResult) -> TimeFrequency | None:
-    usual = result.period or result.recurrence
-    duration = len(samples) / samples.fs
+def _fourier(samples: Samples, result: PeriodResult) -> TimeFrequency:
+    usual, duration = result.period or result.recurrence, len(samples) / samples.fs
     window = None if usual is None else min(max(_PERIODS_IN_PIECE * usual, 16 / samples.fs), 0.5 * duration)
-    try:
-        return short_time_fourier(samples, window=window, overlap=0.9)
-    except SelectionError:
-        return None
+    return short_time_fourier(samples, window=window, overlap=0.9)
 
 
-def _draw_transform(axes: Any, transform: TimeFrequency | None, result: PeriodResult) -> None:
+def _draw_transform(
+    axes: Any, transformed: Callable[[Samples], TimeFrequency], samples: Samples, result: PeriodResult
+) -> None:
     from matplotlib.colors import PowerNorm
     from matplotlib.ticker import EngFormatter, NullFormatter
 
     axes.set_facecolor("0.92")
     axes.set_yscale("log")
     axes.set_ylabel("frequency (Hz)")
-    if transform is None:
+    try:
+        transform = transformed(samples)
+    except SelectionError:
         axes.text(0.5, 0.5, "too few samples", ha="center", va="center", transform=axes.transAxes)
         return
     # One burst of another size, such as the first one, leaves all others their colours.
     most = float(np.quantile(transform.amplitude, _BRIGHTEST))
     transform.plot(axes, rasterized=True, norm=PowerNorm(0.5, 0.0, most if most > 0 else 1.0))
     axes.set_yscale("log")
-    title = "continuous wavelet transform (Morlet); outside of the dashed lines the ends weigh in"
-    axes.set_title(title if transform.kind == "CWT" else "short-time Fourier transform", fontsize="small", loc="left")
+    axes.set_title(_TRANSFORMS[transform.kind], fontsize="small", loc="left")
     for regime in result.regimes:
         axes.hlines(1 / regime.period, regime.start, regime.end, color="tab:red", linewidth=1, linestyle=":")
     # Logarithmic axes write powers as formulas, which are off here.
@@ -313,10 +319,8 @@ def _draw_spectrum(axes: Any, samples: Samples, result: PeriodResult) -> None:
         for frequency in evidence.candidates_hz[:_CANDIDATES]:
             line = int(np.argmin(np.abs(spectrum.frequencies[1:] - frequency)))
             sure = evidence.spectral_confidence if result.frequency == frequency else None
-            place, text = (
-                (shares[line], frequency),
-                f"z {scores[line]:.1f}" + ("" if sure is None else f", c_d {sure:.2f}"),
-            )
+            place = shares[line], frequency
+            text = f"z {scores[line]:.1f}" + ("" if sure is None else f", c_d {sure:.2f}")
             axes.plot(*place, "o", color="tab:red", markersize=4)
             axes.annotate(text, place, (-4, 4), textcoords="offset points", ha="right", fontsize="small")
     axes.set_title(_bins_label("power spectrum", samples), fontsize="small", loc="left")
@@ -346,3 +350,44 @@ def _draw_autocorrelation(axes: Any, samples: Samples, result: PeriodResult) -> 
     axes.set_title(f"autocorrelation: {shown}", fontsize="small", loc="left")
     axes.set_xlabel("lag (s)")
     axes.yaxis.tick_right()
+
+
+def _draw_sliding_correlation(axes: Any, samples: Samples, result: PeriodResult) -> None:
+    """Draw how a window of one period correlates with the period's cosine, and where by this the period holds."""
+    axes.set_ylim(-1.05, 1.05)
+    for regime in result.regimes:
+        inside = (
+            np.abs(samples.times - 0.5 * (regime.start + regime.end))
+            <= 0.5 * (regime.end - regime.start) + regime.period
+        )
+        values = samples.values[inside]
+        try:
+            found = validity(values, values, samples.fs, regime.period, float(samples.edges[:-1][inside].min()))
+        except (SelectionError, ValueError):
+            continue
+        axes.plot(found.times, found.correlation, color="0.25", linewidth=0.8)
+        for low, high in found.intervals:
+            axes.axvspan(low, high, color="tab:green", alpha=0.15, linewidth=0)
+    title = "correlation with the period's cosine in a window of one period; green: it holds (DFT × DWT)"
+    axes.set_title(title if axes.lines else "no period to correlate with", fontsize="small", loc="left")
+
+
+def _draw_forecasts(axes: Any, result: PeriodResult) -> None:
+    """Draw when each phase came against when the mean interval of those before it in its regime had it come."""
+    starts = np.array([phase.start for phase in result.phases])
+    for regime in result.regimes:
+        own = starts[(starts >= regime.start - _NEAR * regime.period) & (starts <= regime.end)]
+        steps = np.diff(own)
+        late = (
+            100 * (steps[2:] * np.arange(2, steps.size) / np.cumsum(steps)[1:-1] - 1) if steps.size > 2 else steps[:0]
+        )
+        axes.plot(own[3:], late, ".-", color="0.25", linewidth=0.6, markersize=4)
+        if regime.jitter is not None:
+            reach = 200 * regime.jitter
+            axes.fill_between((regime.start, regime.end), -reach, reach, color="tab:red", alpha=0.12, linewidth=0)
+    axes.axhline(0, color="0.6", linewidth=0.8)
+    axes.set_title("late against the forecast", fontsize="small", loc="left")
+    axes.set_xlabel("time (s)")
+    axes.set_ylabel("% of a period")
+    axes.yaxis.tick_right()
+    axes.yaxis.set_label_position("right")

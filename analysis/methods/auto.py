@@ -66,8 +66,8 @@ class AutoMethod(PeriodMethod):
         own = [one.metrics for one in regimes if one.metrics and one.period == period]
         evidence = PhaseEvidence(verdict=decision.kind, sets_of_phases=len(decision.sets), size_cycle=decision.cycle)
         if decision.trains:
-            gain, drift, missing = decision.main.gain, decision.main.drift, decision.main.missing
-            evidence = replace(evidence, log_bayes_factor=gain, drift=drift, pause=phases.pause, missing_phases=missing)
+            evidence = replace(evidence, log_bayes_factor=decision.main.gain, drift=decision.main.drift)
+            evidence = replace(evidence, pause=phases.pause, missing_phases=decision.main.missing)
         return PeriodResult(
             method=self.name,
             recurrence=phases.recurrence,

@@ -56,17 +56,13 @@ def _width_of_several(edges: Floats, rates: Floats) -> float:
     # Of a long signal the steps in its middle tell.
     some = slice(max(0, rates.size - 2**18) // 2, (rates.size + 2**18) // 2 + 1)
     edges, rates = edges[some], rates[some]
-    steps = np.diff(edges)
     for lag in range(2, min(MOST_PERIODS, rates.size // FEWEST_STEPS) + 1):
         again = edges[lag:] - edges[:-lag]
         width = float(np.median(again))
         if np.mean(np.abs(again / width - 1) <= NEGLIGIBLE) >= 1 - OFF_GRID:
             alike = [float(np.corrcoef(rates[by:], rates[:-by])[0, 1]) for by in (1, lag)]
             return width if alike[1] <= max(alike[0], 0.5) else 0.0
-    # Those that are late are of many lengths, and no burst after each.
-    off = np.abs(steps / float(np.median(steps)) - 1)
-    late = np.mean(off <= MOST) >= NEARLY and np.mean(off > NEGLIGIBLE) >= MOST
-    return float(np.median(steps)) if late and np.corrcoef(rates[1:], rates[:-1])[0, 1] > -0.5 else 0.0
+    return 0.0
 
 
 def _in_wholes(amounts: Floats, one: float, within: float = GRID_ROUNDING) -> bool:

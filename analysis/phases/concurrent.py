@@ -99,12 +99,7 @@ def _distinct(trains: list[PulseTrain]) -> list[PulseTrain]:
     """Return trains of different periods, that of most volume first."""
     found: list[PulseTrain] = []
     for train in sorted(trains, key=lambda train: train.period):
-        if not any(same_period(train, other) for other in found):
+        if not any(abs(train.period / other.period - 1) <= SAME_PERIOD for other in found):
             found.append(train)
     # A phase that is missing touches one of another train.
     return sorted(found, key=lambda train: -train.volume * float(train.spans.sum()) / train.spans.size)
-
-
-def same_period(one: PulseTrain, other: PulseTrain) -> bool:
-    """Tell whether two trains at the same time have one period."""
-    return abs(one.period / other.period - 1) <= SAME_PERIOD

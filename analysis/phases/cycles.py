@@ -49,7 +49,7 @@ def in_whole_periods(train: PulseTrain) -> PulseTrain:
     own, intervals = train.bursts, np.diff(train.bursts.start)
     n, mean, spread = intervals.size, intervals.mean(), intervals.var(ddof=1)
     least = spread
-    for length in range(2, min(MOST_PERIODS, n // FEWEST_BURSTS) + 1) if not train.drifts else ():
+    for length in range(2, min(MOST_PERIODS, n // FEWEST_BURSTS) + 1) if not train.drift else ():
         place = np.arange(n) % length
         means, ends = (np.bincount(place, np.diff(edge)) / np.bincount(place) for edge in (own.start, own.end))
         rest = ((intervals - means[place]) ** 2).sum() / (n - length)

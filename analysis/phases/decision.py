@@ -4,29 +4,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
 from ...model.arrays import Floats
 from .bins import FEWEST_BINS, bin_width, in_units, too_coarse
-from .bursts import (
-    ALIKE,
-    FEWEST_BURSTS,
-    MOST,
-    MOST_PERIODS,
-    MOST_SETS,
-    NEARLY,
-    Bursts,
-    busy_extent,
-    clipped,
-    few_bursts,
-    sets_of_bursts,
-)
+from .bursts import ALIKE, MOST, MOST_SETS, NEARLY, Bursts, busy_extent, clipped, few_bursts, sets_of_bursts
 from .concurrent import concurrent_trains
 from .cycles import cycle_length, in_whole_periods
+from .kernels import LOOSE_SHAPE
 from .line import spectral_line
-from .stretches import MOST_JITTER, MOST_SPANS, SAME_PERIOD, PulseTrain, joined, trains_of, with_trend
+from .stretches import INSIDE, MOST_JITTER, SAME_PERIOD, PulseTrain, divided, joined, resting_train
 
 SMALLEST = 0.01
 """Share of the volume that bursts with a period move at least, were they all as the median, and of that beside them
@@ -138,14 +126,16 @@ def decide(times: Floats, cumulative: Floats, alpha: float, width: float = 0.0) 
     sets = tuple(sets_of_bursts(times, cumulative, width))
     if not sets or (width > 0 and too_coarse(times, cumulative, width)):
         return Decision("few", (), few_bursts(times, cumulative))
-    search = _Search(times, cumulative, alpha, width, sets)
+    low, high = busy_extent(times, cumulative)
+    most_jitter = ALIKE if in_units(times, cumulative) else MOST_JITTER
+    search = _Search(times, cumulative, alpha, width, sets, high - low, most_jitter)
     best = search.clearest()
-    loose = best is None or (len(best.trains) == 1 and best.main.jitter > ALIKE) or not search.stands(best, None)
-    best = (search.resting() if loose else None) or best
+    loose = best is None or (len(best.trains) == 1 and best.main.jitter > ALIKE)
     line = spectral_line(times, cumulative, width) if loose else None
-    if best is not None and search.stands(best, line):
+    if loose and (rest := resting_train(sets[0], -math.log(alpha))):
+        best = Decision("one period", (rest,), sets[0], search.busy)
+    if best is not None and not (line and _clearer(line, best, alpha)):
         return search.completed(best)
-    line = line or spectral_line(times, cumulative, width)
     if line is not None and line[1] <= alpha:
         return Decision("line", (), sets[0], search.busy, line, sets)
     return Decision("irregular", (), max(sets, key=_evenness), search.busy, None, sets)
@@ -153,87 +143,68 @@ def decide(times: Floats, cumulative: Floats, alpha: float, width: float = 0.0) 
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """A signal whose sets of bursts are looked through for trains; fields as the parameters of `decide`."""
+    """A signal whose sets of bursts are looked through for trains; fields as the parameters of `decide`.
+
+    `busy` is the time in s from the first activity to the last, `most_jitter` the largest jitter of a train.
+    """
 
     times: Floats
     cumulative: Floats
     alpha: float
     width: float
     sets: tuple[Bursts, ...]
-
-    @cached_property
-    def busy(self) -> float:
-        """Time in s from the first activity to the last."""
-        low, high = busy_extent(self.times, self.cumulative)
-        return high - low
-
-    @cached_property
-    def most_jitter(self) -> float:
-        """Largest jitter of a train."""
-        return ALIKE if in_units(self.times, self.cumulative) else MOST_JITTER
+    busy: float
+    most_jitter: float
 
     def silent(self, trains: list[PulseTrain]) -> float:
         """Return the time in s of the silent pause between two trains; dense ones are the parts of two bursts."""
-        ends = [(one.start + one.length, other.start) for one, other in pairwise(trains)]
-        at = np.interp(ends, self.times, self.cumulative) if ends else np.zeros((0, 2))
-        quiet = [high - low for (low, high), (one, other) in zip(ends, at, strict=True) if high > low and one == other]
         dense = max((float((one.bursts.end - one.bursts.start).sum()) / one.length for one in trains), default=1.0)
-        return quiet[0] if len(quiet) == 1 and dense <= MOST else 0.0
+        if len(trains) != 2 or dense > MOST:
+            return 0.0
+        end, begin = trains[0].start + trains[0].length, trains[1].start
+        moved = np.diff(np.interp((end, begin), self.times, self.cumulative))
+        return max(begin - end, 0.0) if moved == 0 else 0.0
 
-    def accepted(self, kind: str, own: Bursts, trains: list[PulseTrain], share: float) -> list[Decision]:
-        """Return the decision for trains that may be stated, if they explain more than a share of a set of bursts."""
+    def accepted(self, kind: str, own: Bursts, trains: list[PulseTrain], share: float, null: float) -> list[Decision]:
+        """Return the decision for trains that may be stated, if they explain more than a share of a set of bursts.
+
+        `null` is the logarithm of the Bayes factor of having no period against free intervals.
+        """
         shortest = FEWEST_BINS * self.width
         good = _lasting([one for one in trains if one.period >= shortest and one.jitter <= self.most_jitter])
-        found = Decision(
-            _kind(kind, good), tuple(good), own, self.busy, enough=-math.log(self.alpha), silent=self.silent(good)
-        )
+        found = Decision(_kind(kind, good), tuple(good), own, self.busy)
+        found = replace(found, enough=-math.log(self.alpha), silent=self.silent(good))
         # As if all were as the median: small bursts that touch a larger one count as small.
         moved = sum(float(np.median(one.bursts.volume)) * len(one.bursts) for one in good)
         enough = moved > SMALLEST * float(self.cumulative[-1]) and found.explained > share
         # What is over in a hundredth of the run is the inside of a burst.
         enough &= any(one.length >= SMALLEST * (self.times[-1] - self.times[0]) for one in good)
-        return [found] if enough and found.gain >= found.enough - (PROBABLE if found.whole else 0.0) else []
+        # Where there is no choice among sets less will do.
+        needed = found.enough - (PROBABLE if found.whole and own is self.sets[0] else 0.0)
+        # Anything but one period of all bursts, none missing, is easily found in few intervals, and so are loose ones.
+        needed += 0.0 if found.whole and found.main.jitter**2 * LOOSE_SHAPE <= 1 else found.enough
+        return [found] if enough and found.gain - null >= needed else []
 
     def clearest(self) -> Decision | None:
         """Return the clearest of all decisions on regimes and on trains at the same time."""
-        first = trains_of(self.sets[0])
-        # Where the clearest bursts wander, others have a period by chance.
-        regimes = [] if first is None else [first, *(trains_of(own) or [] for own in self.sets[1:])]
-        some = zip(self.sets, regimes, strict=False)
-        found = [one for own, trains in some for one in self.accepted("regimes", own, trains, 1 - MOST)]
+        parted = [(own, *divided(own)) for own in self.sets]
+        # Without a period the intervals of any set may be free, or wander: others then have a period by chance.
+        null = max(0.0, *(own.log_weight + wandering for own, _, wandering in parted))
+        found = []
+        for own, trains, wandering in parted:
+            several = self.accepted("regimes", own, trains, 1 - MOST, null - wandering)
+            # Some of few intervals often are more alike: then all of them still may be one period.
+            whole = trains and not several
+            found += self.accepted("regimes", own, divided(own, True)[0], 1 - MOST, null) if whole else several
         for own in self.sets[:MOST_SETS]:
-            found += self.accepted("concurrent", own, concurrent_trains(own, MOST * self.busy, self.alpha), MOST)
+            found += self.accepted("concurrent", own, concurrent_trains(own, MOST * self.busy, self.alpha), MOST, null)
         return max(found, key=lambda one: (one.gain >= one.enough, one.clearness), default=None)
-
-    def resting(self) -> Decision | None:
-        """Return all bursts as one train where, whatever their lengths are, the pauses between them are regular."""
-        bursts = self.sets[0]
-        pauses = bursts.start[1:] - bursts.end[:-1]
-        # Fewer are often alike in a signal of few bins, which is not seen to be one.
-        if len(bursts) < 2 * FEWEST_BURSTS or pauses.min() <= 0:
-            return None
-        for train in trains_of(replace(bursts, start=np.append(0.0, np.cumsum(pauses)))) or []:
-            regular = len(train.bursts) == len(bursts) and train.jitter <= ALIKE
-            if regular and train.gain + bursts.log_weight >= -math.log(self.alpha):
-                return Decision("one period", (replace(train, bursts=bursts),), bursts, self.busy)
-        return None
-
-    def stands(self, best: Decision, line: tuple[float, float] | None) -> bool:
-        """Tell whether a decision on trains is clear enough, and no line says more clearly what the period is."""
-        if line is not None:
-            # Of bursts of which some were miscounted.
-            near = SAME_PERIOD < abs(math.log(line[0] / best.main.period)) < MOST_JITTER
-            if near and line[1] < self.alpha * math.exp(-max(best.gain, 0.0)):
-                return False
-        # Anything but one period of all bursts, none missing, is easily found in few intervals.
-        return best.whole or best.gain >= -2 * math.log(self.alpha)
 
     def completed(self, best: Decision) -> Decision:
         """Return a decision with what lies beside its trains, whole cycles of intervals, and the cycle of sizes."""
         if best.kind != "concurrent":
             trains = [*map(in_whole_periods, best.trains), *self._beside(best.trains)]
-            lasting = joined(_lasting(sorted(trains, key=lambda one: one.start)))
-            own = tuple(with_trend(one, self.alpha**2) for one in lasting)
+            own = tuple(joined(_lasting(sorted(trains, key=lambda one: one.start))))
             best = replace(best, trains=own, kind=_kind("regimes", own))
         cycle = cycle_length(best.trains[0].bursts.volume, self.alpha**2) if len(best.trains) == 1 else None
         return replace(best, sets=self.sets, cycle=cycle)
@@ -254,16 +225,30 @@ class _Search:
         return found
 
 
+def _clearer(line: tuple[float, float], best: Decision, alpha: float) -> bool:
+    """Tell whether a line says more clearly what the period is, as of bursts of which some were miscounted."""
+    near = SAME_PERIOD < abs(math.log(line[0] / best.main.period)) < MOST_JITTER
+    return near and line[1] < alpha * math.exp(-max(best.gain, 0.0))
+
+
 def _lasting(trains: list[PulseTrain]) -> list[PulseTrain]:
     """Return regimes but those inside of a burst of a far slower neighbour, over in one period of it."""
-    far, beside = MOST_PERIODS * MOST_SPANS, [0.0, *(one.period for one in trains), 0.0]
+    beside = [0.0, *(one.period for one in trains), 0.0]
     slower = map(max, beside, beside[2:])
-    return [one for one, period in zip(trains, slower, strict=False) if period <= max(one.length, far * one.period)]
+    return [one for one, period in zip(trains, slower, strict=False) if period <= max(one.length, INSIDE * one.period)]
 
 
 def _kind(several: str, trains: Sequence[PulseTrain]) -> str:
     """Return what trains are: several of a kind, or one."""
-    return several if len(trains) > 1 else "drift" if trains and trains[0].drift else "one period"
+    one = "irregular" if not trains else "drift" if trains[0].drift else "one period"
+    return several if len(trains) > 1 else one
+
+
+def without(decision: Decision, some: Sequence[PulseTrain]) -> Decision:
+    """Return a decision without some of its trains."""
+    rest, several = [one for one in decision.trains if one not in some], decision.kind == "concurrent"
+    own = tuple(rest if several else joined(rest))
+    return replace(decision, trains=own, kind=_kind("concurrent" if several else "regimes", own))
 
 
 def _evenness(bursts: Bursts) -> float:

@@ -74,14 +74,11 @@ def best_chain(
         Largest number of periods from one burst to the next.
     """
     n = start.size
-    gain = np.zeros(n)
-    before = np.full(n, -1)
-    spans = np.zeros(n)
+    gain, before, spans = np.zeros(n), np.full(n, -1), np.zeros(n)
     expected = math.log(deviation * math.sqrt(2 * math.pi) * rate)
     for row in range(n):
         for span in range(1, most + 1):
-            middle = start[row] - span * period
-            reach = 3 * deviation
+            middle, reach = start[row] - span * period, 3 * deviation
             at = int(np.searchsorted(start[:row], middle - reach))
             while at < row and start[at] <= middle + reach:
                 z = (start[at] - middle) / deviation
@@ -118,17 +115,19 @@ def longest_quiet(times: Floats, cumulative: Floats, first: Rows, last: Rows, mo
     return low, high
 
 
-STIFF = 60.0
-"""Shape of a law that allows hardly any other deviation than its own."""
-FREE_LAW, STEADY_LAW, LOOSE_LAW, WANDERING_LAW = (STIFF, 0.7), (0.5, 0.03), (STIFF, 0.25), (2.0, 0.2)
-"""Inverse-gamma laws (shape, size) of the deviation of ln d: of free intervals, as those that are cut out of noise, of
-a period, of one that hardly is one, and of the change from one interval to the next where intervals wander."""
+FREE_SHAPE, LOOSE_SHAPE = 2.0, 10.0
+"""Shapes of gamma laws of intervals d: of free ones, as those that are cut out of noise (jitter 0.7), and of a period
+that hardly is one (0.32)."""
+STEADY_LAW, WANDERING_LAW, WILD_LAW = (0.5, 0.03), (FREE_SHAPE, 0.2), (FREE_SHAPE, 1.0)
+"""Inverse-gamma laws (shape, size) of the deviation of ln d: of a period, of the change from one interval to the next
+where intervals wander, and of free ones of all lengths."""
 RANGE = 4.0
 """Range before anything is known of the mean of ln d, relative to its median, and of its drift over a stretch."""
 PRESENT_LAW = (12.0, 1.0)
 """Beta law of the share of phases that are there, or not late."""
-FREE, STEADY, DRIFTING, MISSING, DELAYED = 0, 1, 2, 3, 4
-"""Laws of a stretch: any intervals, one period, one that drifts, one with phases missing, one with some delayed."""
+FREE, STEADY, DRIFTING, MISSING, DELAYED, WANDERING = 0, 1, 2, 3, 4, 5
+"""Laws of a stretch: any intervals, one period, one that drifts, one with phases missing, one with some delayed, and no
+period, each interval a random factor from the one before."""
 
 
 @compiled
@@ -150,62 +149,75 @@ def log_marginal(freedom: int, within: float, law: tuple[float, float]) -> float
 
 
 @compiled
-def most_probable(positions: Rows, sums: Floats) -> tuple[Rows, Rows, Floats, float]:
-    """Return the best division, as rows of positions, and the law and the gain over free of the stretch up to each.
+def log_renewal(n: int, logs: float, total: float, shape: float) -> float:
+    """Return ln p of the logarithms of n intervals of a gamma law of a shape, given their sums, whatever their mean."""
+    return math.lgamma(n * shape) - n * math.lgamma(shape) + shape * logs - n * shape * math.log(total)
 
-    And the logarithm of the evidence of the whole.
+
+@compiled
+def _fill_laws(values: Floats, first: int, stop: int, part: Floats, step: float) -> None:
+    """Write how probable the intervals of rows first to stop are under each law, given their sums.
+
+    `part` are these as of `most_probable`, `step` the squared step to the first of them. The factor 1 / sqrt n of a
+    mean that is anywhere is left out of all.
+    """
+    n, total, steps = stop - first, part[0], part[13] - step
+    (here, lost), further, anywhere = PRESENT_LAW, math.log(DELAYED), 0.5 * math.log(n)
+    within = max(part[1] - total * total / n, 0.0)
+    values[:] = -np.inf
+    wild = log_marginal(n - 1, within, WILD_LAW)
+    values[FREE] = max(anywhere + log_renewal(n, total, part[14], FREE_SHAPE), wild)
+    if n >= 3:
+        loose = anywhere + log_renewal(n, total, part[14], LOOSE_SHAPE)
+        values[STEADY] = max(loose, log_marginal(n - 1, within, STEADY_LAW))
+    if n >= 6:
+        # The first of intervals that wander is anywhere, and each of the others a random factor away.
+        values[WANDERING] = log_marginal(n - 1, steps, WANDERING_LAW) + anywhere - further
+        slow = log_marginal(n - 1, steps, STEADY_LAW) + anywhere - further
+        # Those that remember half of the deviation before: the rest, but for the ends, varies by so much.
+        rest = log_marginal(n - 1, 0.25 * within * (1 + 2 / n) + 0.5 * steps, STEADY_LAW)
+        values[STEADY] = max(values[STEADY], slow, rest + 0.5 * math.log(3.0) - 2 * further)
+        lever = (n * n - 1.0) / (12.0 * n)
+        slope = (part[2] - 0.5 * (first + stop - 1) * total) / n
+        drifting = log_marginal(n - 2, max(within - slope * slope / lever, 0.0), STEADY_LAW)
+        values[DRIFTING] = drifting - 0.5 * math.log(lever) - math.log(RANGE) - further
+    for law in (MISSING, DELAYED):
+        told, own, squares, long, ways = part[5 * (law - MISSING) + 3 : 5 * (law - MISSING) + 8]
+        if long > 0 and n > 2.2 * long and told >= 3:
+            share = math.lgamma(here + lost) - math.lgamma(here) - math.lgamma(lost)
+            share += math.lgamma(here + n - long) + math.lgamma(lost + long) - math.lgamma(here + lost + n)
+            alike = log_marginal(int(told) - 1, max(squares - own * own / told, 0.0), STEADY_LAW)
+            values[law] = alike + 0.5 * math.log(n / told) + share - ways - further
+
+
+@compiled
+def most_probable(positions: Rows, sums: Floats) -> tuple[Rows, Rows, Floats]:
+    """Return the best division, as rows of positions, and the law and the gain over free of the stretch up to each.
 
     Parameters
     ----------
     positions : int64 (m,)
         Where stretches may begin and end, from 0 to the number n of intervals.
-    sums : float64 (m, 13)
+    sums : float64 (m, 16)
         Sums up to each position: of the logarithms x of intervals, their squares, row times x; then for phases missing
         and for delayed ones the number of intervals that tell the period, of the logarithms of these over their spans,
-        their squares, of long intervals, and of what these could have been.
+        their squares, of long intervals, and of what these could have been; of squared steps from one x to the next;
+        of the intervals, over their median; and the squared step to the row of the position.
     """
     size = positions.size
-    best = np.full(size, -np.inf)
+    best, before = np.full(size, -np.inf), np.full(size, -1)
     best[0] = 0.0
-    before = np.full(size, -1)
-    law = np.zeros(size, np.int64)
-    gain = np.zeros(size)
-    values = np.zeros(DELAYED + 1)
-    (here, lost), log_range = PRESENT_LAW, math.log(RANGE)
-    # A cut could be anywhere; a further law of a period, and a cut before a single interval, a pause, cost less.
-    cut, further = math.log(positions[-1]), math.log(DELAYED)
-    both = math.lgamma(here + lost) - math.lgamma(here) - math.lgamma(lost)
+    law, gain, values = np.zeros(size, np.int64), np.zeros(size), np.zeros(WANDERING + 1)
+    # A cut could be anywhere; a cut before a single interval, a pause, costs less.
+    cut, pause = math.log(positions[-1]), math.log(DELAYED)
     for to in range(1, size):
         for at in range(to):
-            a, b = positions[at], positions[to]
-            n = b - a
-            part = sums[to] - sums[at]
-            total, squares, turned = part[0], part[1], part[2]
-            base = best[at] - (0.0 if at == 0 else further if n == 1 else cut) - 0.5 * math.log(n) - log_range
-            within = max(squares - total * total / n, 0.0)
-            values[:] = -np.inf
-            values[FREE] = log_marginal(n - 1, within, FREE_LAW)
-            if n >= 3:
-                loose = log_marginal(n - 1, within, LOOSE_LAW)
-                values[STEADY] = max(loose, log_marginal(n - 1, within, STEADY_LAW))
-            if n >= 6:
-                lever = (n * n - 1.0) / (12.0 * n)
-                slope = (turned - 0.5 * (a + b - 1) * total) / n
-                drifting = log_marginal(n - 2, max(within - slope * slope / lever, 0.0), STEADY_LAW)
-                values[DRIFTING] = drifting - 0.5 * math.log(lever) - log_range - further
-            for law_of in (MISSING, DELAYED):
-                first = 3 + 5 * (law_of - MISSING)
-                told, own, own_squares, long, ways = part[first : first + 5]
-                if long > 0 and n > 2.2 * long and told >= 3:
-                    within = max(own_squares - own * own / told, 0.0)
-                    share = math.lgamma(here + n - long) + math.lgamma(lost + long) - math.lgamma(here + lost + n)
-                    alike = log_marginal(int(told) - 1, within, STEADY_LAW) + 0.5 * math.log(n / told)
-                    values[law_of] = alike + both + share - ways - further
+            n = positions[to] - positions[at]
+            base = best[at] - (0.0 if at == 0 else pause if n == 1 else cut) - 0.5 * math.log(n) - math.log(RANGE)
+            _fill_laws(values, positions[at], positions[to], sums[to] - sums[at], sums[at, 15])
             kind = np.argmax(values)
             if base + values[kind] > best[to]:
-                best[to] = base + values[kind]
-                before[to] = at
-                law[to] = kind
+                best[to], before[to], law[to] = base + values[kind], at, kind
                 gain[to] = values[kind] - values[FREE]
     rows = path_to(size - 1, before)
-    return rows, law[rows], gain[rows], best[size - 1]
+    return rows, law[rows], gain[rows]

@@ -97,9 +97,9 @@ def phases_of(decision: Decision, times: Floats, cumulative: Floats) -> Phases:
         found = _with_others(found, max(decision.sets, key=lambda one: float(one.volume.sum())))
     rows = tuple(np.searchsorted(found.start, train.bursts.start) for train in decision.trains)
     edged = with_edges(found, times, cumulative) if len(found) else found
-    if not decision.trains or decision.kind == "concurrent":
-        return Phases(edged, rows, None)
-    return Phases(edged, rows, _regular_pause(edged[rows[decision.trains.index(decision.main)]]))
+    several = not decision.trains or decision.kind == "concurrent"
+    own = None if several else edged[rows[decision.trains.index(decision.main)]]
+    return Phases(edged, rows, None if own is None else _regular_pause(own))
 
 
 def _regular_pause(own: Bursts) -> float | None:

@@ -1,6 +1,8 @@
 """The reason of a decision, in words."""
 
 import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from ...model.quantities import percent_text, seconds_text
 from .bursts import FEWEST_BURSTS
@@ -46,9 +48,8 @@ def reason(decision: Decision, phases: Phases, chosen: str = "the regime that mo
     main = decision.main
     sure = f"more regular than chance, Bayes factor 10^{min(main.gain / math.log(10), 999):.0f}"
     if decision.kind == "regimes":
-        parts = [f"{seconds_text(one.period, 4)} apart from {one.start:.4g} s on" for one in decision.trains]
-        text = f"{count} phases in {len(parts)} regimes: {', '.join(parts)}; the main one is {sure}"
-        return f"{text}. The period is that of {chosen}."
+        text = f"{count} phases in {len(decision.trains)} regimes: {', '.join(_rows(decision.trains))}"
+        return f"{text}; the main one is {sure}. The period is that of {chosen}."
     if decision.kind == "concurrent":
         parts = [f"{seconds_text(one.period, 4)} ({len(one.bursts)} phases)" for one in decision.trains]
         return f"{len(parts)} periods at the same time among {count} phases: {' and '.join(parts)}; {sure}."
@@ -57,12 +58,19 @@ def reason(decision: Decision, phases: Phases, chosen: str = "the regime that mo
     return f"{_train(main, count)}; {sure}.{further}"
 
 
+def _rows(trains: Sequence[PulseTrain]) -> Iterator[str]:
+    """Yield what is said of each train, of those in a row that have one period, with pauses between them, once."""
+    first = [row for row in range(len(trains)) if row == 0 or not trains[row - 1].alike(trains[row])]
+    for row, after in pairwise([*first, len(trains)]):
+        several = f" in {after - row} of them" if after > row + 1 else ""
+        yield f"{seconds_text(trains[row].period, 4)} apart from {trains[row].start:.4g} s on{several}"
+
+
 def _train(train: PulseTrain, phases: int) -> str:
     of_all = f" of {phases}" if len(train.bursts) < phases else ""
     text = f"{len(train.bursts)}{of_all} phases, {seconds_text(train.period, 4)} apart"
     if train.drift:
-        first, last = (train.period * math.exp(sign * train.drift / 2) for sign in (-1, 1))
-        return f"{text} on average, drifting from {seconds_text(first)} to {seconds_text(last)}"
+        return f"{text} on average, drifting from {' to '.join(map(seconds_text, train.ends))}"
     if train.missing:
         return f"{text} or a multiple of it, {train.missing} missing between them"
     if delayed := train.spans.size - train.intervals.size:
@@ -71,11 +79,10 @@ def _train(train: PulseTrain, phases: int) -> str:
 
 
 def _few(bursts: int) -> str:
-    if bursts == 0:
-        return "The signal never leaves its mean: no phases."
     if bursts >= FEWEST_BURSTS:
         return f"{bursts} phases, in bins that are too coarse: a period needs at least four bins, and four phases."
-    return f"{bursts} phase{'s' if bursts > 1 else ''}: a period needs at least four."
+    few = f"{bursts} phase{'s' if bursts > 1 else ''}: a period needs at least four."
+    return few if bursts else "The signal never leaves its mean: no phases."
 
 
 def _irregular(phases: Phases) -> str:

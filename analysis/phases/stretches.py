@@ -9,15 +9,19 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from ...model.arrays import Floats, Mask, Rows
 from . import kernels
-from .bursts import ALIKE, FEWEST_BURSTS, NEARLY, RELATIVE_ROUNDING, Bursts
-from .kernels import log_marginal, most_probable
+from .bursts import ALIKE, FEWEST_BURSTS, MOST_PERIODS, NEARLY, NEGLIGIBLE, RELATIVE_ROUNDING, Bursts
+from .kernels import most_probable
 
 MOST_SPANS, SPAN_WITHIN, NEIGHBOURS = 5, 0.15, 9
 """Intervals within an eighth of up to five times the usual of nine around them have phases missing."""
 MOST_POSITIONS = 100
 """Intervals up to which each may be a boundary; of more the positions that differ most from what follows."""
-MOST_JITTER = 0.3
-"""Above this coefficient of variation the next burst cannot be predicted to a third of a period."""
+MOST_JITTER = 0.4
+"""Above this coefficient of variation the next burst cannot be predicted to two fifths of a period."""
+CHANCE = NEGLIGIBLE * ALIKE
+"""Probability of a trend by chance from which on it is none."""
+INSIDE = MOST_PERIODS * MOST_SPANS
+"""Times as fast as a neighbour is what is no regime where it lasts for one period of that: the inside of a burst."""
 SAME_PERIOD = 0.02
 """Share by which the periods of two neighbours differ at most that are one train, beyond their confidence intervals;
 of trains at the same time the share alone, also the width of a bin of differences of starts, in their logarithm."""
@@ -35,20 +39,20 @@ class PulseTrain:
         How many periods lie between each burst and the next; no whole number where the next one is late.
     gain : float
         Logarithm of the Bayes factor against free intervals times the weight of the thresholds and cuts.
-    drifts : bool
-        Whether the period drifts.
     """
 
     bursts: Bursts
     spans: Floats
     gain: float
-    drifts: bool = False
 
     @cached_property
     def intervals(self) -> Floats:
         """Times between bursts in s, over the periods that they span, without those to bursts that are late."""
-        told = self.spans == np.rint(self.spans)
-        return np.asarray(np.diff(self.bursts.start)[told] / self.spans[told])
+        return np.asarray(np.diff(self.bursts.start)[self._told] / self.spans[self._told])
+
+    @cached_property
+    def _told(self) -> Mask:
+        return np.asarray(self.spans == np.rint(self.spans))
 
     @property
     def period(self) -> float:
@@ -68,13 +72,32 @@ class PulseTrain:
     @property
     def missing(self) -> int:
         """Number of phases that are missing."""
-        return int(np.sum(self.spans[self.spans == np.rint(self.spans)] - 1))
+        return int(np.sum(self.spans[self._told] - 1))
 
     @cached_property
     def drift(self) -> float:
-        """Logarithm of the interval at the end over that at the start, by a line through all; 0 where none drifts."""
-        rows = np.arange(self.intervals.size) - 0.5 * (self.intervals.size - 1)
-        return float(rows @ np.log(self.intervals) / (rows @ rows)) * rows.size if self.drifts else 0.0
+        """Logarithm of the interval at the end over that at the start, by a line through all.
+
+        0 where they are the same, or it may be chance (t-test at `CHANCE`).
+        """
+        from scipy.special import stdtr
+
+        logs, rows = np.log(self.intervals), np.arange(self.intervals.size) - 0.5 * (self.intervals.size - 1)
+        change = float(rows @ logs) / max(float(rows @ rows), 1.0) * rows.size
+        off = logs - logs.mean() - change * rows / rows.size
+        # A line through n values has a slope with a deviation of jitter √12 / n^1.5; it changes by n slopes.
+        freedom = max(rows.size - 2, 1)
+        far = abs(change) / max(math.sqrt(12 * _inflation(off) / freedom) * float(off.std()), RELATIVE_ROUNDING)
+        return change if abs(change) > SAME_PERIOD and 2 * stdtr(freedom, -far) < CHANCE else 0.0
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The period in s at the start and at the end, which differ where it drifts."""
+        return self.period * math.exp(-self.drift / 2), self.period * math.exp(self.drift / 2)
+
+    def alike(self, other: "PulseTrain") -> bool:
+        """Tell whether the period of the next train may be the one that this one ends with."""
+        return abs(math.log(self.ends[1] / other.ends[0])) <= math.hypot(self.error, other.error) + SAME_PERIOD
 
     @cached_property
     def steady(self) -> Floats:
@@ -92,43 +115,35 @@ class PulseTrain:
         return float(self.bursts.volume.sum())
 
     @cached_property
-    def memory(self) -> float:
-        """Autocorrelation of the intervals with the next ones, about the drift; 0 where it may be chance (5 %).
-
-        Its estimate falls short by (1 + 4 φ) / n (Kendall 1954).
-        """
-        n, off = self.intervals.size, self.steady - self.steady.mean()
-        found = float(off[1:] @ off[:-1]) / max(float(off @ off), np.finfo(np.float64).tiny)
-        return min((found + 1 / n) / (1 - 4 / n), NEARLY) if n > 4 and found > 1.64 / math.sqrt(n) else 0.0
-
-    @cached_property
     def error(self) -> float:
-        """Half of the 95 % confidence interval of the period, as a share of it: t_{0.975} · jitter / √m.
-
-        Of m intervals that are as good as n with a memory, m = n (1 - φ) / (1 + φ), less one.
-        """
+        """Half of the 95 % confidence interval of the period, as a share of it: t_{0.975} · jitter / √m, inflated."""
         from scipy.special import stdtrit
 
-        freedom = max(self.intervals.size * (1 - self.memory) / (1 + self.memory) - 1, 1)
-        return float(stdtrit(freedom, 0.975)) * self.jitter / math.sqrt(freedom)
+        freedom = max(self.intervals.size - 1, 1)
+        return (
+            float(stdtrit(freedom, 0.975))
+            * self.jitter
+            * math.sqrt(_inflation(self.steady - self.steady.mean()) / freedom)
+        )
 
     def interval(self) -> tuple[float, float]:
         """Return the 95 % confidence interval of the period in s."""
         return max(1 - self.error, 0.0) * self.period, (1 + self.error) * self.period
 
 
-def with_trend(train: PulseTrain, alpha: float) -> PulseTrain:
-    """Return a train that drifts where its intervals change by more than a tenth, and not by chance (t-test)."""
-    from scipy.special import stdtr
+def _inflation(off: Floats) -> float:
+    """Return how many times as far the mean of intervals may be off, squared, as if they were independent.
 
-    drifting = replace(train, drifts=True)
-    n = train.intervals.size
-    freedom = n * (1 - drifting.memory) / (1 + drifting.memory) - 2
-    if train.drifts or freedom < 2 or abs(drifting.drift) <= ALIKE:
-        return train
-    # A line through n values has a slope with a deviation of jitter √12 / n^1.5; it changes by n slopes.
-    deviation = drifting.jitter * math.sqrt(12 / freedom)
-    return drifting if 2 * stdtr(freedom, -abs(drifting.drift) / max(deviation, RELATIVE_ROUNDING)) < alpha else train
+    The mean of (1 + φ) / (1 - φ) over what deviations tell of their autocorrelation φ: beforehand it nearly always
+    is 0, or else anywhere up to 0.9, and each φ counts the more the more it matters.
+    """
+    memory, total, ends = np.linspace(0, 0.9, 19), float(off @ off), float(off[0] ** 2 + off[-1] ** 2)
+    rest = total - 2 * memory * float(off[1:] @ off[:-1]) + memory**2 * (total - ends)
+    rest = np.maximum(rest, RELATIVE_ROUNDING * total + np.finfo(np.float64).tiny)
+    far = (1 + memory) / (1 - memory)
+    likely = np.sqrt(1 - memory**2) * far * (rest / rest.min()) ** (0.5 * (1 - off.size))
+    likely[0] *= NEARLY / (1 - NEARLY) * (memory.size - 1)
+    return float(likely @ far / likely.sum())
 
 
 def spans_of(intervals: Floats) -> tuple[Floats, Mask]:
@@ -145,38 +160,58 @@ def spans_of(intervals: Floats) -> tuple[Floats, Mask]:
     return np.where(whole, spans, 1.0), (turns > 1 + ALIKE) & (turns <= kernels.RANGE)
 
 
-def trains_of(bursts: Bursts) -> list[PulseTrain] | None:
-    """Return the pulse trains in a set of bursts, in the order of time: its most probable division into stretches.
+def trains_of(bursts: Bursts) -> list[PulseTrain]:
+    """Return the pulse trains in a set of bursts, in the order of time; see `divided`."""
+    return divided(bursts)[0]
 
-    None where intervals rather wander, each by a random factor from the one before.
+
+def divided(bursts: Bursts, whole: bool = False) -> tuple[list[PulseTrain], float]:
+    """Return the pulse trains of the most probable division of bursts into stretches, and what speaks for no period.
+
+    That is the logarithm of the Bayes factor of stretches in which intervals wander against free ones.
 
     Parameters
     ----------
     bursts : Bursts
         At least four.
+    whole : bool
+        Whether all is to be one stretch.
 
     Notes
     -----
     The logarithms x of intervals are normal in each stretch, with a mean that is uniform over `RANGE` and a
-    variance from an inverse-gamma law (`log_marginal`). With a drift the deviations are those about a line, and there
-    is one degree of freedom less; with phases missing x is of intervals over their spans, with a Beta-binomial law of
-    the long ones. A cut costs ln 2n: it could be anywhere, and what follows is free or not. Dynamic programming
-    (Jackson et al. 2005) over at most 100 positions: O(n) for many intervals.
+    variance from an inverse-gamma law (`log_marginal`), or intervals are those of a gamma law (`log_renewal`): of a low
+    shape where they are free, of a high one where they hardly are a period. With a drift the deviations are those about
+    a line, and there is one degree of freedom less; of intervals that wander the steps from one x to the next are
+    normal, small ones with a period and large ones without; with phases missing x is of intervals over their spans,
+    with a Beta-binomial law of the long ones. A cut costs ln 2n: it could be anywhere, and what follows is free or not.
+    Dynamic programming (Jackson et al. 2005) over at most 100 positions: O(n) for many intervals.
     """
     intervals = np.diff(bursts.start)
     spans, late = spans_of(intervals)
-    found = []
-    divided = stretches(intervals, spans, late)
-    for first, stop, law, gain in divided:
+    found, wandering = [], 0.0
+    for first, stop, law, gain in stretches(intervals, spans, late, whole):
         cuts = ((first > 0) + (stop < intervals.size)) * math.log(intervals.size)
+        wandering += gain - cuts if law == kernels.WANDERING else 0.0
         own = spans[first:stop] if law == kernels.MISSING else np.ones(stop - first)
         if law == kernels.DELAYED:
             times, off = intervals[first:stop], late[first:stop]
             own[off] = times[off] / times[~off].mean()
-        train = PulseTrain(bursts[first : stop + 1], own, gain - cuts, law == kernels.DRIFTING)
-        if law != kernels.FREE and train.jitter <= MOST_JITTER:
+        train = PulseTrain(bursts[first : stop + 1], own, gain - cuts)
+        if law not in (kernels.FREE, kernels.WANDERING) and train.jitter <= MOST_JITTER:
             found.append(train)
-    return joined(found) if divided else None
+    return joined(found), wandering
+
+
+def resting_train(bursts: Bursts, enough: float) -> PulseTrain | None:
+    """Return bursts as one train where the pauses between them are regular, with a gain of at least `enough`."""
+    pauses = bursts.start[1:] - bursts.end[:-1]
+    # Fewer are often alike in a signal of few bins, which is not seen to be one.
+    if len(bursts) < 2 * FEWEST_BURSTS or pauses.min() <= 0:
+        return None
+    trains = trains_of(replace(bursts, start=np.append(0.0, np.cumsum(pauses))))
+    regular = len(trains) == 1 and len(trains[0].bursts) == len(bursts) and trains[0].jitter <= ALIKE
+    return replace(trains[0], bursts=bursts) if regular and trains[0].gain + bursts.log_weight >= enough else None
 
 
 def joined(trains: list[PulseTrain]) -> list[PulseTrain]:
@@ -201,27 +236,24 @@ def joined(trains: list[PulseTrain]) -> list[PulseTrain]:
 def _as_one(one: PulseTrain, other: PulseTrain) -> PulseTrain | None:
     """Return two trains as one; None where periods differ or the time between them is no small multiple of them."""
     # A period that drifts goes on with the interval that it has reached.
-    before, after = (train.period * math.exp(sign * train.drift / 2) for train, sign in ((one, 1), (other, -1)))
-    turns = 2 * (other.start - one.bursts.start[-1]) / (before + after)
+    turns = 2 * (other.start - one.bursts.start[-1]) / (one.ends[1] + other.ends[0])
     # A single interval that is off hardly changes the period of many.
     slack = max(SPAN_WITHIN, one.jitter, other.jitter, SAME_PERIOD * float(one.spans.sum() + other.spans.sum()))
     near = abs(turns - max(round(turns), 1)) <= slack
-    apart = abs(math.log(before / after)) > math.hypot(one.error, other.error) + SAME_PERIOD
-    if apart or not near or turns > MOST_SPANS + 0.5 or one.drift * other.drift < 0:
+    if not (near and one.alike(other)) or turns > MOST_SPANS + 0.5 or one.drift * other.drift < 0:
         return None
     return replace(
         one,
         bursts=one.bursts.joined(other.bursts),
         spans=np.concatenate((one.spans, [max(round(turns), 1)], other.spans)),
         gain=one.gain + other.gain,
-        drifts=one.drifts and other.drifts,
     )
 
 
-def stretches(intervals: Floats, spans: Floats, late: Mask) -> list[tuple[int, int, int, float]]:
+def stretches(intervals: Floats, spans: Floats, late: Mask, whole: bool = False) -> list[tuple[int, int, int, float]]:
     """Divide intervals, in s and above 0, into the most probable stretches, given what each could be.
 
-    `spans` are the periods that each could span, `late` whether it could have been delayed.
+    `spans` are the periods that each could span, `late` whether it could have been delayed; `whole`: all are one.
 
     Of each: the row of its first interval and the one behind its last, its law (one of `kernels`), and the logarithm of
     its gain over a free one.
@@ -232,18 +264,13 @@ def stretches(intervals: Floats, spans: Floats, late: Mask) -> list[tuple[int, i
     missing = (np.ones(n), single, single**2, spans > 1, (spans - 1) * math.log(2.0))
     # A delay is as likely to be of any length, on a logarithmic axis.
     delayed = (~late, prompt, prompt**2, late, late * math.log(math.log(kernels.RANGE)))
-    columns = np.array((logs, logs**2, logs * np.arange(n), *missing, *delayed), np.float64)
-    positions = _positions(logs)
-    sums = np.zeros((positions.size, len(columns)))
-    np.cumsum(np.add.reduceat(columns, positions[:-1], axis=1), axis=1, out=sums[1:].T)
-    rows, law, gain, evidence = most_probable(positions, sums)
-    # Where each interval differs from the one before by a random factor, no period lasts.
-    wandering = log_marginal(n - 1, float(np.sum(np.diff(logs) ** 2)), kernels.WANDERING_LAW)
-    # As likely beforehand as one of the further laws of a period.
-    if evidence < wandering - math.log(kernels.RANGE * kernels.DELAYED):
-        free = log_marginal(n - 1, float(np.sum((logs - logs.mean()) ** 2)), kernels.FREE_LAW) - 0.5 * math.log(n)
-        slow = n >= 2 * FEWEST_BURSTS and np.std(np.diff(logs)) <= ALIKE
-        return [(0, n, kernels.STEADY, wandering - free)] if slow else []
+    steps = np.diff(logs, prepend=logs[0]) ** 2
+    columns = np.array((logs, logs**2, logs * np.arange(n), *missing, *delayed, steps, np.exp(logs)), np.float64)
+    positions = np.array((0, n)) if whole else _positions(logs)
+    sums = np.zeros((positions.size, len(columns) + 1))
+    np.cumsum(np.add.reduceat(columns, positions[:-1], axis=1), axis=1, out=sums[1:, :-1].T)
+    sums[:-1, -1] = steps[positions[:-1]]
+    rows, law, gain = most_probable(positions, sums)
     ends = positions[rows].tolist()
     return list(zip(ends, ends[1:], law[1:].tolist(), gain[1:].tolist(), strict=False))
 

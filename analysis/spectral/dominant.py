@@ -11,13 +11,7 @@ from .outliers import Z_SCORE, OutlierCriterion, is_near_largest, z_scores
 from .spectrum import Spectrum
 
 
-def line_confidence(
-    scores: Floats,
-    outlier: Mask,
-    position: int,
-    harmonics: Ints,
-    tolerance: float,
-) -> float:
+def line_confidence(scores: Floats, outlier: Mask, position: int, harmonics: Ints, tolerance: float) -> float:
     """Give c_k, the confidence that a line is the dominant frequency.
 
     c_k is the mean of two shares of z_k: in the z-scores of all outliers (I1), and in those of all lines near the
@@ -183,11 +177,7 @@ def _what_stands_out(line: int, kept: Ints, harmonics: Ints, resolution: float) 
 
 
 def _nothing_found(
-    scores: Floats,
-    outliers: Mask,
-    criterion: OutlierCriterion,
-    threshold: float,
-    tolerance: float,
+    scores: Floats, outliers: Mask, criterion: OutlierCriterion, threshold: float, tolerance: float
 ) -> str:
     if outliers.any():
         return (

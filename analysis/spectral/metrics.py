@@ -60,13 +60,7 @@ def characterise(signal: StepSignal, period: float | None = None) -> PeriodMetri
     return _metrics(r_io, b_io, volumes, sigma_time, volume_per_period)
 
 
-def characterise_phases(
-    start: Floats,
-    end: Floats,
-    volume: Floats,
-    until: float,
-    spans: Floats,
-) -> PeriodMetrics:
+def characterise_phases(start: Floats, end: Floats, volume: Floats, until: float, spans: Floats) -> PeriodMetrics:
     """Characterise a regime by its phases, which take the place of substantial I/O.
 
     Parameters

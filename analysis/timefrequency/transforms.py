@@ -23,7 +23,7 @@ class TimeFrequency:
     Attributes
     ----------
     kind : str
-        "CWT" or "STFT".
+        "CWT", "STFT" or "DWT".
     times : float64 (n,)
         In s.
     frequencies : float64 (f,)
@@ -172,3 +172,20 @@ def short_time_fourier(samples: Samples, *, window: float | None = None, overlap
     frequencies = np.asarray(np.arange(1, m // 2 + 1) * fs / m, dtype=np.float64)
     times = np.asarray(samples.start + (starts + 0.5 * m) / fs, dtype=np.float64)
     return TimeFrequency("STFT", times, frequencies, amplitude, np.zeros(frequencies.size), samples.unit)
+
+
+def discrete_scalogram(samples: Samples) -> TimeFrequency:
+    """Return the details of the discrete wavelet transform with Haar's wavelet: of each level, over its band and time.
+
+    Half the difference of the means of two neighbours of 2^(j-1) samples each, at the middle of the band from
+    fs / 2^(j+1) to fs / 2^j on a logarithmic axis; the end is mirrored. O(n log n). SelectionError below 8 samples.
+    """
+    n, fs = samples.values.size, samples.fs
+    if n < 8:
+        raise SelectionError(f"{n} samples: a scalogram takes at least 8, use a higher sampling frequency")
+    rows, halves = [], 2 ** np.arange(int(np.log2(n)))[::-1]
+    for half in halves.tolist():
+        means = np.pad(samples.values, (0, -n % (2 * half)), "symmetric").reshape(-1, half).mean(axis=1)
+        rows.append(np.repeat(0.5 * np.abs(means[::2] - means[1::2]), 2 * half)[:n])
+    times, edge = samples.start + (np.arange(n) + 0.5) / fs, halves / fs
+    return TimeFrequency("DWT", times, fs / (2**1.5 * halves), np.array(rows), edge, samples.unit)

@@ -12,7 +12,7 @@ from iostrata import MissingLibraryError, OutputError, SelectionError, detect_pe
 from iostrata.analysis.comparison.layer_periods import LayerPeriod, with_fit
 from iostrata.analysis.spectral.autocorrelation import autocorrelation
 from iostrata.analysis.spectral.spectrum import power_spectrum
-from iostrata.analysis.timefrequency.transforms import scalogram
+from iostrata.analysis.timefrequency.transforms import discrete_scalogram, scalogram
 
 matplotlib = pytest.importorskip("matplotlib")
 from iostrata.export.figure import MOST_SIGNALS, draw_periods, write_period_figure  # noqa: E402
@@ -27,12 +27,12 @@ def two_regimes(method: str = "auto", name: str = "POSIX") -> LayerPeriod:
 def test_one_time_axis_holds_signal_regimes_fit_and_transforms() -> None:
     period = with_fit(two_regimes(), 5)
     figure = draw_periods([period])
-    top, wavelet, fourier, spectrum, _, _ = figure.axes
+    top, wavelet, fourier, discrete, sliding, spectrum, *_ = figure.axes
     (part,) = figure.subfigs
     title = " ".join(part.get_suptitle().split())
     assert "every 10 s from " in title
     assert ", then every 4 s from " in title
-    for axes in (top, wavelet, fourier):
+    for axes in (top, wavelet, fourier, discrete, sliding):
         assert axes.get_xlim() == period.signal.window
     texts = [text.get_text() for text in top.texts]
     assert [text.splitlines()[0] for text in texts] == ["every 10 s", "every 4 s"]
@@ -40,7 +40,26 @@ def test_one_time_axis_holds_signal_regimes_fit_and_transforms() -> None:
     np.testing.assert_allclose(line.get_ydata(), period.fit.fit.components.values)
     (mesh,) = wavelet.collections[:1]
     np.testing.assert_allclose(np.ravel(mesh.get_array()), np.ravel(scalogram(period.fit.samples).amplitude))
-    assert fourier.get_ylim() == wavelet.get_ylim() == spectrum.get_ylim()
+    assert fourier.get_ylim() == wavelet.get_ylim() == discrete.get_ylim() == spectrum.get_ylim()
+    (mesh,) = discrete.collections[:1]
+    details = discrete_scalogram(period.fit.samples)
+    np.testing.assert_allclose(np.ravel(mesh.get_array()), np.ravel(details.amplitude))
+    # A window of one period correlates where it holds, in each of both regimes.
+    assert len(sliding.lines) == 2
+    assert all(np.median(line.get_ydata()) > 0.2 for line in sliding.lines)
+
+
+def test_what_came_is_drawn_against_what_was_foretold() -> None:
+    start = np.array([0.0, 10, 20, 30, 41, 50, 60, 70])
+    signal = step_signal(start, start + 1.0, np.full(start.size, 1e9), window=(0.0, 80.0))
+    result = detect_period(signal)
+    figure = draw_periods([LayerPeriod("POSIX", "write", "all", signal, result)])
+    forecasts = figure.axes[7]
+    assert forecasts.get_title(loc="left") == "late against the forecast"
+    line = forecasts.lines[0]
+    np.testing.assert_allclose(line.get_xdata(), start[3:])
+    # The mean of the intervals before: 10, 10, 10.33 …; the fourth is 11 s, the next one 9 s.
+    np.testing.assert_allclose(line.get_ydata()[:3], [0, 10, 100 * (9 / 10.25 - 1)], atol=1e-9)
 
 
 def test_a_filter_draws_the_signal_before_and_after_it() -> None:
@@ -105,7 +124,7 @@ def test_the_labels_of_a_spectrum_do_not_touch(length: float) -> None:
     signal = step_signal([0.01 * length], [0.012 * length], [5e9], window=(0.0, length))
     figure = draw_periods([LayerPeriod("POSIX", "read", "all", signal, detect_period(signal))])
     figure.draw_without_rendering()
-    spectrum = figure.axes[3]
+    spectrum = figure.axes[5]
     low, high = spectrum.get_xlim()
     shown = [tick for tick in spectrum.xaxis.get_major_ticks() if low <= tick.get_loc() <= high]
     boxes = [tick.label1.get_window_extent() for tick in shown]
@@ -118,7 +137,7 @@ def test_the_spectrum_and_the_autocorrelation_are_those_that_the_method_looked_a
     signal = step_signal(start, start + 2.0, np.full(start.size, 1e9), window=(0.0, 300.0))
     result = detect_period(signal, "ftio", fs=1.0)
     figure = draw_periods([LayerPeriod("POSIX", "write", "all", signal, result)], fs=4.0)
-    top, _, _, spectrum, correlation, _ = figure.axes
+    top, _, _, _, _, spectrum, correlation, *_ = figure.axes
     analysed = signal.sample(1.0)
     power = power_spectrum(analysed.values, 1.0).power[1:]
     np.testing.assert_allclose(spectrum.lines[0].get_xdata(), power / power.sum())

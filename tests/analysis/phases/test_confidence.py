@@ -19,7 +19,7 @@ def test_a_line_is_surer_the_less_probable_it_is_without_one() -> None:
     assert values == sorted(values)
     assert values[0] == 0.5
     assert 0.6 < values[1] < 0.75
-    assert values[-1] > 0.98
+    assert values[-1] > 0.95
 
 
 @pytest.mark.parametrize("p_value", [0.0, 5e-324, 1e-300])
