@@ -62,7 +62,11 @@ def _width_of_several(edges: Floats, rates: Floats) -> float:
         if np.mean(np.abs(again / width - 1) <= NEGLIGIBLE) >= 1 - OFF_GRID:
             alike = [float(np.corrcoef(rates[by:], rates[:-by])[0, 1]) for by in (1, lag)]
             return width if alike[1] <= max(alike[0], 0.5) else 0.0
-    return 0.0
+    # Those that are late are of many lengths, but never fall behind by one, and no burst comes after each.
+    width = float(edges[-1] - edges[0]) / rates.size
+    behind = np.ptp(edges - width * np.arange(edges.size)) <= MOST * width
+    late = behind and np.mean(np.abs(np.diff(edges) / width - 1) > NEGLIGIBLE) >= MOST
+    return width if late and np.corrcoef(rates[1:], rates[:-1])[0, 1] > -0.5 else 0.0
 
 
 def _in_wholes(amounts: Floats, one: float, within: float = GRID_ROUNDING) -> bool:
