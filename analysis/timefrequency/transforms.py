@@ -187,5 +187,5 @@ def discrete_scalogram(samples: Samples) -> TimeFrequency:
     for half in halves.tolist():
         means = np.pad(samples.values, (0, -n % (2 * half)), "symmetric").reshape(-1, half).mean(axis=1)
         rows.append(np.repeat(0.5 * np.abs(means[::2] - means[1::2]), 2 * half)[:n])
-    times, edge = samples.start + (np.arange(n) + 0.5) / fs, halves / fs
-    return TimeFrequency("DWT", times, fs / (2**1.5 * halves), np.array(rows), edge, samples.unit)
+    bands = np.asarray(fs / (2**1.5 * halves), np.float64)
+    return TimeFrequency("DWT", samples.times, bands, np.array(rows), np.asarray(halves / fs, np.float64), samples.unit)
