@@ -350,7 +350,7 @@ def _trains(loop: Loop) -> "list[PulseTrain]":
     if len(begin) < FEWEST_BURSTS or np.diff(begin).min() <= 0:
         return []
     bursts = Bursts(begin, np.array([one.end_s for one in loop.iterations]), np.ones(len(begin)))
-    trains = [one for one in trains_of(bursts) if one.gain >= _EVIDENT]
+    trains = [one for one in trains_of(bursts) if one.gain >= _EVIDENT and _confidence(one) >= 0.5]
     whole = PulseTrain(bursts, np.ones(len(begin) - 1), 0.0)
     sure = whole.jitter <= MOST_JITTER and _confidence(whole) >= 0.5
     if loop.bits > 0 and sure and len(trains) < 2 and not any(one.drift for one in trains):

@@ -132,6 +132,25 @@ def test_irregular_iterations_are_no_period(irregular):
     assert "irregular" in found.result.reason
 
 
+def test_no_period_of_a_loop_is_rather_wrong_than_right(tmp_path):
+    """Intervals that get shorter, as of a benchmark's ten writes, are no chance, but tell no mean within a tenth."""
+    rows = ["layer,rank,mode,start,end,bytes,file"]
+    begins = (7.631, 8.579, 9.33, 9.842, 10.239, 10.551, 10.863, 11.17, 11.455, 11.759)
+    for begin, end in zip(begins, (8.53, 9.29, 9.82, 10.23, 10.54, 10.85, 11.16, 11.44, 11.75, 12.06), strict=True):
+        times = [
+            (begin, begin + 0.001),
+            (begin + 0.002, begin + 0.003),
+            (begin + 0.004, end - 0.003),
+            (end - 0.002, end),
+        ]
+        rows += [f"POSIX,0,write,{low},{high},1000,/d/a" for low, high in times]
+    path = tmp_path / "run.csv"
+    path.write_text("\n".join(rows))
+    trace = open_trace(path)
+    (found,) = layer_periods(trace.layers.values(), ["write"], loops=loops_of(trace))
+    assert found.result.confidence >= 0.5 or not found.result.periodic
+
+
 def test_without_loops_the_signal_decides(irregular):
     (found,) = layer_periods(irregular.layers.values(), ["write"])
     assert found.loop is None
