@@ -82,6 +82,8 @@ class PulseTrain:
         """
         from scipy.special import stdtr
 
+        if self.intervals.min() <= 0:
+            return 0.0
         logs, rows = np.log(self.intervals), np.arange(self.intervals.size) - 0.5 * (self.intervals.size - 1)
         change = float(rows @ logs) / max(float(rows @ rows), 1.0) * rows.size
         off = logs - logs.mean() - change * rows / rows.size
