@@ -58,6 +58,15 @@ class Credit:
         self.spent = 0.0
 
 
+def dearer(measured: float, passed: float, counted: float) -> float:
+    """Return how many times what was counted is owed on top of it, as what was measured in some s of time is more.
+
+    All in s of processor time; `measured` has reading and writing in it.
+    """
+    owed = measured - LINES * passed - counted
+    return min(max(owed / counted, 0.0), DEARER) if counted else 0.0
+
+
 def price_of_look(stretches: int) -> float:
     """Return the processor time in s of a look at so many stretches of activity."""
     return LOOK + PER_PHASE * min(stretches, MOST_PHASES) + PER_STRETCH * min(stretches, MOST_STRETCHES)

@@ -14,6 +14,7 @@ from ..layers.trace import Trace
 from ..model.document import SCHEMA_VERSION, Plain
 from ..model.operations import view
 from .answer import Answer
+from .budget import dearer
 from .job import LiveJob
 from .records.intake import Counts, Key, Spans
 from .sources import LiveSource, raise_limits, wait_for
@@ -91,8 +92,10 @@ def follow_jobs(
                 due = now + max(interval, LINE * sum(map(len, answers)))
                 if told:
                     yield _update(told, answers, False)
+                counted = sum(one.job.counted for one in followed)
+                factor = dearer(time.thread_time() - used, now - settled, counted)
                 for one in followed:
-                    one.job.settle((time.thread_time() - used) / len(followed), now - settled)
+                    one.job.settle(factor)
                 settled, used = now, time.thread_time()
             if not more:
                 _wait([source for one in followed for source in one.sources], due, again)

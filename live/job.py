@@ -8,7 +8,7 @@ from ..model.errors import SelectionError, TraceError
 from ..model.quantities import counted
 from .alarms import LIMITS
 from .answer import Answer
-from .budget import DEARER, LINES, SHARE, Credit
+from .budget import SHARE, Credit
 from .records.intake import Intake, Key, Spans
 from .watcher import Watcher
 
@@ -102,13 +102,12 @@ class LiveJob:
         found = {one: one.answer(begin, now, last, ended) for one in sorted(moving, key=lambda one: one.turn)}
         return [found[one] for one in moving]
 
-    def settle(self, measured: float, passed: float) -> None:
-        """Say what following took since the last time, with reading and writing, in s of processor time, of so many s.
+    @property
+    def counted(self) -> float:
+        """Processor time in s that was counted since it was settled."""
+        return self._looks.spent + self._answers.spent
 
-        What is more than was counted leaves less for what comes.
-        """
-        counted = self._looks.spent + self._answers.spent
-        owed = measured - LINES * passed - counted
-        factor = min(max(owed / counted, 0.0), DEARER) if counted else 0.0
+    def settle(self, factor: float) -> None:
+        """Leave less for what comes by so many times what was counted."""
         self._looks.settle(factor)
         self._answers.settle(factor)

@@ -16,6 +16,7 @@ from statistics import median
 
 import iostrata
 import numpy as np
+from iostrata.live.budget import dearer
 from iostrata.live.following import replay, trace_columns
 from iostrata.live.job import LiveJob
 from judged import HEAD, Judged, judged
@@ -36,7 +37,7 @@ def replayed(trace: "iostrata.Trace") -> tuple[float, Judged]:
         if not update.last:
             used, then = time.process_time() - then, time.process_time()
             # As beside a job that runs.
-            job.settle(used, trace.duration / 100)
+            job.settle(dearer(used, trace.duration / 100, job.counted))
             share = (then - began) / trace.duration
     return share, judged(lines, trace_columns(trace))
 

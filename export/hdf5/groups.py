@@ -204,7 +204,7 @@ def write_comparison(writer: GroupWriter, comparison: Comparison) -> None:
         ]
         _write_table(writer.subgroup(table), rows, (text,) if text else ())
     _write_table(writer.subgroup("balance"), [one.to_dict() for one in comparison.balances], ("layer", "direction"))
-    places = [one.to_dict() | {"above": one.above or "", "backward": one.backward or 0} for one in comparison.accesses]
+    places = [one.to_dict() for one in comparison.accesses]
     _write_table(writer.subgroup("access"), places, ("layer", "direction", "above"))
     _write_table(
         writer.subgroup("findings"),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from iostrata import detect_period, open_trace, step_signal
+from iostrata.live import following
 from iostrata.live import sources as live_sources
 from iostrata.live.following import follow, follow_jobs, replay
 from iostrata.live.job import LiveJob
@@ -125,6 +126,29 @@ def test_several_jobs_at_once_each_with_its_priority(tmp_path):
     assert [answers[name].period for name in ("short", "long", "once")] == [pytest.approx(1), pytest.approx(20), None]
     assert [answers[name].set for name in ("short", "long", "once")] == [0, 1, None]
     assert [answers[name].priority for name in ("short", "long", "once")] == pytest.approx([1.0, 0.1, 0.1])
+
+
+def test_several_jobs_owe_together_what_following_all_of_them_took(tmp_path, monkeypatch):
+    jobs, owed = [], []
+    for name, phases in (("busy", 40), ("idle", 1)):
+        start = np.arange(1.0, 1 + phases)
+        job = LiveJob(name=name)
+        path = tmp_path / name
+        path.write_bytes(lines_of(start, start + 0.1, np.full(start.size, 10**6)))
+        jobs.append((job, [FileSource(path, job.intake)]))
+
+    def dearer(measured, passed, counted):
+        owed.append((measured, passed, counted, [job.counted for job, _ in jobs]))
+        return 3.0
+
+    monkeypatch.setattr(following, "dearer", dearer)
+    updates = follow_jobs(jobs, 0.01)
+    next(updates)
+    next(updates)
+    updates.close()
+    (measured, passed, counted, each), *_ = owed
+    assert counted == pytest.approx(sum(each))
+    assert min(measured, passed, *each) > 0
 
 
 def test_what_is_left_out_of_all_sources_is_told(tmp_path, monkeypatch):

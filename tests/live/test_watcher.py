@@ -104,7 +104,7 @@ def test_looks_take_a_share_of_the_jobs_time_and_phases_are_of_now(monkeypatch):
     assert budget.LOOK * (len(looks) - 1) <= budget.SAVED + 0.5 * budget.SHARE * float(end[-1])
 
 
-def followed(interval, signals=8, periods=30, dearer=0.0):
+def followed(interval, signals=8, periods=30, times_as_dear=0.0):
     """Return the answers about signals with a phase every 2 s, update by update, so many times dearer than counted."""
     job, told = LiveJob(), []
     starts = np.repeat(2.0 * np.arange(periods), 4) + np.tile(0.05 * np.arange(4), periods)
@@ -114,9 +114,9 @@ def followed(interval, signals=8, periods=30, dearer=0.0):
         for number in range(signals if rows.size else 0):
             job.add(Key(f"layer {number}", "write"), Spans(rows, rows + 0.04, np.full(rows.size, 10**6)))
         told.append(job.answers(0.0, high))
-        if dearer:
-            counted = job._looks.spent + job._answers.spent
-            job.settle(budget.LINES * interval + dearer * counted, interval)
+        if times_as_dear:
+            measured = budget.LINES * interval + times_as_dear * job.counted
+            job.settle(budget.dearer(measured, interval, job.counted))
     return told
 
 
@@ -133,13 +133,13 @@ def test_answers_take_a_share_of_the_jobs_time_too_whatever_the_interval():
     assert followed(0.1) == followed(0.1)
 
 
-@pytest.mark.parametrize(("dearer", "paid"), [(1.0, 1.0), (3.0, 3.0), (100.0, 1.0 + budget.DEARER)])
-def test_what_was_measured_above_what_is_counted_is_paid_too(dearer, paid):
+@pytest.mark.parametrize(("times_as_dear", "paid"), [(1.0, 1.0), (3.0, 3.0), (100.0, 1.0 + budget.DEARER)])
+def test_what_was_measured_above_what_is_counted_is_paid_too(times_as_dear, paid):
     """On a machine under load a look is dearer; what is loaded once does not silence the job for minutes."""
-    told = [one for answers in followed(0.1, dearer=dearer) for one in answers]
+    told = [one for answers in followed(0.1, times_as_dear=times_as_dear) for one in answers]
     anew = sum(one.as_of is None for one in told)
     least = sum(one.as_of is None for answers in followed(0.1) for one in answers)
-    assert anew == least if dearer == 1.0 else 0 < anew < least
+    assert anew == least if times_as_dear == 1.0 else 0 < anew < least
     assert paid * budget.SILENT * anew <= budget.SAVED + 0.5 * budget.SHARE * told[-1].time + paid * budget.MOVED
 
 

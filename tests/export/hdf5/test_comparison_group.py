@@ -49,6 +49,21 @@ def test_tables_belong_to_pairs(written):
         assert (parts == group["balance/bytes"][:]).all()
 
 
+def test_access_patterns_are_those_of_the_comparison(written):
+    trace, path = written
+    accesses = compare_layers(trace).accesses
+    with h5py.File(path) as file:
+        group = file["comparison/access"]
+        assert len(group["row"]) == len(accesses)
+        if not accesses:
+            return
+        for name in ("operations", "consecutive", "strided", "random", "backward"):
+            # What nobody knows is no number.
+            values = [np.nan if getattr(one, name) is None else getattr(one, name) for one in accesses]
+            np.testing.assert_array_equal(group[name][:], values)
+        assert [text.decode() for text in group["above"][:]] == [one.above or "" for one in accesses]
+
+
 def test_xarray_opens_it(written):
     xarray = pytest.importorskip("xarray")
     _, path = written
