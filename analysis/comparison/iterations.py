@@ -35,6 +35,8 @@ _MATTERS: Final = 0.01
 """Share of a layer's bytes, and of the run, below which a loop says nothing of its period."""
 _MOST: Final = 0.5
 """Share of a layer's bytes that must be in loops for these to tell its period."""
+_REGULAR: Final = 0.3
+"""Jitter up to which all iterations have one period; looser ones that of a train that most of them make, if any."""
 _EVIDENT: Final = math.log(100)
 """Logarithm of the Bayes factor from which on intervals are no chance: one in a hundred, as for signals."""
 _LIKELY: Final = 0.5
@@ -350,12 +352,13 @@ def _trains(loop: Loop) -> "list[PulseTrain]":
     if len(begin) < FEWEST_BURSTS or np.diff(begin).min() <= 0:
         return []
     bursts = Bursts(begin, np.array([one.end_s for one in loop.iterations]), np.ones(len(begin)))
-    trains = [one for one in trains_of(bursts) if one.gain >= _EVIDENT and _confidence(one) >= 0.5]
+    trains = [one for one in trains_of(bursts) if one.gain >= _EVIDENT and _confidence(one) >= _LIKELY]
     whole = PulseTrain(bursts, np.ones(len(begin) - 1), 0.0)
-    sure = whole.jitter <= MOST_JITTER and _confidence(whole) >= 0.5
+    found = trains if sum(len(one.bursts) for one in trains) > _MOST * len(begin) else []
+    sure = whole.jitter <= (_REGULAR if found else MOST_JITTER) and _confidence(whole) >= _LIKELY
     if loop.bits > 0 and sure and len(trains) < 2 and not any(one.drift for one in trains):
         return [whole]
-    return trains if sum(len(one.bursts) for one in trains) > _MOST * len(begin) else []
+    return found
 
 
 def _by_trains(
