@@ -129,10 +129,14 @@ return ['--write', '--flush', '--open', '--close', '--other'].map((name) => {
 
 
 def test_no_kind_hides_another_where_they_fall_on_one_place(opened, many_small_files):
+    from selenium.webdriver.support.ui import WebDriverWait
+
     place = "#timeline canvas"
     page = opened("ncckpt4")
     page.browser.get(many_small_files.as_uri())
     page.run("document.querySelector(arguments[0]).scrollIntoView({behavior: 'instant'})", place)
+    # It is drawn once it is seen to be in view, which takes no fixed number of frames.
+    WebDriverWait(page.browser, LAST_GUARD_S).until(lambda _: any(page.run(COLOURS, place)))
     settle(page)
     write, flush, opens, closes, locks = page.run(COLOURS, place)
     assert write > 1000
