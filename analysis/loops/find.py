@@ -99,16 +99,23 @@ def find_loops(trace: Trace) -> Loops:
 
 
 def _found(trace: Trace) -> Loops:
-    scope = trace.scope
+    names, kinds, groups = streams_of(trace)
+    return loops_of_members(trace, names, kinds, [Member(group, one) for group in groups for one in fold(group.steps)])
+
+
+def streams_of(trace: Trace) -> tuple[Sequence[str], FileKinds, list[StepGroup]]:
+    """Return the names of kinds of files, which file is of which, and what threads call on each kind."""
     names, kinds = kinds_of_files(trace.definitions)
     if trace.definitions.recording.reason("handles"):
         names = ("",) * len(names)
-    sums = trace.stream.summed(partial(StepSums, scope, kinds))
-    groups = sums.ordered()
-    members = [Member(group, folded) for group in groups for folded in fold(group.steps)]
+    return names, kinds, trace.stream.summed(partial(StepSums, trace.scope, kinds)).ordered()
+
+
+def loops_of_members(trace: Trace, names: Sequence[str], kinds: FileKinds, members: Sequence[Member]) -> Loops:
+    """Return what groups of threads repeat as loops, with what all layers do in them."""
     together = _joined(members)
     assignment = _assignment(together, kinds)
-    amounts = trace.stream.summed(partial(IterationSums, scope, assignment))
+    amounts = trace.stream.summed(partial(IterationSums, trace.scope, assignment))
     loops = tuple(_loops(trace, together, names, amounts))
     return Loops(trace, loops, amounts, partial(_numbers, together, kinds, assignment, loops))
 
@@ -125,7 +132,7 @@ def _numbers(
     )
 
 
-def _joined(members: Sequence[Member]) -> list[list[Member]]:
+def _joined(members: Iterable[Member]) -> list[list[Member]]:
     """Return loops that go on together, the one with most calls first in each; sets in the order of their begins."""
     sets: list[list[Member]] = []
     for member in sorted(members, key=lambda one: (-one.weight, one.group.kind, one.group.locations)):

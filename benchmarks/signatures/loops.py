@@ -87,7 +87,6 @@ def main() -> None:
             hits[1] += right(extract_signature(samples, recorded="program"), runs)
         lines.append(f"| {' and '.join(files)} | 2 × {count} | {ratio} : 1 | {hits[0]} | {hits[1]} |")
         print(lines[-1], flush=True)
-    lines += ["", "Of four iterations of several equal writes each write may be taken for an iteration."]
     write_section("Signatures by loops (`python benchmarks/signatures/loops.py`)", "\n".join(lines))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ...analysis.loops.find import find_loops
-from ...analysis.loops.loops import LayerPart, Loop
+from ...analysis.loops.loops import LayerPart, Loop, Loops
 from ...analysis.loops.words import body_text
 from ...layers.trace import Trace
 from ...model.text import printable
@@ -28,7 +28,11 @@ def loop_rows(trace: Trace, job: str) -> tuple[tuple[LoopRow, ...], tuple[Iterat
     """Return the loops of a trace that are in no other, and what layers do in them; none where nobody can know."""
     if trace.definitions.recording.reason("operations"):
         return (), ()
-    found = find_loops(trace)
+    return rows_of_loops(find_loops(trace), job)
+
+
+def rows_of_loops(found: Loops, job: str) -> tuple[tuple[LoopRow, ...], tuple[IterationRow, ...]]:
+    """Return loops that are in no other, and what layers do in them."""
     known = {one.id: one for one in found.loops}
     loops = tuple(_loop_row(one, known, job) for one in found.outermost)
     return loops, tuple(row for one in found.outermost for row in _iteration_rows(one, job))

@@ -8,12 +8,15 @@ of other programs are.
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
+from ...analysis.loops.shared import find_shared_loops
 from ...model.arrays import Floats
-from ..differences.iterations import RunLoop, matches
+from ..collection.loops import rows_of_loops
+from ..differences.iterations import RunLoop, loops_with_layers, matches
 from .bursts import FEWEST_VALUES
 from .preprocessing import compressed
 from .sample import Sample
@@ -44,6 +47,7 @@ def loops_signature(
     kappa : float
         Share of the runs that must have an iteration.
     """
+    runs = _agreed(runs)
     shared = _shared(runs, layer, direction)
     used = [place for place, found in enumerate(shared) if found]
     if len(used) < 2:
@@ -52,7 +56,7 @@ def loops_signature(
     shortest = min(len(samples[place].values) for place in used)
     prepared = tuple(compressed(samples[place], shortest) for place in used)
     scale = {place: shortest / len(samples[place].values) for place in used}
-    iterations = list(_common_iterations(shared, used, supporting))
+    iterations = list(_common_iterations(shared, used, supporting, layer, direction))
     if not iterations:
         return None
     bursts = [_burst(*one, shared, runs, layer, direction, scale) for one in iterations]
@@ -78,6 +82,16 @@ def loops_signature(
     return Signature(interval, shortest * interval, uses, values, tuple(bursts), parameters, tuple(samples), prepared)
 
 
+def _agreed(runs: Sequence[RunSignals]) -> list[RunSignals]:
+    """Return runs with the loops that their traces have together."""
+    known = [place for place, run in enumerate(runs) if run.trace]
+    found = list(runs)
+    for place, one in zip(known, find_shared_loops([run.trace for run in runs if run.trace]), strict=True):
+        loops = loops_with_layers(*rows_of_loops(one, runs[place].key))
+        found[place] = replace(runs[place], loops=tuple(loops))
+    return found
+
+
 def _shared(runs: Sequence[RunSignals], layer: str, direction: str) -> list[dict[int, RunLoop]]:
     """Return of each run the loops that it shares with the run that shares most, by their place there."""
     moving = [[one for one in run.loops if _volumes(one, layer, direction).any()] for run in runs]
@@ -88,13 +102,13 @@ def _shared(runs: Sequence[RunSignals], layer: str, direction: str) -> list[dict
 
 
 def _common_iterations(
-    shared: Sequence[dict[int, RunLoop]], used: Sequence[int], supporting: int
+    shared: Sequence[dict[int, RunLoop]], used: Sequence[int], supporting: int, layer: str, direction: str
 ) -> Iterator[tuple[int, int, list[int]]]:
-    """Give the number, the loop and the runs of each iteration that enough runs have."""
+    """Give the number, the loop and the runs of each iteration that moves bytes and that enough runs have."""
     for loop in dict.fromkeys(loop for found in shared for loop in found):
-        counts = {place: shared[place][loop].row.count for place in used if loop in shared[place]}
-        for number in range(max(counts.values())):
-            members = [place for place, count in counts.items() if count > number]
+        moved = {place: _volumes(shared[place][loop], layer, direction) for place in used if loop in shared[place]}
+        for number in range(max(map(len, moved.values()))):
+            members = [place for place, volumes in moved.items() if volumes[number : number + 1].any()]
             if len(members) >= supporting:
                 yield number, loop, members
 

@@ -22,13 +22,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class RunSignals:
-    """The bandwidths of a run in one direction, of layers that moved bytes, highest first; name, loops and ranks."""
+    """The bandwidths of a run in one direction, of layers that moved bytes, highest first; name, loops and ranks.
+
+    The `trace` is there where it has loops, which those of other runs may tell more of.
+    """
 
     key: str
     name: str
     signals: Mapping[str, StepSignal]
     loops: tuple[RunLoop, ...] = ()
     ranks: int = 0
+    trace: Trace | None = None
 
 
 def run_signals(trace: Trace, key: str, name: str, direction: Direction = "total") -> RunSignals:
@@ -37,7 +41,7 @@ def run_signals(trace: Trace, key: str, name: str, direction: Direction = "total
     loops = tuple(loops_with_layers(*loop_rows(trace, key)))
     moving = {layer: signal for layer, signal in signals.items() if signal.volume > 0}
     ranks = 0 if trace.definitions.recording.reason("ranks") else trace.ranks
-    return RunSignals(key, name, moving, loops, ranks)
+    return RunSignals(key, name, moving, loops, ranks, trace if loops else None)
 
 
 def collection_signals(collection: "Collection", direction: str = "total") -> list[RunSignals]:

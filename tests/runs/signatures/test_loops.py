@@ -14,7 +14,7 @@ MIB = 1 << 20
 RANKS = 4
 
 
-def made(folder, name, parts, *, rng=None, compute=0.5, rate=100 * MIB):
+def made(folder, name, parts, *, rng=None, compute=0.5, rate=100 * MIB, files=("part0.bin", "part1.bin")):
     """Return the signals of a run that writes, for each of (count, blocks, bytes), so many iterations of blocks."""
     rows, now = ["layer,rank,mode,start,end,bytes,file"], 0.1
     for number, (count, blocks, size) in enumerate(parts):
@@ -22,9 +22,8 @@ def made(folder, name, parts, *, rng=None, compute=0.5, rate=100 * MIB):
             now += compute * (1 if rng is None else float(rng.lognormal(0, 0.5)))
             for _ in range(blocks):
                 took = size / rate * (1 if rng is None else float(rng.lognormal(0, 0.3)))
-                rows += [
-                    f"POSIX,{rank},write,{now:.6f},{now + took:.6f},{size},part{number}.bin" for rank in range(RANKS)
-                ]
+                told = f"write,{now:.6f},{now + took:.6f},{size},{files[number]}"
+                rows += [f"POSIX,{rank},{told}" for rank in range(RANKS)]
                 now += took + 1e-5
     path = folder / f"{name}.csv"
     path.write_text("\n".join(rows))
@@ -57,6 +56,42 @@ def test_bursts_are_exact_however_many_and_however_uneven_and_delayed(tmp_path, 
     assert volumes == {RANKS * 2 * 65536 * ratio, RANKS * 2 * 65536}
     assert all(use.used for use in found.samples)
     assert float(found.signature.sum()) * found.interval_s == pytest.approx(sum(one.volume for one in found.bursts))
+
+
+@pytest.mark.parametrize("files", [("dump.bin", "restart.bin"), ("0.bin", "1.bin")])
+@pytest.mark.parametrize("parts", [((4, 2), (4, 1)), ((4, 3), (4, 4)), ((4, 1), (5, 3)), ((20, 1), (22, 1))])
+def test_few_iterations_of_few_equal_writes_are_told_by_the_pauses_that_all_runs_have(tmp_path, parts, files):
+    rng = np.random.default_rng(1)
+    longer = [(*parts[0], 65536), (parts[1][0] + 1, parts[1][1], 65536)]
+    runs = [
+        made(tmp_path, f"run{n}", longer if n == 2 else [(*one, 65536) for one in parts], rng=rng, files=files)
+        for n in range(4)
+    ]
+    found = signature(runs)
+    assert all(use.used for use in found.samples)
+    volumes = [RANKS * blocks * 65536 for count, blocks in parts for _ in range(count)]
+    assert [burst.volume for burst in found.bursts] == pytest.approx(volumes)
+
+
+def test_runs_that_do_the_same_are_no_outliers_where_one_alone_tells_less_of_its_iterations(tmp_path):
+    """Of four iterations of four writes one run is too little evidence, of ten it is not."""
+    rng = np.random.default_rng(2)
+    runs = [made(tmp_path, f"run{n}", [(10 if n else 4, 4, 65536)], rng=rng) for n in range(3)]
+    assert [len(one.loops[0].row.iteration_begin_s) for one in runs] == [16, 10, 10]
+    found = signature(runs, 0.9)
+    assert [use.used for use in found.samples] == [True] * 3
+    assert [burst.volume for burst in found.bursts] == pytest.approx([RANKS * 4 * 65536] * 4)
+
+
+def test_pauses_at_other_places_in_each_run_and_gaps_that_are_all_alike_make_no_iterations(tmp_path):
+    rng = np.random.default_rng(3)
+    shuffled = []
+    for n in range(4):
+        parts = [(1, int(blocks), 65536) for blocks in rng.multinomial(12, [1 / 5] * 5) if blocks]
+        shuffled.append(made(tmp_path, f"run{n}", parts, rng=rng, files=["a.bin"] * 5))
+    assert {burst.volume for burst in signature(shuffled).bursts} == {RANKS * 65536}
+    alike = [made(tmp_path, f"like{n}", [(12, 1, 65536)], rng=rng) for n in range(4)]
+    assert len(signature(alike).bursts) == 12
 
 
 def test_longer_runs_share_what_all_have_and_the_rest_is_told(tmp_path):
@@ -92,7 +127,7 @@ def test_another_program_is_left_out_with_the_reason_and_runs_without_loops_have
     assert [use.used for use in found.samples] == [True, True, True, False]
     assert "loops that the others share" in found.samples[3].reason
     assert len(found.bursts) == 6
-    without = [replace(one, loops=()) for one in runs]
+    without = [replace(one, loops=(), trace=None) for one in runs]
     assert signature(without) is None
     assert signature([runs[0], other]) is None
     assert extract_signature(trace_samples(without, "POSIX"), recorded="program").bursts
