@@ -18,6 +18,12 @@ _LITTLE: Final = 0.01
 """Share of the run below which I/O is told to be little: runs differ by more."""
 _OF_IO: Final = 0.1
 """Share of the I/O from which on a finding is its cause, where it is less than a warning."""
+_MOST: Final = 0.5
+"""Of the I/O that a cause costs: below, where the time goes is told first, and which part of it that is."""
+_BESIDE: Final = "stragglers"
+"""What costs others time outside of I/O, and so is no cause of it."""
+_APART: Final = "flush-dominates"
+"""What never tells the time of one layer again in another, so that layers add up."""
 _EVEN: Final = 0.8
 """Of what the rank longest in I/O spends there, the mean over ranks: above, one number tells of both."""
 _BY_TURNS: Final = 1.5
@@ -58,7 +64,9 @@ class Headline(Record):
     layer : str or None
         Layer of the finding, or where most of the time is spent.
     finding : str or None
-        Id of the finding that costs most; None where none tells why.
+        Id of the finding that explains most of it; None where none tells why.
+    cause_share : float or None
+        Share of `io_s` that this finding costs: below a half, `layer` is where most of the time is spent.
     gain_s : tuple of float or None
         What could be saved, at least and at most, in s.
     gain_reason : str
@@ -76,6 +84,7 @@ class Headline(Record):
     rank: int | None
     layer: str | None
     finding: str | None
+    cause_share: float | None
     gain_s: tuple[float, float] | None
     gain_reason: str
     basis: str
@@ -92,7 +101,7 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
             trace.definitions.recording.reason("times", "operations", "ranks") or "nothing that moved bytes took time"
         )
         text = f"How much of the {seconds_text(run_s)} a rank is in I/O is not known: {reason}"
-        return Headline(text, None, None, run_s, None, None, None, None, None, None, "", "")
+        return Headline(text, None, None, run_s, None, None, None, None, None, None, None, "", "")
     longest, mean, rank, basis = io
     share = longest / run_s if run_s > 0 else 0.0
     text = f"I/O is {percent_text(share)} of the run ({seconds_text(longest)} of {seconds_text(run_s)}"
@@ -102,20 +111,25 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
     if any_s is not None and not threads and trace.ranks > 1 and any_s > _BY_TURNS * longest:
         text += f", {seconds_text(any_s)} on one rank or another"
     text += ")"
-    known = Headline(text + threads, longest, share, run_s, mean, any_s, rank, None, None, None, "", basis)
+    known = Headline(text + threads, longest, share, run_s, mean, any_s, rank, None, None, None, None, "", basis)
     if threads and not longest:
         return known
     causes = [] if share < _LITTLE else _causes(findings, longest)
-    if causes:
-        first, gain = causes[0], _gain_of(causes, longest)
-        text += f": {first.layer}, since {_why(causes, findings, gain, longest)}"
-        known = replace(known, layer=first.layer, finding=first.id, gain_s=gain, gain_reason=first.gain_reason)
-    else:
+    part = min(1.0, _cost(causes) / longest) if causes else 0.0
+    if part < _MOST:
         layer, what = _longest(trace, None if mean is None else mean * trace.ranks)
         text += f", {what}" if layer else ""
         text += "; little to gain there" if 0 < share < _LITTLE and not waited else ""
         known = replace(known, layer=layer)
-    text += threads + _in_mpi(trace, run_s) + _unseen(trace)
+    if causes:
+        first, gain, found = causes[0], _gain_of(causes, longest), known.layer if part < _MOST else causes[0].layer
+        layers = " and ".join(dict.fromkeys(one.layer for one in causes))
+        within = "" if layers == known.layer else f" in {layers},"
+        text += f": {layers}, " if part >= _MOST else f"; {percent_text(part)} of it{within} "
+        text += f"since {_why(causes, findings, gain, longest)}"
+        known = replace(known, layer=found, finding=first.id, cause_share=part, gain_s=gain)
+        known = replace(known, gain_reason=first.gain_reason)
+    text += _late(findings) + threads + _in_mpi(trace, run_s) + _unseen(trace)
     return replace(known, text=trace.definitions.recording.told(text))
 
 
@@ -182,18 +196,44 @@ def _counted(facts: CountedFacts) -> tuple[float, None, int | None, str]:
 
 
 def _causes(findings: Sequence[Finding], io_s: float) -> list[Finding]:
-    """Return the finding that costs most, if it is a warning or a share of the I/O that matters, and its like.
+    """Return the findings of one kind that explain most of the I/O, the longest first, if it is a share that matters.
 
     What reads and what writes cost the same ranks in the same way adds up.
     """
-    explains = {rule.id for rule in rules() if rule.in_short and not rule.may_be_meant}
+    explains = {rule.id for rule in rules() if rule.in_short and not rule.may_be_meant} - {_BESIDE}
     priced = [one for one in findings if one.id in explains and one.cost_s is not None]
-    found = max(priced, key=lambda one: one.cost_s or 0.0, default=None)
-    if found is None or (found.severity == "info" and (found.cost_s or 0.0) < _OF_IO * io_s):
-        return []
-    way = found.evidence.get("direction")
-    others = [one for one in priced if one.id == found.id and one.layer == found.layer and _who(one) & _who(found)]
-    return [found, *(one for one in others if way and one.evidence.get("direction") not in (way, None))]
+    alike = [[one, *(other for other in priced if _adds(other, one))] for one in priced]
+    found = max(alike, key=_explained, default=[])
+    little = _cost(found) < _OF_IO * io_s and all(one.severity == "info" for one in found)
+    return [] if little else found
+
+
+def _explained(causes: Sequence[Finding]) -> tuple[float, float]:
+    """Return what causes cost, and the first of them.
+
+    What only the times of a run tell comes behind what the program does each time, where it explains hardly more.
+    """
+    return _cost(causes) * (_ALIKE if rule_of(causes[0].id).by_time else 1.0), causes[0].cost_s or 0.0
+
+
+def _adds(other: Finding, one: Finding) -> bool:
+    """Tell whether what another finding costs the same ranks in the same way adds to what one costs."""
+    if other is one or other.id != one.id or not _who(other) & _who(one):
+        return False
+    ways = other.evidence.get("direction"), one.evidence.get("direction")
+    return one.id == _APART if other.layer != one.layer else None not in ways and ways[0] != ways[1]
+
+
+def _late(findings: Sequence[Finding]) -> str:
+    """Return how long others wait for ranks that are late outside of I/O, in words; nothing where it hardly matters."""
+    late = [one.cost_s for one in findings if one.id == _BESIDE and one.severity != "info" and one.cost_s]
+    wrong = rule_of(_BESIDE).in_short.partition(";")[0]
+    return f"; {wrong}, for which others wait up to {seconds_text(late[0])}" if late else ""
+
+
+def _cost(causes: Sequence[Finding]) -> float:
+    """Return what causes cost together, in s."""
+    return sum(one.cost_s or 0.0 for one in causes)
 
 
 def _who(one: Finding) -> frozenset[int]:
@@ -208,7 +248,7 @@ def _why(causes: Sequence[Finding], findings: Sequence[Finding], gain: tuple[flo
     told["who"] = named_ranks(list(first.ranks)) if 0 < len(first.ranks) <= _NAMED else "few ranks"
     told["direction"] = " and ".join(f"{one.evidence.get('direction', 'call')}s" for one in reversed(causes))
     wrong, _, helps = zip(*(rule_of(one).in_short.partition(";") for one in _of_one_time(first, findings)), strict=True)
-    most = seconds_text(min(io_s, sum(one.cost_s or 0.0 for one in causes)), 2)
+    most = seconds_text(min(io_s, _cost(causes)), 2)
     saved = f"could save {seconds_range_text(*gain) if gain else f'up to {most}'}"
     return f"{' and '.join(wrong).format_map(told)}; {' and '.join(map(str.strip, helps))} {saved}"
 

@@ -5,11 +5,12 @@ from typing import Final
 import numpy as np
 
 from ...layers.flow.access_pattern import Deed
-from ...model.arrays import Floats
+from ...layers.selection.directions import modes_of
+from ...model.arrays import Floats, Mask
 from ...model.codes import IoRecord
 from ...model.keyed import KeyedSums
 from ...model.quantities import bytes_text, seconds_text
-from .facts import Facts, Gain
+from .facts import MIB, Facts, Gain
 
 _FASTEST: Final = 0.1
 """Share of the bytes whose pace counts as the best: fewer may be a cache's, or the clock's."""
@@ -43,10 +44,7 @@ def gain_of_larger(facts: Facts, layer: int, mode: int, size: float, cost: float
     if not part["bytes"].sum():
         return None
     usual = part["ticks"].sum() / part["bytes"].sum()
-    each = paces["ticks"] / np.maximum(paces["bytes"], 1)
-    order = np.argsort(each, kind="stable")
-    until = np.searchsorted(np.cumsum(paces["bytes"][order]), _FASTEST * paces["bytes"].sum())
-    best = min(1.0, float(each[order[until]] / usual))
+    best = min(1.0, float(_best_pace(paces) / usual))
     rate = f"{bytes_text(facts.cells.window.ticks_per_second / (best * usual))}/s"
     if others["count"].sum() < _ENOUGH:
         return Gain((0.0, cost * (1 - best)), f"from nothing, if bytes cost the time, to all at the best rate, {rate}")
@@ -55,23 +53,48 @@ def gain_of_larger(facts: Facts, layer: int, mode: int, size: float, cost: float
     return Gain((low, high), f"at the mean rate of larger ones, and at the best rate there is, {rate}")
 
 
-def gain_of_fewer_flushes(facts: Facts, layer: int, cost: float) -> Gain | None:
-    """Return what leaving out flushes would save: at least those that put out next to nothing; None without any."""
+def gain_of_fewer_flushes(facts: Facts, layer: int, flushes: int, cost: float) -> Gain | None:
+    """Return what leaving out flushes would save; None where nothing tells.
+
+    At least those that put out next to nothing. Where each puts out so little that it waits for the storage rather than
+    for bytes, half as many take half as long, too.
+    """
     streams = facts.sums.streams.get(layer)
     if streams is None:
         return None
     empty = streams.deeds.taken(streams.deeds.keys[0] == Deed.FLUSHES_NOTHING)
     least = float(empty["ticks"].max(initial=0)) / facts.cells.window.ticks_per_second
-    if not least:
+    written = facts.cells.bytes(facts.cells.of(facts.cells.layers[layer], "write"))
+    if least < cost / 2 and written < MIB * flushes:
+        each = bytes_text(written / flushes)
+        return Gain((cost / 2, cost), f"by half as many, as {each} each wait and move little, and without any")
+    return Gain((least, cost), "without those that put out next to nothing, and without any") if least else None
+
+
+def gain_of_not_waiting(facts: Facts, layer: int, waits: Mask, cost: float) -> Gain | None:
+    """Return what writes in the cells `waits` would save if they did not wait: all beyond the best rate there is."""
+    streams, moved = facts.sums.streams.get(layer), facts.cells.bytes(waits)
+    if streams is None or not moved:
         return None
-    return Gain((min(least, cost), cost), "without those that put out next to nothing, and without any")
+    best = _best_pace(streams.paces.taken(streams.paces.keys[0] == modes_of("write")[0]))
+    second = facts.cells.window.ticks_per_second
+    least = cost * (1 - min(1.0, best * moved / (second * facts.rank_seconds(waits).sum())))
+    return Gain((least, cost), f"at the best rate there is, {bytes_text(second / best)}/s, and without waiting at all")
+
+
+def _best_pace(paces: KeyedSums) -> float:
+    """Return the ticks a byte that the fastest tenth of the bytes do not exceed."""
+    each = paces["ticks"] / np.maximum(paces["bytes"], 1)
+    order = np.argsort(each, kind="stable")
+    return float(each[order[np.searchsorted(np.cumsum(paces["bytes"][order]), _FASTEST * paces["bytes"].sum())]])
 
 
 def gain_of_fewer_calls(facts: Facts, sums: KeyedSums, took: Floats) -> Gain | None:
-    """Return what calls that move no data would save, were each made once by a rank on a file; None where each is.
+    """Return what calls that move no data would save, were there fewer; None where each is made once.
 
-    At least what the rank that is shortest in the others spends there, as what a rank spends longer it may wait. At
-    most what the longest spends, without any of those that need not be: all but opens and closes.
+    At least what the rank that is shortest in them spends in all but the first on each file, as what a rank spends
+    longer it may wait. At most what the longest spends, with all in one file: without any that need not be, and but for
+    one open and one close.
 
     Parameters
     ----------
@@ -81,16 +104,19 @@ def gain_of_fewer_calls(facts: Facts, sums: KeyedSums, took: Floats) -> Gain | N
         Time in s that each process spends in them.
     """
     again = sums["ticks"] * (1 - 1 / np.maximum(sums["calls"], 1))
-    spared = np.where(np.isin(sums.keys[1], _NEEDED), again, sums["ticks"])
+    kind = np.unique(np.stack((sums.keys[2], sums.keys[1], sums.keys[5])), axis=1, return_inverse=True)[1].reshape(-1)
+    calls, ticks = (np.bincount(kind, sums[name]) for name in ("calls", "ticks"))
+    in_one = sums["ticks"] - (ticks / np.maximum(calls, 1) ** 2)[kind] * sums["calls"]
+    spared = np.where(np.isin(sums.keys[1], _NEEDED), in_one, sums["ticks"])
     some, all_spared = (
-        np.bincount(sums.keys[2], ticks, minlength=len(took)) / facts.cells.window.ticks_per_second
-        for ticks in (again, spared)
+        np.bincount(sums.keys[2], one, minlength=len(took)) / facts.cells.window.ticks_per_second
+        for one in (again, spared)
     )
     least, most = float(some[took > 0].min(initial=np.inf)), float(all_spared.max(initial=0.0))
-    if not 0 < least < np.inf:
+    if most <= 0 or least == np.inf:
         return None
     shortest = "all but the first on each file, on the rank that is shortest in them"
-    return Gain((least, most), f"from {shortest}, to all that need not be on the longest, {seconds_text(most)}")
+    return Gain((least, most), f"from {shortest}, to all of the longest but those of one file, {seconds_text(most)}")
 
 
 def gain_of_sharing(longest: float, mean: float, movers: int, ranks: int) -> Gain:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...model.codes import IoMode
 from ...model.quantities import bytes_text, counted, seconds_text
-from .better_cases import gain_of_fewer_flushes
+from .better_cases import gain_of_fewer_flushes, gain_of_not_waiting
 from .counted import EACH, CountedFacts, pattern_text
 from .facts import Facts, Match
 from .rule import finding
@@ -76,7 +76,7 @@ def flush_dominates(facts: Facts, *, least_share: float = 0.5, least_s: float = 
             {"flushes": count, "flush_s": flushing, "write_s": writing, "share": flushing / (flushing + writing)},
             cells=mask,
             cost_s=flushing,
-            gain=gain_of_fewer_flushes(facts, row, flushing),
+            gain=gain_of_fewer_flushes(facts, row, count, flushing),
         )
 
 
@@ -103,10 +103,11 @@ def synchronous_writes(facts: Facts, *, least_s: float = 0.001, share_of_run: fl
     cells = facts.cells
     # The last is that of an undefined handle, -1.
     waits = np.append(facts.trace.sums.handles.synchronous, False)[cells.handle]
-    for layer in cells.layers:
+    for row, layer in enumerate(cells.layers):
         writes = cells.of(layer, "write")
         mine = writes & waits
-        if facts.longest_s(mine) < max(least_s, share_of_run * facts.run_s):
+        waited = facts.longest_s(mine)
+        if waited < max(least_s, share_of_run * facts.run_s):
             continue
         count = cells.operations(mine)
         yield Match(
@@ -116,4 +117,5 @@ def synchronous_writes(facts: Facts, *, least_s: float = 0.001, share_of_run: fl
             "O_SYNC or O_DSYNC",
             {"direction": "write", "synchronous_writes": count},
             cells=mine,
+            gain=gain_of_not_waiting(facts, row, mine, waited),
         )

@@ -1,6 +1,8 @@
 """Findings about bytes that no operation above asked for, and about those that arrive nowhere below."""
 
+import re
 from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
 
@@ -8,8 +10,11 @@ from ...layers.flow.balance import CAUSES, WITHOUT_PARENT
 from ...layers.flow.flow import Flow
 from ...model.arrays import Mask
 from ...model.quantities import bytes_text, joined, named_ranks, percent_text
-from .facts import KIB, Facts, Match
+from .facts import KIB, Facts, Gain, Match
 from .rule import finding
+
+_FILLING: Final = re.compile("enddef|H5Dcreate|H5Dset_extent")
+"""Functions in which variables are filled."""
 
 
 @finding(units={"share_of_program_bytes": "share", "bytes_written_twice": "byte"})
@@ -28,7 +33,8 @@ def fill_values(facts: Facts, *, least_share: float = 0.05, least_bytes: float =
     :In short: variables are filled before they are written; switching that off.
     :Why: Every byte is written twice.
     :How it is measured: Writes below the format layer, outside of its operations and before the program's first write
-        to that file.
+        to that file; cost is the time of the rank that is longest in the calls that fill (``nc_enddef``), where they
+        are recorded, as all ranks are done when the fill writes are.
     :When it is wrong: Fill values are right where the program does not write all of a variable.
     :What helps: Where every value is written anyway, switch filling off: nc_set_fill(ncid, NC_NOFILL, &old) or
         nc_def_var_fill(…, NC_NOFILL, …) before nc_enddef; in HDF5 H5Pset_fill_time(dcpl, H5D_FILL_TIME_NEVER).
@@ -42,6 +48,8 @@ def fill_values(facts: Facts, *, least_share: float = 0.05, least_bytes: float =
         return
     where = facts.where(fills)
     start, end = where["time_range_s"]
+    least = facts.longest_s(fills)
+    most = max(least, _filling_s(facts, flow.upper))
     yield Match(
         flow.upper,
         f"{flow.upper} filled {joined(where['files'], where['file_count'])} with {bytes_text(filled)} "
@@ -58,7 +66,20 @@ def fill_values(facts: Facts, *, least_share: float = 0.05, least_bytes: float =
         },
         cells=fills,
         where=where,
+        cost_s=most,
+        gain=Gain((least, most), "from the fill writes alone, to all of the calls that fill"),
     )
+
+
+def _filling_s(facts: Facts, layer: str) -> float:
+    """Return how long the rank that is longest in a layer's calls that fill variables is there, in s."""
+    calls = facts.trace.calls.totals
+    if calls is None:
+        return 0.0
+    fills = np.array([bool(_FILLING.search(name)) for name in calls.functions.regions.name] + [False])
+    sums = calls.counted_metadata
+    sums = sums.taken((sums.keys[0] == facts.cells.layer_row(layer)) & fills[sums.keys[5]] & (sums.keys[2] >= 0))
+    return float(np.bincount(sums.keys[2], sums["ticks"]).max(initial=0.0)) / calls.scope.window.ticks_per_second
 
 
 def _fill_writes(facts: Facts) -> tuple[Flow, Mask, Mask] | None:

@@ -20,7 +20,7 @@ from .periods import Row, notes, print_rows
 _SCREEN: Final = 23
 """Lines of a terminal of 24, one of which is the prompt's."""
 _BESIDE: Final = 16
-"""Lines of the screen that are not rows of the table."""
+"""Lines of the screen that are not rows of the table, two of them the first sentence's."""
 _COLUMNS: Final = 80
 _FINDINGS: Final = 3
 _SEGMENTS: Final = 3
@@ -38,7 +38,8 @@ def print_overview(overview: Overview, console: Console) -> None:
     shown = _largest(rows, screen - _BESIDE - max(0, told - 1)) if bounded(console) else rows
     with console.capture() as top:
         print_heading(overview.trace, console)
-        print_paragraph(Text(printable(overview.headline.text), style="bold"), console, indent=0)
+        headline = Text(printable(overview.headline.text), style="bold")
+        print_paragraph(headline, console, indent=0)
         console.print()
         if shown:
             print_rows([row for row, _ in shown], tuple(_columns(overview)), console)
@@ -46,7 +47,8 @@ def print_overview(overview: Overview, console: Console) -> None:
             print_paragraph(line, console, "dim" if rows else "", indent=0)
         console.print()
         spare = screen - _BESIDE - max(0, told - 1) - len(shown)
-        if _print_story(overview.story, console, _SEGMENTS + max(0, spare)):
+        longer = max(0, len(headline.wrap(console, console.width)) - 2)
+        if _print_story(overview.story, console, max(1, _SEGMENTS + max(0, spare) - longer)):
             console.print()
     with console.capture() as bottom:
         for line in _tail(overview):

@@ -40,7 +40,7 @@ drawn.handles = () => {
         handles.flags[row] >= 0 ? h('span', { class: 'muted' }, ` (${nameOf(handles.flags[row])})`) : null,
         handles.set_aside[row] >= 0 ? h('span', { class: 'muted' }, ` (set aside: ${nameOf(handles.set_aside[row])})`) : null),
       h('span', { class: 'numbers' },
-        handles.operations[row] || !handles.metadata_events[row] ? number(countText(handles.operations[row]), handles.operations[row] === 1 ? 'operation' : 'operations', `Handle ${handles.id[row]}, ${nameOf(handles.layer[row])}: operations of the handle itself, flushes among them. With all below it: ${countText(handles.subtree_operations[row])}. ${definitionOf('subtree')}`)
+        handles.operations[row] || !handles.metadata_events[row] ? number(countText(handles.operations[row]), handles.operations[row] === 1 ? 'operation' : 'operations', `Handle ${handles.id[row]}, ${nameOf(handles.layer[row])}: operations of the handle itself, flushes among them. Its subtree: ${countText(handles.subtree_operations[row])}. ${definitionOf('subtree')}`)
           : number(countText(handles.metadata_events[row]), handles.metadata_events[row] === 1 ? 'metadata event' : 'metadata events', `Handle ${handles.id[row]}, ${nameOf(handles.layer[row])}. ${definitionOf('metadata events')}`),
         handles.bytes_read[row] ? number(bytesText(handles.bytes_read[row]), 'read', `${exactBytes(handles.bytes_read[row])} read. ${definitionOf('bytes')}`) : null,
         handles.bytes_written[row] ? number(bytesText(handles.bytes_written[row]), 'written', `${exactBytes(handles.bytes_written[row])} written. ${definitionOf('bytes')}`) : null,

@@ -117,6 +117,40 @@ def test_what_a_knob_saved_is_within_what_was_foretold_without_it(recordings, of
     assert before.gain_s[0] <= before.io_s - after.io_s <= before.gain_s[1]
 
 
+@pytest.mark.parametrize(("reread_s", "part"), [(0.5, 0.2), (6.0, 0.75)])
+def test_a_cause_heads_the_io_only_where_it_explains_most_of_it(tmp_path, reread_s, part):
+    """Writes of 2 s, of which 4 MiB are read back: what these take is all that the finding is about."""
+    mib = 2**20
+    writes = [f"POSIX,0,write,{2 * row},{2 * row + 0.5},{mib},/run/a,{row * mib}" for row in range(4)]
+    reads = [f"POSIX,0,read,{20 + 2 * row},{20 + 2 * row + reread_s / 4},{mib},/run/a,{row * mib}" for row in range(4)]
+    rows = ["layer,rank,mode,start,end,bytes,file,offset", *writes, *reads, "POSIX,0,write,39.9,40,9,/run/b,0"]
+    (tmp_path / "run.csv").write_text("\n".join(rows))
+    found = told(open_trace(tmp_path / "run.csv"))
+    assert (found.finding, found.layer) == ("read-back", "POSIX")
+    assert found.cause_share == pytest.approx(reread_s / found.io_s)
+    assert found.cause_share == pytest.approx(part, abs=0.01)
+    first = ", most of it POSIX writes; 19 % of it since" if part < 0.5 else ": POSIX, since"
+    assert f"{first} processes read what they wrote themselves" in found.text
+
+
+def test_flushes_of_layers_add_up_as_none_is_told_twice(fixtures):
+    trace = open_trace(fixtures / "ncckpt4")
+    found = told(trace)
+    flushes = [one for one in find(trace) if one.id == "flush-dominates"]
+    assert {one.layer for one in flushes} == {"netCDF", "HDF5"}
+    assert found.cause_share * found.io_s == pytest.approx(sum(one.cost_s for one in flushes))
+    assert (
+        f"MPI_File_sync calls; {found.cause_share:.0%}".replace("%", " % of it in netCDF and HDF5, since") in found.text
+    )
+    assert found.layer == "MPI-IO"
+
+
+def test_what_others_wait_is_no_cause_of_the_io(fixtures):
+    found = told(open_trace(fixtures / "late4"))
+    assert found.finding != "stragglers"
+    assert "; the same ranks begin late, for which others wait up to 675 ms" in found.text
+
+
 def test_why_a_share_is_not_known_is_said(tmp_path):
     path = tmp_path / "run.msgpack"
     path.write_bytes(msgpack.packb(made.tmio_packed([(100, 1.0, 2.0), (100, 3.0, 4.0)])))
