@@ -105,7 +105,7 @@ def _found(trace: Trace) -> Loops:
 
 def streams_of(trace: Trace) -> tuple[Sequence[str], FileKinds, list[StepGroup]]:
     """Return the names of kinds of files, which file is of which, and what threads call on each kind."""
-    names, kinds = kinds_of_files(trace.definitions)
+    names, kinds = kinds_of_files(trace.definitions, trace.stream.in_memory is not None)
     if trace.definitions.recording.reason("handles"):
         names = ("",) * len(names)
     return names, kinds, trace.stream.summed(partial(StepSums, trace.scope, kinds)).ordered()
@@ -117,7 +117,8 @@ def loops_of_members(trace: Trace, names: Sequence[str], kinds: FileKinds, membe
     assignment = _assignment(together, kinds)
     amounts = trace.stream.summed(partial(IterationSums, trace.scope, assignment))
     loops = tuple(_loops(trace, together, names, amounts))
-    return Loops(trace, loops, amounts, partial(_numbers, together, kinds, assignment, loops))
+    later = replace(assignment, kinds=kinds._replace(calls=None))
+    return Loops(trace, loops, amounts, partial(_numbers, together, later.kinds, later, loops))
 
 
 def _numbers(

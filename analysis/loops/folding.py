@@ -367,6 +367,8 @@ def _loops(line: Line, cuts: Cuts, offset: int, depth: int) -> Iterator[Folded]:
     for low, high, usual in _runs(line, cuts, ends):
         start, other, usual = _iterations(cuts, ends, low, high, usual)
         start, other, usual = _shifted(cuts.plain, start, other, usual, done)
+        if cuts.plain is cuts.token:
+            start, other = _with_last(cuts.plain, start, other, usual, done)
         start, other, usual = _with_first(line, start, other, usual, done)
         start, other, usual = _turned(line, cuts.plain, start, other, usual, done)
         yield from _found(line.part(done, int(start[0])), offset + done, depth + 1)
@@ -556,6 +558,25 @@ def _shifted(plain: Ints, start: Ints, other: Mask, usual: int, least: int) -> t
             other[-1] = False
             return shifted, other, usual
     return start, other, usual
+
+
+def _with_last(plain: Ints, start: Ints, other: Mask, usual: int, least: int) -> tuple[Ints, Mask]:
+    """Return iterations with one more, where what follows begins as they do and what stands before them ends so."""
+    begin, end, length = int(start[0]), int(start[-1]), int(start[usual + 1] - start[usual])
+    body = plain[start[usual] : start[usual + 1]]
+    before, behind = plain[max(least, begin - length) : begin][::-1], plain[end : end + length]
+    many = _equal_until(before, body[::-1])
+    shifted = start - many
+    same = np.array_equal(plain[shifted[usual] : shifted[usual + 1]], np.roll(body, many))
+    if not same or end - start[-2] != length or many + _equal_until(behind, body) < length:
+        return start, other
+    return np.append(shifted, shifted[-1] + length), np.append(other, False)
+
+
+def _equal_until(one: Ints, other: Ints) -> int:
+    """Return how many steps two sequences have in common from their begins on."""
+    known = min(len(one), len(other))
+    return int(np.argmin(np.append(one[:known] == other[:known], False)))
 
 
 def _end_of_last(plain: Ints, start: Ints, usual: int) -> int:

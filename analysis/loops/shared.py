@@ -73,13 +73,12 @@ def _agreed(steps: Sequence[Steps], folds: Sequence[Sequence[Folded]]) -> list[F
     if not pause.any():
         took = [one.end[rows] - one.begin[rows] for one, rows in zip(steps, moves, strict=True)]
         apart = all(np.median(gap[1:]) >= np.median(each) for gap, each in zip(gaps, took, strict=True))
-        if apart and len(np.unique(steps[0].code[moves[0]])) == 1:
-            pause[:] = True
-        elif same:
-            return []
-        else:
-            most = max(range(len(folds)), key=lambda run: sum(one.bits for one in folds[run]))
-            pause = np.isin(moves[most][:known], [row for one in folds[most] for row in one.start[:-1].tolist()])
+        pause[:] = apart and len(np.unique(steps[0].code[moves[0]])) == 1
+    if not pause.any() and not same:
+        most = max(range(len(folds)), key=lambda run: sum(one.bits for one in folds[run]))
+        pause = np.isin(moves[most][:known], np.concatenate([one.start[:-1] for one in folds[most]]))
+    if not pause.any():
+        return []
     pause[0] = True
     usual = _usual(calls[0], np.flatnonzero(pause))
     return [_cut(rows, _pauses(gap, pause), usual, bits) for rows, gap in zip(moves, gaps, strict=True)]

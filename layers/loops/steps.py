@@ -62,19 +62,23 @@ class StepCode(NamedTuple):
 
 
 class FileKinds(NamedTuple):
-    """The kinds of the files of a trace: their number, and the kind of each file, int32 (files,)."""
+    """The kinds of the files of a trace: their number, and the kind of each file, int32 (files,).
+
+    Where blocks are kept, so are their calls, from when these are made steps to when they have iterations.
+    """
 
     total: int
     of_file: Links
+    calls: "dict[int, OwnCalls] | None" = None
 
 
-def kinds_of_files(definitions: Definitions) -> tuple[tuple[str, ...], FileKinds]:
+def kinds_of_files(definitions: Definitions, kept: bool = False) -> tuple[tuple[str, ...], FileKinds]:
     """Return the kinds of files in order, and which file is of which."""
     titles = file_kinds(definitions.files.name)
     kinds = tuple(sorted(set(titles)))
     place = {title: number for number, title in enumerate(kinds)}
     of_file = np.fromiter((place[title] for title in titles), np.int32, len(titles))
-    return kinds, FileKinds(len(kinds), of_file)
+    return kinds, FileKinds(len(kinds), of_file, {} if kept else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,16 +108,22 @@ class OwnCalls:
 
     @classmethod
     def of(cls, block: TraceBlock, kinds: FileKinds) -> "OwnCalls":
-        """Return those of a block."""
+        """Return those of a block; every other time those of the time before, where blocks are kept."""
         from .steps_kernel import CallColumns, Edges, grouped, own_calls
 
         window = block.window
         whole, chosen = block.stored
+        first = int(chosen[0]) if len(chosen) else -1
+        if kinds.calls and first in kinds.calls:
+            return kinds.calls.pop(first)
         calls = columns_as(CallColumns, whole.operations, parent=whole.attribution_once.parent)
         handles, events = _handle_columns(block.scope, kinds), _own_events(block, kinds)
         edges = Edges(window.start, window.end, window.closed)
         row, key = own_calls(chosen, calls, handles, events, kinds.total, edges)
-        return cls(chosen, row, *grouped(key), calls, handles, events, edges)
+        found = cls(chosen, row, *grouped(key), calls, handles, events, edges)
+        if kinds.calls is not None and first >= 0:
+            kinds.calls[first] = found
+        return found
 
 
 def _handle_columns(scope: Scope, kinds: FileKinds) -> "HandleColumns":
