@@ -185,20 +185,26 @@ def _joined(contents: Contents, chance: random.Random) -> None:
     contents.events[one] = [Chunk(1, sum(record.kind > 9 for record in records), records)]
 
 
-def _shifted(records: list[Record], ticks: int) -> list[Record]:
+def _shifted(records: list[Record], ticks: int, start: int = 0) -> list[Record]:
     return [
-        record.with_value(0, max(0, int(record.values[0]) + ticks)) if record.kind == TIMESTAMP else record
+        record.with_value(0, max(0, int(record.values[0]) + ticks))
+        if record.kind == TIMESTAMP and int(record.values[0]) >= start
+        else record
         for record in records
     ]
 
 
-def _shift_events(seconds: float) -> Callable[[Contents, random.Random], None]:
+def _shift_events(seconds: float, earliest: float = 0) -> Callable[[Contents, random.Random], None]:
+    """Move a process in time, all of it or from somewhere behind a share of its time stamps: a clock that jumps."""
+
     def change(contents: Contents, chance: random.Random) -> None:
         process = chance.choice([one for one in contents.events if one < 2**32])
+        ticks = _ticks(contents, seconds)
+        stamps = [int(x.values[0]) for c in contents.events[process] for x in c.records if x.kind == TIMESTAMP]
+        start = chance.choice(stamps[int(earliest * len(stamps)) : -1]) if earliest else 0
         for location in [one for one in contents.events if one % 2**32 == process]:
             chunks = contents.events[location]
-            ticks = _ticks(contents, seconds)
-            contents.events[location] = [replace(one, records=_shifted(one.records, ticks)) for one in chunks]
+            contents.events[location] = [replace(one, records=_shifted(one.records, ticks, start)) for one in chunks]
 
     return change
 
@@ -295,6 +301,11 @@ WAYS: Final[dict[str, Callable[[Contents, random.Random], None]]] = {
     "events 30 s earlier": _shift_events(-30),
     "events 1,000 s later": _shift_events(1000),
     "events days earlier": _shift_events(-3 * _DAY),
+    "a clock that jumps by 1 s": _shift_events(1, 0.3),
+    "a clock that jumps by 1,000 s": _shift_events(1000, 0.3),
+    "a clock that jumps back by .1 s": _shift_events(-0.1, 0.3),
+    "a clock that jumps back by 1 s": _shift_events(-1, 0.3),
+    "a clock that jumps back by a day": _shift_events(-_DAY, 0.3),
     "a clock .5 s ahead": _shift_clock(0.5),
     "a clock .5 s behind": _shift_clock(-0.5),
     "a clock 1,000 s ahead": _shift_clock(1000),

@@ -25,6 +25,9 @@ _ANALYSED: Final = 12
 """Signals' worth of memory for the one that is analysed."""
 BYTES_PER_HANDLE: Final = 850
 """What the forest of handles and writing it to HDF5 take for each, as measured."""
+_BYTES_PER_LOCATION: Final = 430
+"""What the definitions of each, its paths and what is known of its files take, as measured with a million of them; as
+much again where all ranks are related."""
 _BYTES_PER_SIGNAL: Final = 8 << 20
 """Stretches and sizes that are counted, at most, and the memory to join them."""
 _SHORTEST_ROW: Final = 8
@@ -104,6 +107,7 @@ def plan_memory(
     thread = _BYTES_PER_THREAD + source.chunk + source.chunk // _SHORTEST_ROW * _ROW
     events = sum(definitions.locations.events.tolist())
     base = PROGRAM + handle_bytes * len(definitions.handles.id)
+    base += _BYTES_PER_LOCATION * len(definitions.locations.id) * (1 + relations)
     base += min(_RELATIONS, _RELATIONS_PER_EVENT * events) * relations
     base += source.held + _BYTES_PER_SIGNAL * (signals if kinds is None else kinds)
     fewest = FEWEST_BINS * _bytes_per_bin(signals)

@@ -196,7 +196,9 @@ class _Table:
         rows = records.numbers(name)
         self.id, first = np.unique(rows[:, 0], return_index=True)
         self._row = np.arange(len(first)) if by_id else np.argsort(np.argsort(first))
-        self._fields, self._texts = rows[first if by_id else np.sort(first)], texts
+        # Columns of a million rows are copied only where an id is there twice.
+        kept = slice(None) if len(first) == len(rows) and not by_id else first if by_id else np.sort(first)
+        self._fields, self._texts = rows[kept], texts
 
     def __len__(self) -> int:
         return len(self._fields)
@@ -255,14 +257,16 @@ def _devices(names: tuple[str, ...], handles: Handles, paradigms: Sequence[Parad
 def ranks(is_process: npt.NDArray[np.bool_], locations: Locations, sets: Sequence[Group]) -> npt.NDArray[np.int32]:
     """Number the processes: by the group of all MPI locations where there is one, else in their order."""
     mpi = next((s for s in sets if s.kind == COMM_LOCATIONS and s.paradigm == PARADIGM_MPI and len(s.members)), None)
-    if mpi is None:
+    if mpi is None or not len(locations.id):
         return np.where(is_process, np.cumsum(is_process) - 1, -1).astype(np.int32)
     rank = np.full(len(is_process), -1, np.int32)
-    process_of = dict(zip(locations.id.tolist(), locations.group.tolist(), strict=True))
-    for position, location in enumerate(mpi.members.tolist()):
-        process = process_of.get(location, -1)
-        if process >= 0 and is_process[process] and rank[process] < 0:
-            rank[process] = position
+    order = np.argsort(locations.id)
+    at = np.minimum(np.searchsorted(locations.id, mpi.members, sorter=order), len(order) - 1)
+    process = np.where(locations.id[order[at]] == mpi.members, locations.group[order[at]], -1)
+    member = np.flatnonzero(process >= 0)
+    # Where several members are of one process, the first of them, which is written last, is its rank.
+    member = member[is_process[process[member]]][::-1]
+    rank[process[member]] = member
     return rank
 
 

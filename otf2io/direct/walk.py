@@ -1,6 +1,5 @@
 """The walk over an archive's event files as batches of rows, for one thread or several."""
 
-import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
@@ -151,15 +150,18 @@ class DirectWalk:
 
 
 def _source(anchor: Anchor, definitions: Definitions) -> EventSource:
-    locations = definitions.locations.id.tolist()
-    base = os.fsencode(anchor.base)
-    names = [b"%s/%d.%s\0" % (base, one, suffix) for suffix in (b"evt", b"def") for one in locations]
-    starts = np.fromiter(itertools.accumulate((len(name) for name in names), initial=0), np.int64, len(names) + 1)
+    base, locations, starts = os.fsencode(anchor.base), len(definitions.locations.id), [0]
+    paths = bytearray()
+    for suffix in (b"evt", b"def"):
+        for one in definitions.locations.id.tolist():
+            paths += b"%s/%d.%s\0" % (base, one, suffix)
+            starts.append(len(paths))
+    start = np.array(starts, np.int64)
     return EventSource(
         identities=definitions.locations.id.astype(np.uint64),
-        paths=np.frombuffer(b"".join(names) or b"\0", np.uint8),
-        event_paths=starts[: len(locations)],
-        definition_paths=starts[len(locations) : -1],
+        paths=np.frombuffer(bytes(paths) or b"\0", np.uint8),
+        event_paths=start[:locations],
+        definition_paths=start[locations:-1],
         promised=np.minimum(definitions.locations.events, np.uint64(LONGEST)).astype(np.int64),
         event_chunk=anchor.event_chunk,
         definition_chunk=anchor.definition_chunk,

@@ -248,7 +248,10 @@ def open_reader(anchor: Anchor) -> Iterator[int]:
                     f"{anchor.path} is compressed, which the installed OTF2 library cannot read; "
                     "install an otf2 built with zlib or record without compression"
                 )
-            raise TraceError(f"the OTF2 library refuses {anchor.path}; its anchor is damaged, record the trace again")
+            raise TraceError(
+                f"the OTF2 library refuses {anchor.path}; it is damaged, or a file of it cannot be read: record or copy "
+                "the trace again"
+            )
         try:
             lib.OTF2_Reader_SetSerialCollectiveCallbacks(reader)
             yield reader

@@ -1,15 +1,18 @@
 """How a bound of memory is shared out."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iostrata import SelectionError
 from iostrata.layers.summary.memory import FEWEST_BINS, MOST_BINS, MemoryPlan, plan_memory
+from iostrata.model.definitions import Locations
 
 MIB = 1 << 20
 
@@ -79,6 +82,25 @@ def test_handles_signals_and_chunks_take_memory(make_definitions: Any) -> None:
     assert plan_memory(2**40, source(many), 2, 1).base > small.base
     assert plan_memory(400 * MIB, source(few), 12, 1).bins < small.bins
     assert plan_memory(400 * MIB, source(few, 1 << 24), 2, 1).thread > small.thread + 15 * MIB
+
+
+def test_locations_take_memory_and_twice_as_much_where_ranks_are_related(make_definitions: Any) -> None:
+    few = make_definitions([("POSIX", "/a", -1)])
+    locations = few.locations
+    place = np.zeros(len(locations.id) + 10_000, np.intp)
+    repeated = Locations(
+        np.arange(len(place), dtype=np.uint64),
+        tuple(locations.name[row] for row in place),
+        *(column[place] for column in (locations.kind, locations.events * 0, locations.group)),
+    )
+    many = replace(few, locations=repeated)
+    apart, related = (
+        plan_memory(2**40, source(many), 2, 1, relations=all_).base
+        - plan_memory(2**40, source(few), 2, 1, relations=all_).base
+        for all_ in (False, True)
+    )
+    assert apart == 430 * 10_000
+    assert related == 2 * apart
 
 
 def test_as_many_workers_as_processors(make_definitions: Any, monkeypatch: pytest.MonkeyPatch) -> None:

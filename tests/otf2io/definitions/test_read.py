@@ -12,10 +12,14 @@ import _otf2
 import numpy as np
 import otf2
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from iostrata import TraceError
 from iostrata.model.budget import memory_given
 from iostrata.model.codes import UNDEFINED_UINT32
+from iostrata.model.definitions import Group, Locations
 from iostrata.otf2io.archive import Archive, open_archive
+from iostrata.otf2io.definitions.read import COMM_LOCATIONS, PARADIGM_MPI, ranks
 from otf2.enums import IoAccessMode, IoHandleFlag, IoStatusFlag, Type
 
 from ..reading import EventsRead
@@ -292,3 +296,23 @@ def test_garbage_in_definitions_is_one_error_or_harmless(copy_of: Callable[[str]
 def test_definitions_that_take_more_than_is_allowed_are_refused_before_they_are_read(fixtures: Path) -> None:
     with memory_given(1000), pytest.raises(TraceError, match=r"traces\.def: global definitions of .* would take"):
         open_archive(fixtures / "ncckpt4")
+
+
+@given(chance=st.randoms(use_true_random=False))
+def test_a_process_has_the_rank_of_the_first_member_that_is_one_of_its_locations(chance: random.Random) -> None:
+    processes = [chance.random() < 0.7 for _ in range(chance.randrange(1, 6))]
+    location = chance.sample(range(20), chance.randrange(1, 8))
+    process = [chance.randrange(-1, len(processes)) for _ in location]
+    members = [chance.randrange(22) for _ in range(chance.randrange(1, 12))]
+    count = len(location)
+    locations = Locations(
+        np.array(location, np.uint64), ("",) * count, np.zeros(count, np.uint8), np.zeros(count, np.uint64),
+        np.array(process, np.int32),
+    )  # fmt: skip
+    expected = [-1] * len(processes)
+    for position, member in enumerate(members):
+        owner = dict(zip(location, process, strict=True)).get(member, -1)
+        if owner >= 0 and processes[owner] and expected[owner] < 0:
+            expected[owner] = position
+    group = Group(1, "", COMM_LOCATIONS, PARADIGM_MPI, np.array(members, np.uint64))
+    assert ranks(np.array(processes), locations, (group,)).tolist() == expected
