@@ -249,8 +249,8 @@ def open_reader(anchor: Anchor) -> Iterator[int]:
                     "install an otf2 built with zlib or record without compression"
                 )
             raise TraceError(
-                f"the OTF2 library refuses {anchor.path}; it is damaged, or a file of it cannot be read: record or copy "
-                "the trace again"
+                f"the OTF2 library refuses {anchor.path}; it is damaged, or cannot be read: copy or record the "
+                "trace again"
             )
         try:
             lib.OTF2_Reader_SetSerialCollectiveCallbacks(reader)
