@@ -86,6 +86,35 @@ def parse_memory(_context: click.Context, _option: click.Parameter, text: str | 
     return size
 
 
+POSITIVE: Final = click.FloatRange(min=0, min_open=True)
+_PATHS: Final = ("FILE", "FOLDER", "TRACE")
+
+
+def option(declared: str, help: str, name: str | None = None, **how: Any) -> Option:
+    """Return an option that is declared as the help shows it: ``--segment S``, or ``--train`` where it takes no value.
+
+    Parameters
+    ----------
+    declared : str
+        A value that begins with FILE, FOLDER or TRACE is a path.
+    name : str, optional
+        Of the parameter, where the option has another.
+    **how
+        As for `click.option`; `choices` are the only values.
+    """
+    flags = [word for word in declared.split() if word.startswith("-")]
+    metavar = "".join(word for word in declared.split() if not word.startswith("-"))
+    if "choices" in how:
+        how["type"] = click.Choice(how.pop("choices"))
+    elif metavar.startswith(_PATHS):
+        how.setdefault("type", click.Path(path_type=Path))
+    if metavar:
+        how["metavar"] = metavar
+    elif "type" not in how:
+        how["is_flag"] = True
+    return click.option(*flags, *([name] if name else []), help=help, **how)
+
+
 BROKEN: Final = 3
 """Exit code where a rule of ``--fail-on`` is broken."""
 
@@ -100,14 +129,12 @@ def note_quiet(context: click.Context, _option: click.Parameter, wanted: bool) -
     context.meta[QUIETLY] = wanted
 
 
-QUIET: Final[Option] = click.option(
-    "-q",
-    "--quiet",
-    is_flag=True,
+QUIET: Final[Option] = option(
+    "-q --quiet",
+    "Say nothing on stderr but what went wrong: no progress, notes or warnings.",
     is_eager=True,
     expose_value=False,
     callback=note_quiet,
-    help="Say nothing on stderr but what went wrong: no progress, notes or warnings.",
 )
 
 
@@ -123,15 +150,14 @@ def parse_format(context: click.Context, _option: click.Parameter, text: str) ->
     return text
 
 
-FORMAT: Final[Option] = click.option(
-    "--format",
-    metavar="text|json|csv[:TABLE]",
+FORMAT: Final[Option] = option(
+    "--format text|json|csv[:TABLE]",
+    "json: as --json. csv: a list of that document as rows, its main one or that of a name, such as findings.",
     callback=parse_format,
     default="text",
-    help="json: as --json. csv: a list of that document as rows, its main one or that of a name, such as findings.",
 )
 
-BRIEF: Final[Option] = click.option("--brief", is_flag=True, help="Print only what one screen of a terminal holds.")
+BRIEF: Final[Option] = option("--brief", "Print only what one screen of a terminal holds.")
 
 
 def _known_layers(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
@@ -140,28 +166,26 @@ def _known_layers(_context: click.Context, _option: click.Parameter, incomplete:
     return [name for name in known if name.lower().startswith(incomplete.lower())]
 
 
-LAYERS: Final[Option] = click.option(
-    "--layer",
+LAYERS: Final[Option] = option(
+    "--layer NAME",
+    "Only this layer, by its identification: netCDF, HDF5, MPI-IO, ISOC (or STDIO), POSIX, … Repeatable.",
     "layers",
-    metavar="NAME",
     multiple=True,
     shell_complete=_known_layers,
-    help="Only this layer, by its identification: netCDF, HDF5, MPI-IO, ISOC (or STDIO), POSIX, … Repeatable.",
 )
 
-DIRECTION: Final[Option] = click.option(
+DIRECTION: Final[Option] = option(
     "--direction",
-    type=click.Choice(["read", "write", "total"]),
-    help="Direction of the transfers.  [default: read and write, each by itself]",
+    "Direction of the transfers.  [default: read and write, each by itself]",
+    choices=["read", "write", "total"],
 )
 
-RANKS: Final[Option] = click.option(
-    "--rank",
+RANKS: Final[Option] = option(
+    "--rank N",
+    "Only this rank of the split by rank, which it stands for. Repeatable.",
     "ranks",
-    metavar="N",
     type=click.IntRange(min=0),
     multiple=True,
-    help="Only this rank of the split by rank, which it stands for. Repeatable.",
 )
 
 
@@ -172,148 +196,122 @@ def by_rank(by: str | None, ranks: tuple[int, ...]) -> str | None:
     return "rank" if ranks else by
 
 
-TRAFFIC: Final[Option] = click.option(
+TRAFFIC: Final[Option] = option(
     "--traffic",
-    type=click.Choice(["all", "own", "inherited"]),
+    "All transfers of a layer, only those that the program itself called, or only those that a higher layer caused.",
+    choices=["all", "own", "inherited"],
     default="all",
-    help="All transfers of a layer, only those that the program itself called, or only those that a higher layer "
-    "caused.",
 )
 
-METHOD: Final[Option] = click.option(
-    "--method",
-    type=click.Choice(methods()),
-    default=DEFAULT_METHOD,
-    help="How periods are detected.",
-)
+METHOD: Final[Option] = option("--method", "How periods are detected.", choices=methods(), default=DEFAULT_METHOD)
 
-FREQUENCY: Final[Option] = click.option(
-    "--fs",
-    metavar="HZ|auto",
+FREQUENCY: Final[Option] = option(
+    "--fs HZ|auto",
+    "Sampling frequency in Hz (bins per second); auto follows the signal, with at most 2^17 bins.",
     callback=parse_frequency,
     default="auto",
-    help="Sampling frequency in Hz (bins per second); auto follows the signal, with at most 2^17 bins.",
 )
 
 TUNING: Final[tuple[Option, ...]] = (
-    click.option(
-        "--false-alarm-rate",
-        metavar="SHARE",
-        type=float,
-        help="Share of signals without a period that may be called periodic, above 0, up to 0.5; methods auto and "
+    option(
+        "--false-alarm-rate SHARE",
+        "Share of signals without a period that may be called periodic, above 0, up to 0.5; methods auto and "
         "hybrid.  [default: 0.01]",
-    ),
-    click.option(
-        "--tolerance",
-        metavar="SHARE",
         type=float,
-        help="Share of the highest z-score from which on a frequency is a candidate, above 0, up to 1; methods ftio… "
+    ),
+    option(
+        "--tolerance SHARE",
+        "Share of the highest z-score from which on a frequency is a candidate, above 0, up to 1; methods ftio… "
         "and hybrid.  [default: 0.8]",
+        type=float,
     ),
-    click.option(
+    option(
         "--skip-first-phase",
-        is_flag=True,
+        "Leave out the first phase, which often holds what happens once; methods ftio… and autocorrelation.",
         default=None,
-        help="Leave out the first phase, which often holds what happens once; methods ftio… and autocorrelation.",
     ),
-    click.option(
-        "--wavelet", metavar="NAME", help="Wavelet of the method hybrid, such as db1 or haar.  [default: db1]"
-    ),
-    click.option(
-        "--level",
-        metavar="N",
-        type=int,
-        help="Level of decomposition of the method hybrid, from 1 on.  [default: the best]",
-    ),
+    option("--wavelet NAME", "Wavelet of the method hybrid, such as db1 or haar.  [default: db1]"),
+    option("--level N", "Level of decomposition of the method hybrid, from 1 on.  [default: the best]", type=int),
 )
 """Options of the methods by the names that `detect_period` has for them."""
 
-ORDER: Final[Option] = click.option(
-    "--order",
-    metavar="N",
+ORDER: Final[Option] = option(
+    "--order N",
+    "With --filter: order of the filter, which is put forwards and backwards.  [default: 4]",
     type=click.IntRange(1, 12),
-    help="With --filter: order of the filter, which is put forwards and backwards.  [default: 4]",
 )
 
-FILTER: Final[Option] = click.option(
-    "--filter",
-    metavar="low:HZ|high:HZ|band:HZ:HZ",
-    callback=parse_filter,
-    help="Look for periods in the signal after a Butterworth filter. Variation of I/O is no noise: this is to look "
+FILTER: Final[Option] = option(
+    "--filter low:HZ|high:HZ|band:HZ:HZ",
+    "Look for periods in the signal after a Butterworth filter. Variation of I/O is no noise: this is to look "
     "at one range of frequencies, and period and phases are those of the filtered signal. Volumes are "
     "what was moved.",
+    callback=parse_filter,
 )
 
-WINDOW: Final[Option] = click.option(
-    "--window",
-    metavar="START:END",
-    callback=parse_window,
-    help="Part of the trace, in seconds from its start; either side may be left out. An operation across the edge "
+WINDOW: Final[Option] = option(
+    "--window START:END",
+    "Part of the trace, in seconds from its start; either side may be left out. An operation across the edge "
     "counts in proportion.",
+    callback=parse_window,
 )
 
-FILES: Final[Option] = click.option(
-    "--files",
-    metavar="application|all|GLOB",
-    default="application",
-    help="Files that count: those of the application (no system files, files of the MPI library, pipes, "
+FILES: Final[Option] = option(
+    "--files application|all|GLOB",
+    "Files that count: those of the application (no system files, files of the MPI library, pipes, "
     "standard streams), all, or those whose full name matches a pattern such as '/scratch/*.nc' or '*out.nc'.",
+    default="application",
 )
 
-ENGINE: Final[Option] = click.option(
+ENGINE: Final[Option] = option(
     "--engine",
-    type=click.Choice(["auto", "direct", "library"]),
+    "What decodes the events: compiled kernels on the files themselves, or the OTF2 library.",
+    choices=["auto", "direct", "library"],
     default="auto",
-    help="What decodes the events: compiled kernels on the files themselves, or the OTF2 library.",
 )
 
-WORKERS: Final[Option] = click.option(
-    "--workers",
-    metavar="N",
+WORKERS: Final[Option] = option(
+    "--workers N",
+    "Number of threads that read.  [default: one per processor; 1 with the OTF2 library]",
     type=click.IntRange(min=1),
-    help="Number of threads that read.  [default: one per processor; 1 with the OTF2 library]",
 )
 
-DASK: Final[Option] = click.option(
-    "--dask",
-    metavar="ADDRESS",
-    help="Scheduler of a running Dask cluster, such as tcp://node1:8786, whose workers read instead of threads here.",
+DASK: Final[Option] = option(
+    "--dask ADDRESS",
+    "Scheduler of a running Dask cluster, such as tcp://node1:8786, whose workers read instead of threads here.",
 )
 
-CALLS: Final[Option] = click.option(
+CALLS: Final[Option] = option(
     "--calls",
-    type=click.Choice(["auto", "all", "off"]),
-    default="auto",
-    help="Whether calls of netCDF, HDF5, PnetCDF, … that an OTF2 archive has as regions, without I/O records of that "
+    "Whether calls of netCDF, HDF5, PnetCDF, … that an OTF2 archive has as regions, without I/O records of that "
     "library, become operations, handles and a layer; all: of libraries with I/O records calls without one, too.",
+    choices=["auto", "all", "off"],
+    default="auto",
 )
 
 READING: Final[tuple[Option, ...]] = (WINDOW, FILES, ENGINE, CALLS, WORKERS, DASK)
 """Options of every command that reads events."""
 
-MEMORY: Final[Option] = click.option(
-    "--memory",
-    metavar="SIZE",
-    callback=parse_memory,
-    help="Most memory in bytes, such as 500M (k, M, G, T are powers of 1000; Ki, Mi, … of 1024). Operations are "
+MEMORY: Final[Option] = option(
+    "--memory SIZE",
+    "Most memory in bytes, such as 500M (k, M, G, T are powers of 1000; Ki, Mi, … of 1024). Operations are "
     "then summed up while they are read, into bins of time and statistics, and not kept: for traces of any size. "
     "Periods are as fine as these bins.",
+    callback=parse_memory,
 )
 
-PROCESSES: Final[Option] = click.option(
-    "--workers",
-    metavar="N",
+PROCESSES: Final[Option] = option(
+    "--workers N",
+    "Number of processes that read, each a trace.  [default: one per processor]",
     type=click.IntRange(min=1),
-    help="Number of processes that read, each a trace.  [default: one per processor]",
 )
 
-MEMORY_OF_EACH: Final[Option] = click.option(
-    "--memory",
-    metavar="SIZE",
+MEMORY_OF_EACH: Final[Option] = option(
+    "--memory SIZE",
+    "Most memory in bytes for the operations of a trace; one that would take more is summed up in bins of time "
+    "while it is read.",
     callback=parse_memory,
     default="2G",
-    help="Most memory in bytes for the operations of a trace; one that would take more is summed up in bins of time "
-    "while it is read.",
 )
 
 SETTINGS: Final[tuple[Option, ...]] = (METHOD, WINDOW, FILES, ENGINE, CALLS, PROCESSES, MEMORY_OF_EACH, DASK)
@@ -339,16 +337,11 @@ def output_argument(known: tuple[str, ...]) -> Option:
     return click.argument("out", type=OutputPath(path_type=Path), callback=_with_suffix_of(known))
 
 
-def output_option(metavar: str, help: str, *names: str) -> Option:
-    """Return an option, ``-o`` unless there are `names`, for a file with a suffix of `metavar`, as ``OUT.html|.h5``."""
+def output_option(metavar: str, help: str, flags: str = "-o --output", name: str = "out") -> Option:
+    """Return an option for a file with a suffix of `metavar`, as ``OUT.html|.h5``."""
     known = [one for suffix in re.findall(r"\.\w+", metavar) for one in _SPELLINGS.get(suffix, (suffix,))]
-    return click.option(
-        *(names or ("-o", "--output", "out")),
-        metavar=metavar,
-        type=OutputPath(path_type=Path),
-        callback=_with_suffix_of(tuple(known)),
-        help=help,
-    )
+    kind, check = OutputPath(path_type=Path), _with_suffix_of(tuple(known))
+    return option(f"{flags} {metavar}", help, name, type=kind, callback=check)
 
 
 def picture_option(help: str) -> Option:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ..options import output_option
+from ..options import POSITIVE, option, output_option
 from ..progress import Progress
 from ..request import (
     Request,
@@ -46,74 +46,57 @@ def _quantiles(_context: click.Context, _option: click.Parameter, text: str) -> 
 
 
 JOBS = click.argument("traces", metavar="JOBS...", nargs=-1, required=True, type=click.Path(path_type=Path))
-TRAIN = click.option("--train", is_flag=True, help="Find the limits with these jobs, write them to -o and stop.")
-LIMITS = click.option(
-    "--limits",
-    "known",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Limits that --train wrote.  [default: those of the jobs themselves]",
-)
+TRAIN = option("--train", "Find the limits with these jobs, write them to -o and stop.")
+LIMITS = option("--limits FILE", "Limits that --train wrote.  [default: those of the jobs themselves]", "known")
 OUT = output_option(
     "OUT.json|.html",
     "With --train: where the limits belong (.json). Else: a page with distributions, rankings and the segments of "
     "the first jobs (.html).",
 )
-SEGMENT = click.option(
-    "--segment",
-    metavar="S",
-    type=click.FloatRange(min=0, min_open=True),
-    help="Length of a segment in s.  [default: that of the limits; without limits 600]",
+SEGMENT = option(
+    "--segment S", "Length of a segment in s.  [default: that of the limits; without limits 600]", type=POSITIVE
 )
-QUANTILES = click.option(
-    "--quantiles",
-    metavar="A,B",
+QUANTILES = option(
+    "--quantiles A,B",
+    "Shares of all metric segments up to which I/O is low, and high; above it is critical.",
     default="0.99,0.999",
     callback=_quantiles,
-    help="Shares of all metric segments up to which I/O is low, and high; above it is critical.",
 )
-CRITICAL = click.option(
-    "--critical",
-    metavar="Z",
+CRITICAL = option(
+    "--critical Z",
+    "Score of critical I/O; high I/O has 1.  [default: the smallest ratio of both limits, rounded, at least 2]",
     type=click.FloatRange(min=1),
-    help="Score of critical I/O; high I/O has 1.  [default: the smallest ratio of both limits, rounded, at least 2]",
 )
-THRESHOLD = click.option(
-    "--intensive",
+THRESHOLD = option(
+    "--intensive N",
+    "A segment of a job is I/O-intensive where the sum of all its scores is above N.",
     "threshold",
-    metavar="N",
     type=click.FloatRange(min=0),
     default=1.0,
-    help="A segment of a job is I/O-intensive where the sum of all its scores is above N.",
 )
-ORDER = click.option(
+ORDER = option(
     "--order",
-    type=click.Choice(list(ORDERS)),
-    help="What the jobs are ranked by; time-lost is what I/O took, over all ranks, of the runs of a collection.  "
+    "What the jobs are ranked by; time-lost is what I/O took, over all ranks, of the runs of a collection.  "
     "[default: time-lost where all jobs are runs of collections, else problem-score]",
+    choices=list(ORDERS),
 )
-LEAST = click.option(
-    "--least-duration",
-    metavar="S",
-    type=click.FloatRange(min=0),
-    help="Rank only jobs that ran for at least S seconds, by their score alone.  [default: all, those of up to three "
+LEAST = option(
+    "--least-duration S",
+    "Rank only jobs that ran for at least S seconds, by their score alone.  [default: all, those of up to three "
     "segments after the longer ones]",
+    type=click.FloatRange(min=0),
 )
 
 
-ACCOUNTING = click.option(
-    "--accounting",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="What Slurm knew of the jobs: the output of 'sacct -P', or CSV, with JobID and State, Partition, User, "
+ACCOUNTING = option(
+    "--accounting FILE",
+    "What Slurm knew of the jobs: the output of 'sacct -P', or CSV, with JobID and State, Partition, User, "
     "Exclusive or OverSubscribe. Jobs are told with it, and may be chosen by it.",
 )
-STATE = click.option("--state", "states", metavar="NAME", multiple=True, help="Rank jobs of this state. Repeatable.")
-PARTITION = click.option(
-    "--partition", "partitions", metavar="NAME", multiple=True, help="Rank jobs of this partition. Repeatable."
-)
-USER = click.option("--user", "users", metavar="NAME", multiple=True, help="Rank jobs of this user. Repeatable.")
-EXCLUSIVE = click.option("--exclusive", is_flag=True, help="Rank jobs that did not share their nodes.")
+STATE = option("--state NAME", "Rank jobs of this state. Repeatable.", "states", multiple=True)
+PARTITION = option("--partition NAME", "Rank jobs of this partition. Repeatable.", "partitions", multiple=True)
+USER = option("--user NAME", "Rank jobs of this user. Repeatable.", "users", multiple=True)
+EXCLUSIVE = option("--exclusive", "Rank jobs that did not share their nodes.")
 
 
 @runs_command(

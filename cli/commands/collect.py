@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..options import SETTINGS
+from ..options import POSITIVE, SETTINGS, option
 from ..progress import Progress
 from ..request import command_of, console, print_json, warn
 
@@ -15,22 +15,18 @@ UNUSABLE = 1
 
 TRACES = click.argument("traces", nargs=-1, required=True, type=click.Path(path_type=Path))
 
-FOLDER = click.option(
-    "-o",
-    "--output",
+FOLDER = option(
+    "-o --output FOLDER",
+    "Where the tables belong; made where there is none. Runs that are in it stay.",
     "out",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path),
     required=True,
-    help="Where the tables belong; made where there is none. Runs that are in it stay.",
 )
 
-SEGMENT = click.option(
-    "--segment",
-    metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
+SEGMENT = option(
+    "--segment SECONDS",
+    "Length of a segment of the table of metrics by node; that of traces of seconds may be 0.4.",
+    type=POSITIVE,
     default=5.0,
-    help="Length of a segment of the table of metrics by node; that of traces of seconds may be 0.4.",
 )
 
 

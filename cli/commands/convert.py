@@ -8,7 +8,7 @@ from click.core import ParameterSource
 
 from ...export.exporters import EXPORTERS, OPTIONS, OptionError, known_suffixes, suffix_of
 from ...model.text import printable
-from ..options import DIRECTION, FILTER, FREQUENCY, LAYERS, MEMORY, METHOD, READING, TRAFFIC, output_argument
+from ..options import DIRECTION, FILTER, FREQUENCY, LAYERS, MEMORY, METHOD, READING, TRAFFIC, option, output_argument
 from ..request import Command, Request, as_wrong_usage, print_written, trace_command, warn
 
 OUT = output_argument(known_suffixes())
@@ -24,11 +24,7 @@ class Convert(Command):
         super().format_options(ctx, formatter)
 
 
-REWRITE = click.option(
-    "--rewrite",
-    is_flag=True,
-    help="Write .otf2 anew from the operations of an OTF2 archive instead of copying it.",
-)
+REWRITE = option("--rewrite", "Write .otf2 anew from the operations of an OTF2 archive instead of copying it.")
 
 
 @trace_command(

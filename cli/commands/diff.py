@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import BROKEN, SETTINGS, output_option
+from ..options import BROKEN, SETTINGS, option, output_option
 from ..progress import Progress
 from ..request import as_wrong_usage, command_of, console, print_json, refuse_for_tables, warn
 
@@ -20,14 +20,13 @@ AFTER = click.argument("after", metavar="[B]", required=False, type=click.Path(p
 
 PAGE = output_option("OUT.html", "Also write a page with the changes and the bandwidths of both sides on one axis.")
 
-RULES = click.option(
-    "--fail-on",
-    "rules",
-    metavar="RULE",
-    multiple=True,
-    help="Exit with code 3 where RULE holds, for builds: worse, changed, finding (one came), or a ratio of after over "
+RULES = option(
+    "--fail-on RULE",
+    "Exit with code 3 where RULE holds, for builds: worse, changed, finding (one came), or a ratio of after over "
     "before such as iteration-time>1.1, write:bytes>1.05 or POSIX:write:bandwidth<0.9, which counts with its whole "
     "interval. Repeatable.",
+    "rules",
+    multiple=True,
 )
 
 

@@ -1,20 +1,16 @@
 """Show what each I/O layer did: operations, bytes, time, requests."""
 
-import click
-
-from ..options import DIRECTION, LAYERS, MEMORY, RANKS, READING, TRAFFIC, by_rank
+from ..options import DIRECTION, LAYERS, MEMORY, RANKS, READING, TRAFFIC, by_rank, option
 from ..request import Request, console, print_counters, print_json, trace_command
 
-BY = click.option(
+BY = option(
     "--by",
-    type=click.Choice(
-        ["layer", "file", "stream", "filesystem", "rank", "node", "handle", "function", "caller", "callpath"]
-    ),
-    help="Also split the layers: operations of each kind (metadata too), bytes, time and where requests lie in their "
+    "Also split the layers: operations of each kind (metadata too), bytes, time and where requests lie in their "
     "files (consecutive, in strides, random) by layer alone, file, stream (files whose "
     "names differ in numbers and the like), file system, rank, compute node, handle, the I/O function that was called, "
     "the program's own function that called it (with source file and line), or the path of all calls. All directions "
     "and all traffic are shown.",
+    choices=["layer", "file", "stream", "filesystem", "rank", "node", "handle", "function", "caller", "callpath"],
 )
 
 

@@ -1,21 +1,18 @@
 """Show what the program does over and over."""
 
-import click
-
-from ..options import MEMORY, READING
+from ..options import MEMORY, READING, option
 from ..request import Request, console, print_json, refuse, trace_command
 
-ITERATIONS = click.option(
+ITERATIONS = option(
     "--iterations",
-    is_flag=True,
-    help="Also list the iterations of each loop: begin, length, and what each layer moved and how long it was busy.",
+    "Also list the iterations of each loop: begin, length, and what each layer moved and how long it was busy.",
 )
 
-BY = click.option(
+BY = option(
     "--by",
-    type=click.Choice(["stream"]),
-    help="List the loops by stream: for each kind of file (names that differ in numbers and the like) what is done to "
+    "List the loops by stream: for each kind of file (names that differ in numbers and the like) what is done to "
     "it in all, and in which loops. With --json the document has streams, too.",
+    choices=["stream"],
 )
 
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-import click
-
+from ..options import option
 from ..request import as_wrong_usage, command_of
 
 if TYPE_CHECKING:
@@ -24,14 +23,12 @@ _INSTRUCTIONS: Final = (
 )
 _MOST_TRACES: Final = 1000
 
-FOLDERS = click.option(
-    "--folder",
+FOLDERS = option(
+    "--folder FOLDER",
+    "What is in it, and below it, may be asked about and nothing else; no link leads out. Repeatable.",
     "folders",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path),
     multiple=True,
     required=True,
-    help="What is in it, and below it, may be asked about and nothing else; no link leads out. Repeatable.",
 )
 
 

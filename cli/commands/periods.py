@@ -21,6 +21,7 @@ from ..options import (
     TRAFFIC,
     TUNING,
     by_rank,
+    option,
     picture_option,
 )
 from ..progress import Progress
@@ -47,44 +48,41 @@ _NEEDS_OPERATIONS: Final = "--memory keeps bytes in bins of time, and --signal n
 PARTS_SHOWN: Final = 8
 PARTS_IN_JSON: Final = 1000
 
-SIGNAL = click.option(
+SIGNAL = option(
     "--signal",
-    "quantity",
-    type=click.Choice(["bandwidth", "operations", "metadata", "in-flight"]),
-    default="bandwidth",
-    help="What is looked at: bytes per second, operations per second, metadata events (opens, closes, seeks, …) per "
+    "What is looked at: bytes per second, operations per second, metadata events (opens, closes, seeks, …) per "
     "second, or the number of operations under way. Metadata events have neither direction nor traffic.",
+    "quantity",
+    choices=["bandwidth", "operations", "metadata", "in-flight"],
+    default="bandwidth",
 )
-BY = click.option(
+BY = option(
     "--by",
-    type=click.Choice(["file", "stream", "filesystem", "rank", "node"]),
-    help="Split each layer by file, stream (files whose names differ in numbers and the like), file system, rank or "
+    "Split each layer by file, stream (files whose names differ in numbers and the like), file system, rank or "
     "compute node: one verdict per part, the largest first.",
+    choices=["file", "stream", "filesystem", "rank", "node"],
 )
-PARTS = click.option(
-    "--parts",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="With --by: how many parts of a layer and direction are analysed, the largest first; the rest is named and "
+PARTS = option(
+    "--parts N",
+    "With --by: how many parts of a layer and direction are analysed, the largest first; the rest is named and "
     f"not analysed.  [default: {PARTS_SHOWN}; with --json {PARTS_IN_JSON}]",
+    type=click.IntRange(min=1),
 )
-COMPONENTS = click.option(
-    "--components",
-    metavar="N",
-    type=click.IntRange(1, 100),
-    help="Describe each signal by N cosines, too: frequency in Hz, amplitude in the signal's unit and phase in rad, "
+COMPONENTS = option(
+    "--components N",
+    "Describe each signal by N cosines, too: frequency in Hz, amplitude in the signal's unit and phase in rad, "
     "fitted by bounded least squares, with the error beside that of the plain sum of the N strongest lines of the "
     "Fourier transform. Sampled at --fs, at most 2^14 times.",
+    type=click.IntRange(1, 100),
 )
 PLOT = picture_option(
     "Draw each signal with phases, regimes and fit, its scalogram, short-time Fourier transform, spectrum and "
     "autocorrelation "
     "(needs matplotlib). A file that is there already is replaced once the new one is complete."
 )
-PHASES = click.option(
+PHASES = option(
     "--phases",
-    is_flag=True,
-    help="Also list the phases of each signal: when each begins and ends, how long after the one before, what it "
+    "Also list the phases of each signal: when each begins and ends, how long after the one before, what it "
     "moves, at which mean rate, and which rank was the last one, how long after the median of the ranks. With --json "
     "phases are there anyway, and with this who was last in each.",
 )

@@ -5,16 +5,10 @@ from pathlib import Path
 import click
 
 from ...model.errors import RecordingError
+from ..options import option
 from ..request import Request, command_of, warn
 
-FOLDER = click.option(
-    "-o",
-    "--output",
-    "folder",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path),
-    help="Where the archive comes, a new folder.  [default: iostrata-DATE-TIME]",
-)
+FOLDER = option("-o --output FOLDER", "Where the archive comes, a new folder.  [default: iostrata-DATE-TIME]", "folder")
 COMMAND = click.argument("words", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
 
 

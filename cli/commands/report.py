@@ -6,7 +6,7 @@ import click
 
 from ...model.document import SCHEMA_VERSION
 from ...model.text import printable
-from ..options import FREQUENCY, LAYERS, MEMORY, METHOD, READING, TRAFFIC, output_option
+from ..options import FREQUENCY, LAYERS, MEMORY, METHOD, READING, TRAFFIC, option, output_option
 from ..progress import Progress
 from ..request import (
     Request,
@@ -26,18 +26,15 @@ PAGE = output_option(
     "after the trace and goes into the current folder, where none must be yet.",
 )
 
-SCORES = click.option(
-    "--scores",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Of a collection: rank the runs by the Problem-Scores in this file, which iostrata assess --json has written. "
+SCORES = option(
+    "--scores FILE",
+    "Of a collection: rank the runs by the Problem-Scores in this file, which iostrata assess --json has written. "
     " [default: those of iostrata assess at its defaults]",
 )
 
-EACH = click.option(
+EACH = option(
     "--each",
-    is_flag=True,
-    help="Of a collection: also write the report of each run that the page lists, into a folder beside the page, and "
+    "Of a collection: also write the report of each run that the page lists, into a folder beside the page, and "
     "link to it. Reads the traces again; reports that are there and newer than their trace stay.",
 )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import CALLS, DASK, ENGINE, FILES, WORKERS, Seconds, output_option, parse_window, picture_option
+from ..options import CALLS, DASK, ENGINE, FILES, WORKERS, Seconds, option, output_option, parse_window, picture_option
 from ..progress import Progress
 from ..request import (
     Request,
@@ -25,49 +25,37 @@ if TYPE_CHECKING:
     from ...runs.scheduling.jobs import PeriodicJob
 
 JOBS = click.argument("traces", metavar="JOBS...", nargs=-1, required=True, type=click.Path(path_type=Path))
-LAYER = click.option(
-    "--layer",
-    metavar="NAME",
-    help="The layer of recordings whose phases count.  [default: the lowest that has any]",
-)
-DIRECTION = click.option(
+LAYER = option("--layer NAME", "The layer of recordings whose phases count.  [default: the lowest that has any]")
+DIRECTION = option(
     "--direction",
-    type=click.Choice(["read", "write", "total"]),
-    help="Direction of their transfers.  [default: of traces both together; of documents that which moved more]",
+    "Direction of their transfers.  [default: of traces both together; of documents that which moved more]",
+    choices=["read", "write", "total"],
 )
-ITERATIONS = click.option(
-    "--iterations",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="I/O phases of each job that does not say so; recordings are repeated or cut.  [default: of recordings as "
+ITERATIONS = option(
+    "--iterations N",
+    "I/O phases of each job that does not say so; recordings are repeated or cut.  [default: of recordings as "
     "recorded; else 20 of the longest period]",
+    type=click.IntRange(min=1),
 )
-START = click.option(
-    "--random-start",
-    is_flag=True,
-    help="Begin jobs without release_s at a random time in their first period, not all at 0.",
-)
-ERROR = click.option(
-    "--error",
-    metavar="SHARE",
+START = option("--random-start", "Begin jobs without release_s at a random time in their first period, not all at 0.")
+ERROR = option(
+    "--error SHARE",
+    "Tell Set-10 periods that are too long or too short by this share of them, such as 0.5.",
     type=click.FloatRange(0, 0.99),
     default=0.0,
-    help="Tell Set-10 periods that are too long or too short by this share of them, such as 0.5.",
 )
-RUNS = click.option(
-    "--runs",
-    metavar="N",
+RUNS = option(
+    "--runs N",
+    "Draw what is random N times, and tell the means, the least and the most.",
     type=click.IntRange(1, 1000),
     default=1,
-    help="Draw what is random N times, and tell the means, the least and the most.",
 )
-SEED = click.option("--seed", metavar="N", type=click.IntRange(min=0), default=0, help="Of chance.")
-MEASURED = click.option(
-    "--window",
-    metavar="START:END",
-    callback=parse_window,
-    help="Measure, and draw, only iterations that begin between these simulated times in s; either side may be left "
+SEED = option("--seed N", "Of chance.", type=click.IntRange(min=0), default=0)
+MEASURED = option(
+    "--window START:END",
+    "Measure, and draw, only iterations that begin between these simulated times in s; either side may be left "
     "out. Leaves out how jobs that begin at once find their places.",
+    callback=parse_window,
 )
 OUT = output_option(
     "OUT.json", "Also write the sets with their priorities and jobs, for the scheduler of a real system."

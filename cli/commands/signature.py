@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ..options import output_option, picture_option
+from ..options import POSITIVE, option, output_option, picture_option
 from ..request import (
     Request,
     console,
@@ -31,71 +31,50 @@ if TYPE_CHECKING:
     from ...runs.signatures.traces import RunSignals
 
 RUNS = click.argument("traces", metavar="[RUNS]...", nargs=-1, type=click.Path(path_type=Path))
-LAYER = click.option(
-    "--layer",
-    metavar="NAME",
-    help="The layer whose bandwidth is looked at.  [default: the highest that moved bytes in all runs]",
+LAYER = option(
+    "--layer NAME", "The layer whose bandwidth is looked at.  [default: the highest that moved bytes in all runs]"
 )
-DIRECTION = click.option(
-    "--direction",
-    type=click.Choice(["read", "write", "total"]),
-    default="total",
-    help="Direction of the transfers.",
+DIRECTION = option("--direction", "Direction of the transfers.", choices=["read", "write", "total"], default="total")
+INTERVAL = option(
+    "--interval S",
+    "Spacing of the values in s.  [default: that of the log; of traces about 1/200 of the shortest]",
+    type=POSITIVE,
 )
-INTERVAL = click.option(
-    "--interval",
-    metavar="S",
-    type=click.FloatRange(min=0, min_open=True),
-    help="Spacing of the values in s.  [default: that of the log; of traces about 1/200 of the shortest]",
-)
-GAMMA = click.option(
+GAMMA = option(
     "--gamma",
+    "Share of the runs that make a unit of the grid dense; for logs only.",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.5,
-    help="Share of the runs that make a unit of the grid dense; for logs only.",
 )
-KAPPA = click.option(
-    "--kappa",
-    type=click.FloatRange(0, 1, min_open=True),
-    default=0.9,
-    help="Share of the runs that must have a burst.",
+KAPPA = option(
+    "--kappa", "Share of the runs that must have a burst.", type=click.FloatRange(0, 1, min_open=True), default=0.9
 )
-LEVEL = click.option(
+LEVEL = option(
     "--level",
+    "Level of the wavelet decomposition: bursts closer than about 2^LEVEL intervals become one.",
     type=click.IntRange(1, 8),
     default=2,
-    help="Level of the wavelet decomposition: bursts closer than about 2^LEVEL intervals become one.",
 )
-METHOD = click.option(
+METHOD = option(
     "--method",
-    type=click.Choice(["loops", "iosi", "dtw", "plain"]),
-    help="By the loops of the program, for traces; IOSI; or to compare with it dynamic time warping, or IOSI without "
+    "By the loops of the program, for traces; IOSI; or to compare with it dynamic time warping, or IOSI without "
     "preprocessing.  [default: loops where runs share some, else iosi]",
+    choices=["loops", "iosi", "dtw", "plain"],
 )
-LOG = click.option(
-    "--log",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Throughput that a file system's servers counted, in place of traces: CSV with time,bytes_per_second (s since "
+LOG = option(
+    "--log FILE",
+    "Throughput that a file system's servers counted, in place of traces: CSV with time,bytes_per_second (s since "
     "the epoch), or HDF5 of LMT or TOKIO. Needs --jobs.",
 )
-JOBS = click.option(
-    "--jobs",
-    metavar="FILE.csv",
-    type=click.Path(path_type=Path),
-    help="When the application ran: CSV with name,start,end in s since the epoch.",
-)
-PARTIAL = click.option(
+JOBS = option("--jobs FILE.csv", "When the application ran: CSV with name,start,end in s since the epoch.")
+PARTIAL = option(
     "--partial",
-    is_flag=True,
-    help="Some runs ended early, or still go on: all are cut to the length of the shortest, in place of being brought "
+    "Some runs ended early, or still go on: all are cut to the length of the shortest, in place of being brought "
     "to it, and the signature is of what they begin with.",
 )
-KNOWN = click.option(
-    "--known",
-    metavar="FILE.json",
-    type=click.Path(path_type=Path),
-    help="Compare RUNS, one or more, with the signature that an earlier call printed with --json: whether each is a "
+KNOWN = option(
+    "--known FILE.json",
+    "Compare RUNS, one or more, with the signature that an earlier call printed with --json: whether each is a "
     "usual run, and which of its bursts deviate.",
 )
 OUT = output_option(

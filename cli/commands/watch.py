@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import BROKEN, CALLS, DIRECTION, ENGINE, FILES, LAYERS, WORKERS
+from ..options import BROKEN, CALLS, DIRECTION, ENGINE, FILES, LAYERS, POSITIVE, WORKERS, option
 from ..request import Request, as_wrong_usage, command_of, console, refuse, refuse_given, warn
 
 if TYPE_CHECKING:
@@ -15,59 +15,45 @@ if TYPE_CHECKING:
     from ...live.job import LiveJob
 
 SOURCES = click.argument("sources", metavar="[SOURCE]...", nargs=-1)
-REPLAY = click.option(
-    "--replay",
-    metavar="TRACE",
-    type=click.Path(path_type=Path),
-    help="Replay a finished trace in place of a source: operations are reported when they end.",
+REPLAY = option(
+    "--replay TRACE", "Replay a finished trace in place of a source: operations are reported when they end."
 )
-SPEED = click.option(
-    "--speed",
-    metavar="N",
-    type=click.FloatRange(min=0, min_open=True),
-    help="With --replay: N times as fast as it ran.  [default: as fast as possible]",
-)
-INTERVAL = click.option(
-    "--interval",
-    metavar="S",
+SPEED = option("--speed N", "With --replay: N times as fast as it ran.  [default: as fast as possible]", type=POSITIVE)
+INTERVAL = option(
+    "--interval S",
+    "Time between updates in s, with --replay of the trace's.  [default: 1; with --replay a hundredth of it]",
     type=click.FloatRange(min=0.01),
-    help="Time between updates in s, with --replay of the trace's.  [default: 1; with --replay a hundredth of it]",
 )
-METHOD = click.option(
+METHOD = option(
     "--method",
-    type=click.Choice(["auto", "ftio"]),
+    "What finds periods; ftio also gives intervals of the frequencies found so far, with probabilities.",
+    choices=["auto", "ftio"],
     default="auto",
-    help="What finds periods; ftio also gives intervals of the frequencies found so far, with probabilities.",
 )
-RULES = click.option(
-    "--fail-on",
-    "rules",
-    metavar="RULE",
-    multiple=True,
-    help="End with code 3 at the first alarm of RULE: overdue, slipped or slow, or one with a limit of its own, such "
+RULES = option(
+    "--fail-on RULE",
+    "End with code 3 at the first alarm of RULE: overdue, slipped or slow, or one with a limit of its own, such "
     "as overdue>1 (periods after the latest expected start), slipped>0.1 (share of the usual period) or slow>0.3 "
     "(share of the usual bandwidth that is missing). Repeatable.",
+    "rules",
+    multiple=True,
 )
-JOBS = click.option(
+JOBS = option(
     "--jobs",
+    "Each SOURCE is a job of its own; answers name it, with the priority that Set-10 would give it by its period.",
     "apart",
-    is_flag=True,
-    help="Each SOURCE is a job of its own; answers name it, with the priority that Set-10 would give it by its period.",
 )
-SIGNATURE = click.option(
-    "--signature",
-    metavar="FILE.json",
-    type=click.Path(path_type=Path),
-    help="What earlier runs did, as 'iostrata signature --json' printed it: the next phase is foretold from the first "
+SIGNATURE = option(
+    "--signature FILE.json",
+    "What earlier runs did, as 'iostrata signature --json' printed it: the next phase is foretold from the first "
     "on. Follows its layer and direction.",
 )
-METRICS = click.option(
-    "--metrics",
-    metavar="PORT|HOST:PORT|FILE",
-    help="Also give all as OpenMetrics text: at http://127.0.0.1:PORT/metrics, at the address of another HOST of this "
+METRICS = option(
+    "--metrics PORT|HOST:PORT|FILE",
+    "Also give all as OpenMetrics text: at http://127.0.0.1:PORT/metrics, at the address of another HOST of this "
     "machine, or in FILE, for Prometheus.",
 )
-ONCE = click.option("--once", is_flag=True, help="Read what is there and end with it.")
+ONCE = option("--once", "Read what is there and end with it.")
 
 
 @command_of(
