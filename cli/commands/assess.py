@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     Jobs = MetricTable | TraceJobs
 
-SHOWN: Final = 20
 ORDERS: Final = {"problem-score": "problem_score", "io-intensity": "io_intensity", "time-lost": "cost_s"}
 TABLES: Final = (".csv", ".parquet", ".pq")
 
@@ -243,7 +242,7 @@ def _assess(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    from ...runs.scores.assessment import SHORT_SEGMENTS, assess, ranked
+    from ...runs.scores.assessment import SHORT_SEGMENTS, Ranking, assess, ranked
     from ...runs.scores.tables import with_costs
 
     scores = []
@@ -263,20 +262,20 @@ def _assess(
     scores = with_costs(scores, collections)
     scores = scores if accounts is None else _accounted(scores, accounts, wanted)
     jobs = ranked(scores, by, least_duration or 0.0, short)
-    left_out = len(scores) - len(jobs)
+    found = Ranking(jobs, limits, by, threshold, short, len(scores) - len(jobs))
     written = None
     if out is not None:
         from ...export.runs.scores_page import write_scores_page
 
-        written = write_scores_page(tables, jobs, limits, by, threshold, short, out)
+        written = write_scores_page(tables, found, out)
     if as_json:
         from ...export.json.runs import assess_document
 
-        print_json(assess_document(jobs, limits, by, threshold, short, left_out, written))
+        print_json(assess_document(found, written))
     else:
         from ...export.runs.scores_text import print_scores
 
-        print_scores(jobs, limits, by, short, left_out, SHOWN, console())
+        print_scores(found, console())
         print_files([] if written is None else [written])
 
 

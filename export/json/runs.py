@@ -8,8 +8,7 @@ from ...model.document import SCHEMA_VERSION, Document, keys_of, plain
 from ...runs.scheduling.comparison import PolicyComparison, PolicyOutcome
 from ...runs.scheduling.jobs import PeriodicJob
 from ...runs.scheduling.policies import Set
-from ...runs.scores.assessment import Alike, JobScore, groups
-from ...runs.scores.limits import MetricLimits
+from ...runs.scores.assessment import Alike, JobScore, Ranking, groups
 from ...runs.signatures.known import Likeness
 from ...runs.signatures.scaling import Scaling
 from ...runs.signatures.signature import SampleUse, Signature
@@ -84,29 +83,21 @@ def likeness_document(
     }
 
 
-def assess_document(
-    jobs: Sequence[JobScore],
-    limits: MetricLimits,
-    order: str,
-    threshold: float,
-    short: float = 0.0,
-    left_out: int = 0,
-    written: Written | None = None,
-) -> Annotated[Document, _ASSESSED]:
+def assess_document(found: Ranking, written: Written | None = None) -> Annotated[Document, _ASSESSED]:
     """Return the document of ``iostrata assess``: jobs as they are ranked, and the limits that they were scored by."""
-    known = limits.to_dict()
+    known = found.limits.to_dict()
     return {
         "schema_version": SCHEMA_VERSION,
         "limits": known["limits"],
-        "segment_s": limits.segment_s,
+        "segment_s": found.limits.segment_s,
         "quantiles": known["quantiles"],
-        "critical": limits.critical,
-        "intensive_above": threshold,
-        "order": order,
-        "short_s": short,
-        "jobs": [{"job": one.job, "rank": rank, **one.to_dict()} for rank, one in enumerate(jobs, start=1)],
-        "groups": [one.to_dict() for one in groups(jobs)],
-        "left_out": left_out,
+        "critical": found.limits.critical,
+        "intensive_above": found.threshold,
+        "order": found.order,
+        "short_s": found.short,
+        "jobs": [{"job": one.job, "rank": rank, **one.to_dict()} for rank, one in enumerate(found.jobs, start=1)],
+        "groups": plain(groups(found.jobs)),
+        "left_out": found.left_out,
         **({} if written is None else {"output": written.to_dict()}),
     }
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...model.arrays import Floats, Ints
 from ...model.quantities import counted, seconds_text
-from ...runs.scores.assessment import JobScore, block_scores, ranked
+from ...runs.scores.assessment import JobScore, Ranking, block_scores, ranked
 from ...runs.scores.blocks import METRICS, MetricBlock
 from ...runs.scores.limits import MetricLimits
 from ..page.document import (
@@ -78,37 +78,16 @@ class _Scores:
     metric: tuple[str, ...]
 
 
-def write_scores_page(
-    tables: Sequence[Jobs],
-    jobs: Sequence[JobScore],
-    limits: MetricLimits,
-    order: str,
-    threshold: float,
-    short: float,
-    path: Path,
-) -> Written:
-    """Write the page; the jobs are read once more for it. Raises OutputError, and what reading them raises.
-
-    Parameters
-    ----------
-    jobs : sequence of JobScore
-        As they are ranked.
-    order : str
-        The field that they are ranked by.
-    threshold : float
-        JScore above which a segment is intensive.
-    short : float
-        Jobs that are not longer come after those that are, in s.
-    """
-    busy = [one for one in jobs if one.intensive_segments]
-    listed = [one for one in jobs if one.cost_s] if order == "cost_s" else busy
+def write_scores_page(tables: Sequence[Jobs], found: Ranking, path: Path) -> Written:
+    """Write the page; the jobs are read once more for it. Raises OutputError, and what reading them raises."""
+    jobs, busy, limits, order, short = found.jobs, found.busy, found.limits, found.order, found.short
     other = next(name for name in TITLES if name != order)
     by_other = ranked(busy, other, short=short)
     wanted = list(dict.fromkeys([one.job for one in busy[:_TIMELINES]] + [one.job for one in by_other[:1]]))
     seen = _seen(tables, limits, set(wanted))
     opening = [
         f"{counted(len(jobs), 'job')} by segments of {seconds_text(limits.segment_s)}: {len(busy):,} have segments "
-        f"with intensive I/O (a sum of scores above {threshold:g}).",
+        f"with intensive I/O (a sum of scores above {found.threshold:g}).",
         "Problem-Score = (1 − balance) · problem time · utilization / file systems: a few nodes load file systems for "
         "long. I/O-Intensity = balance · problem time · utilization · nodes: many do.",
     ]
@@ -117,7 +96,7 @@ def write_scores_page(
     known = {one.job: one for one in busy}
     timelines = [block for job in wanted if job in seen.scores for block in _job(known[job], seen.scores[job], limits)]
     sections = (
-        Section(order, TITLES[order], f"First by {TITLES[order]}", _ranking(listed[:TOP], order)),
+        Section(order, TITLES[order], f"First by {TITLES[order]}", _ranking(found.listed[:TOP], order)),
         Section(other, TITLES[other], f"First by {TITLES[other]}", _ranking(by_other[:TOP], other)),
         Section("distributions", "Distributions", "How all jobs are distributed", _distributions(busy)),
         Section("both", "Both", "Both rankings", _penalties({order: busy, other: by_other})),

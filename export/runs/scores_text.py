@@ -10,13 +10,14 @@ from rich.text import Text
 from ...model.quantities import count_text, counted, rate_text, seconds_text, share_text
 from ...model.text import printable, shortened
 from ...runs.scores.accounting import JobAccount
-from ...runs.scores.assessment import JobScore, groups
+from ...runs.scores.assessment import JobScore, Ranking, groups
 from ...runs.scores.limits import MetricLimits
 from ..terminal.console import print_paragraph, print_rest, table_of_numbers
 
 TITLES: Final = {"problem_score": "Problem-Score", "io_intensity": "I/O-Intensity", "cost_s": "time lost in I/O"}
 
 
+_SHOWN: Final = 20
 _GROUPS_SHOWN: Final = 5
 
 
@@ -43,44 +44,25 @@ def print_limits(limits: MetricLimits, console: Console) -> None:
     print_paragraph(text, console, "dim", indent=0)
 
 
-def print_scores(
-    jobs: Sequence[JobScore],
-    limits: MetricLimits,
-    order: str,
-    short: float,
-    left_out: int,
-    shown: int,
-    console: Console,
-) -> None:
-    """Print the first jobs of the ranking, and how all are distributed.
-
-    Parameters
-    ----------
-    order : str
-        Field that they are ranked by.
-    short : float
-        Jobs that are not longer come after those that are, in s.
-    left_out : int
-        Jobs that are too short to be ranked.
-    shown : int
-    """
-    busy = [one for one in jobs if one.intensive_segments]
+def print_scores(found: Ranking, console: Console) -> None:
+    """Print the first jobs of the ranking, and how all are distributed."""
+    jobs, busy, limits, order = found.jobs, found.busy, found.limits, found.order
     facts = f"{counted(len(jobs), 'job')}, {count_text(len(busy))} with intensive I/O"
     over = ", over all ranks" if order == "cost_s" else ""
     console.print(Text(f"{facts}, ranked by {TITLES[order]}{over}", style="bold"))
-    if listed := [one for one in jobs if one.cost_s] if order == "cost_s" else busy:
-        console.print(_ranking_table(listed[:shown], order, console.width))
-        print_rest(len(listed) - shown, "job", console)
+    if listed := found.listed:
+        console.print(_ranking_table(listed[:_SHOWN], order, console.width))
+        print_rest(len(listed) - _SHOWN, "job", console)
     else:
         print_paragraph("No job has a segment with intensive I/O.", console, indent=0)
     for one in [one for one in groups(busy) if one.jobs > 1][:_GROUPS_SHOWN]:
         alike = f"{counted(one.jobs, 'job')} alike, in {', '.join(one.metrics)}; the first is {printable(one.first)}"
         print_paragraph(alike, console, indent=0)
-    print_paragraph(_shares_text(jobs, busy, left_out), console, indent=0)
-    late = 0 if order == "cost_s" else sum(one.duration_s <= short for one in busy)
+    print_paragraph(_shares_text(jobs, busy, found.left_out), console, indent=0)
+    late = 0 if order == "cost_s" else sum(one.duration_s <= found.short for one in busy)
     if 0 < late < len(busy):
         verb = "comes" if late == 1 else "come"
-        text = f"{counted(late, 'job')} of up to {seconds_text(short)} {verb} after the longer ones; "
+        text = f"{counted(late, 'job')} of up to {seconds_text(found.short)} {verb} after the longer ones; "
         print_paragraph(f"{text}--least-duration 0 ranks all by their score alone.", console, indent=0)
     if jobs and max(one.segments for one in jobs) == 1:
         text = (
@@ -113,17 +95,8 @@ def _ranking_table(busy: Sequence[JobScore], order: str, width: int) -> Table:
         )
         for number, one in enumerate(busy, start=1)
     )
-    titles = (
-        "",
-        "job",
-        "time lost" if order == "cost_s" else "score",
-        "time",
-        "util.",
-        "balance",
-        "nodes",
-        "segments",
-        "data",
-    )
+    what = "time lost" if order == "cost_s" else "score"
+    titles = ("", "job", what, "time", "util.", "balance", "nodes", "segments", "data")
     return table_of_numbers((*titles, "batch system") if known else titles, rows, names=(1, 9) if known else (1,))
 
 

@@ -91,6 +91,43 @@ def groups(jobs: Iterable[JobScore]) -> tuple[Alike, ...]:
     return tuple(sorted(alike, key=lambda one: -one.jobs))
 
 
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Jobs in their order.
+
+    Attributes
+    ----------
+    jobs : list of JobScore
+    limits : MetricLimits
+        That they were scored by.
+    order : str
+        The field that they are ranked by, one of `RANKINGS`.
+    threshold : float
+        JScore above which a segment is intensive.
+    short : float
+        Jobs that are not longer come after those that are, in s.
+    left_out : int
+        Jobs that are too short to be ranked.
+    """
+
+    jobs: list[JobScore]
+    limits: MetricLimits
+    order: str
+    threshold: float
+    short: float
+    left_out: int
+
+    @property
+    def busy(self) -> list[JobScore]:
+        """Jobs with intensive segments."""
+        return [one for one in self.jobs if one.intensive_segments]
+
+    @property
+    def listed(self) -> list[JobScore]:
+        """Jobs that have something to be ranked by."""
+        return [one for one in self.jobs if one.cost_s] if self.order == "cost_s" else self.busy
+
+
 def problem_score(problem_time: float, utilization: float, balance: float, filesystems: int) -> float:
     """Return (1 − B) · PT · U / F: bad balance, for long, at a high load of each file system.
 
