@@ -1,15 +1,18 @@
 """Documents about a trace: what every one begins with."""
 
+from pathlib import Path
 from typing import Annotated, Final, Literal
 
+from ..model.definitions import Definitions
 from ..model.document import SCHEMA_VERSION, Document, keys_of
 from ..model.stream.damage import DAMAGE, damage_entry
+from ..model.stream.source import Tally
 from .trace import Trace
 
+RAN: Final = {"path": str, "duration_s": float, **keys_of(int, "locations ranks nodes events io_events")}
+"""Keys of what ran."""
 TRACE: Final = {
-    "path": str,
-    "duration_s": float,
-    **keys_of(int, "locations ranks nodes events io_events"),
+    **RAN,
     "window_s": tuple[float, float],
     **keys_of(str, "files engine recorder"),
     "not_recorded": list[str],
@@ -25,18 +28,25 @@ FLUSHES: Final = {"layer": str, "operations": int, "busy_s": float}
 """Keys of what is told of the flushes of a layer."""
 
 
+def what_ran(path: Path, definitions: Definitions, duration_s: float, tally: Tally) -> Annotated[Document, RAN]:
+    """Return the entries of what ran, and of how much of it was read."""
+    return {
+        "path": str(path),
+        "duration_s": duration_s,
+        "locations": len(definitions.locations.id),
+        "ranks": definitions.process_count,
+        "nodes": definitions.node_count,
+        "events": tally.events,
+        "io_events": tally.io_events,
+    }
+
+
 def document(trace: Trace, **parts: object) -> Annotated[Document, OF_TRACE]:
     """Return a document about a trace: what every one begins with, its own `parts`, and what the trace has lost."""
     return {
         "schema_version": SCHEMA_VERSION,
         "trace": {
-            "path": str(trace.path),
-            "duration_s": trace.duration,
-            "locations": len(trace.definitions.locations.id),
-            "ranks": trace.ranks,
-            "nodes": trace.definitions.node_count,
-            "events": trace.tally.events,
-            "io_events": trace.tally.io_events,
+            **what_ran(trace.path, trace.definitions, trace.duration, trace.tally),
             "window_s": trace.window,
             "files": trace.files,
             "engine": trace.stream.engine,

@@ -104,27 +104,27 @@ class Comparison:
             [{key: value for key, value in entry.items() if not isinstance(value, dict | list)} for entry in entries]
         )
 
-    @property
-    def _by_intervals(self) -> bool:
-        return bool(self.trace.definitions.recording.reason("operations"))
+    def _asked(self, relation: str) -> tuple[Any, ...]:
+        """Return what the layers that were asked for are to others; nothing where single operations are not known."""
+        if self.trace.definitions.recording.reason("operations"):
+            return ()
+        found = getattr(self.trace.relations, relation)
+        return tuple(one for one in found if not self.layers or one.layer in self.layers)
 
     @cached_property
     def balances(self) -> tuple[LayerBalance, ...]:
         """Of the layers that were asked for; none where single operations are not known."""
-        found = () if self._by_intervals else self.trace.relations.balances
-        return tuple(one for one in found if not self.layers or one.layer in self.layers)
+        return self._asked("balances")
 
     @cached_property
     def times(self) -> tuple[TimeSplit, ...]:
         """Of the layers that were asked for; none where single operations are not known."""
-        found = () if self._by_intervals else self.trace.relations.time_splits
-        return tuple(one for one in found if not self.layers or one.layer in self.layers)
+        return self._asked("time_splits")
 
     @cached_property
     def accesses(self) -> tuple[Access, ...]:
         """Of the layers that were asked for; none where single operations are not known."""
-        found = () if self._by_intervals else self.trace.relations.accesses
-        return tuple(one for one in found if not self.layers or one.layer in self.layers)
+        return self._asked("accesses")
 
     @cached_property
     def flush_times(self) -> tuple[FlushTime, ...]:

@@ -210,7 +210,10 @@ def _loops(
         told = Told.of(amounts, place, slots_of(count), any_other(members))
         place += slots_of(count)
         begin = told.begin if len(told.begin) == count else members[0].begin / trace.definitions.clock.ticks_per_second
-        yield Loop.of(number, None, count, ranks, body, max(one.folded.bits for one in members), begin, told)
+        own = number, None, count, tuple(ranks), tuple(told.sums), tuple(body)
+        iterations = told.iterations if len(told.iterations) == count else ()
+        bits = round(max(one.folded.bits for one in members), 1)
+        yield Loop(*own, bits=bits, iterations=iterations, sums=told.sums).timed(begin, float(told.end.max()))
         yield from inner
         number += 1 + len(inner)
 
@@ -266,11 +269,14 @@ def _steps_of(
         found += _plain_steps(trace, member.group, at, int(within.start[0]), file, folded)
         place = len(inner)
         name = number + 1 + place
-        inner.append(Loop.nothing())
+        # It comes before those within it.
+        inner.append(Loop(name, parent, within.count, tuple(ranks), (), ()))
         body = _steps_of(trace, member, within, file, number, name, inner, ranks)
         begin = steps.begin[within.start[:-1]] / trace.definitions.clock.ticks_per_second
         end = steps.end[within.start[-1] - 1] / trace.definitions.clock.ticks_per_second
-        inner[place] = Loop.within(name, parent, within, ranks, trace.order, body, begin, float(end))
+        layers = tuple(one for one in trace.order if any(one == step.layer for step in body))
+        known = replace(inner[place], layers=layers, body=tuple(body), bits=round(within.bits, 1))
+        inner[place] = known.timed(begin, float(end))
         found.append(BodyStep(None, "loop", None, file, within.count, name))
         at = int(within.start[-1])
     return found + _plain_steps(trace, member.group, at, high, file, folded)

@@ -1,7 +1,7 @@
 """What comes back: loops, their steps and iterations, and how regularly these follow one another."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -17,7 +17,6 @@ from ...model.codes import IoMode
 from ...model.document import Document, Record
 from ...model.errors import import_library
 from ...model.metrics import described, metric
-from .folding import Folded
 from .timing import Intervals, standing_out, timing_of
 
 _SUBSTANTIAL: Final = 0.001
@@ -137,58 +136,28 @@ class Loop(Record):
     ranks: tuple[int, ...]
     layers: tuple[str, ...]
     body: tuple[BodyStep, ...]
-    begin_s: float
-    end_s: float
-    bits: float
-    interval_s: Intervals
-    timing: str
+    begin_s: float = 0.0
+    end_s: float = 0.0
+    bits: float = 0.0
+    interval_s: Intervals = Intervals()
+    timing: str = "irregular"
     iterations: tuple[Iteration, ...] = ()
     sums: dict[str, LayerPart] = field(default_factory=dict)
     timing_probability: float | None = None
     timing_changes: str = ""
 
-    @classmethod
-    def of(
-        cls,
-        id: int,
-        parent: int | None,
-        count: int,
-        ranks: Sequence[int],
-        body: Sequence[BodyStep],
-        bits: float,
-        begin: Floats,
-        told: "Told",
-    ) -> "Loop":
-        """Return an outermost loop, of whose iterations at least the sums are known."""
+    def timed(self, begin: Floats, end: float) -> "Loop":
+        """Return the loop, whose iterations begin at these times in s and the last of which ends then."""
         timing = timing_of(begin)
-        times = float(begin.min()), float(told.end.max()), round(bits, 1), timing.intervals, timing.kind
-        own = (id, parent, count, tuple(ranks), tuple(told.sums), tuple(body))
-        iterations = told.iterations if len(told.iterations) == count else ()
-        return cls(*own, *times, iterations, told.sums, timing.probability, timing.changes)
-
-    @classmethod
-    def within(
-        cls,
-        id: int,
-        parent: int,
-        folded: Folded,
-        ranks: Sequence[int],
-        order: Sequence[str],
-        body: Sequence[BodyStep],
-        begin: Floats,
-        end: float,
-    ) -> "Loop":
-        """Return a loop within the usual iteration of another."""
-        layers = tuple(one for one in order if any(one == step.layer for step in body))
-        timing = timing_of(begin)
-        times = float(begin[0]), end, round(folded.bits, 1), timing.intervals, timing.kind
-        own = (id, parent, folded.count, tuple(ranks), layers, tuple(body))
-        return cls(*own, *times, (), {}, timing.probability, timing.changes)
-
-    @classmethod
-    def nothing(cls) -> "Loop":
-        """Return what stands for a loop until it is known."""
-        return cls(0, None, 0, (), (), (), 0.0, 0.0, 0.0, Intervals(), "irregular")
+        return replace(
+            self,
+            begin_s=float(begin.min()),
+            end_s=end,
+            interval_s=timing.intervals,
+            timing=timing.kind,
+            timing_probability=timing.probability,
+            timing_changes=timing.changes,
+        )
 
     @property
     def bytes(self) -> int | float:

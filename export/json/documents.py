@@ -19,7 +19,7 @@ from ...analysis.results.result import Period, PeriodResult, Phase
 from ...layers.attribution.breakdown import Breakdown
 from ...layers.attribution.calls.calls import CallTime
 from ...layers.attribution.calls.cost import Overlap, RunCost, WaitingChain
-from ...layers.document import FLUSHES, OF_TRACE, document
+from ...layers.document import FLUSHES, OF_TRACE, RAN, document, what_ran
 from ...layers.handles.forest import HANDLE
 from ...layers.layer import Layer
 from ...layers.selection.directions import DIRECTIONS, Direction, Traffic
@@ -46,13 +46,7 @@ _COUNTERS: Final = {
     "counters?": list[CounterTotal],
     "counter_sums?": list[Annotated[Document, {**keys_of(str, "module layer"), "records": int, "*": int | float}]],
 }
-_COUNTED: Final = {
-    "path": str,
-    "duration_s": float,
-    **keys_of(int, "locations ranks nodes events io_events"),
-    "recorder": str,
-    "not_recorded": list[str],
-}
+_COUNTED: Final = {**RAN, "recorder": str, "not_recorded": list[str]}
 _PARADIGM: Final = {
     **keys_of(str, "identification name class"),
     "os": bool,
@@ -203,13 +197,7 @@ def counted_document(
     return {
         "schema_version": SCHEMA_VERSION,
         "trace": {
-            "path": str(source.path),
-            "duration_s": definitions.clock.duration,
-            "locations": len(definitions.locations.id),
-            "ranks": definitions.process_count,
-            "nodes": definitions.node_count,
-            "events": tally.events,
-            "io_events": tally.io_events,
+            **what_ran(source.path, definitions, definitions.clock.duration, tally),
             "recorder": definitions.recording.recorder,
             "not_recorded": list(definitions.recording.missing),
         },

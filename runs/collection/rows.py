@@ -20,6 +20,11 @@ METRICS_OF_LAYERS: Final = {one.name.replace("request_bytes", "request"): one fo
 """By the names that they have as columns."""
 
 
+def _known(sentence: str, **declared: Any) -> Any:
+    """Declare a column that is a metric, null where it is not known."""
+    return column(sentence, default=None, **declared)
+
+
 def _shared(name: str, default: float | None = None) -> Any:
     """Declare a column that is a metric of a layer."""
     one = METRICS_OF_LAYERS[name]
@@ -78,56 +83,46 @@ class JobRow:
     directions_recorded: tuple[str, ...] = ()
     findings_sought: tuple[str, ...] = ()
     start_utc: datetime | None = None
-    duration_s: float | None = column(
-        "Length of the run, or of the window of it that was read.", unit="s", title="length", default=None
+    duration_s: float | None = _known(
+        "Length of the run, or of the window of it that was read.", unit="s", title="length"
     )
-    ranks: int | None = column("Processes.", default=None)
-    nodes: int | None = column("Compute nodes, where it is known of each rank on which it ran.", default=None)
-    locations: int | None = column("Locations, threads mostly.", default=None)
-    events: int | None = column("Events that were read.", default=None)
-    io_events: int | None = column("Events of I/O among them.", default=None)
+    ranks: int | None = _known("Processes.")
+    nodes: int | None = _known("Compute nodes, where it is known of each rank on which it ran.")
+    locations: int | None = _known("Locations, threads mostly.")
+    events: int | None = _known("Events that were read.")
+    io_events: int | None = _known("Events of I/O among them.")
     layers: tuple[str, ...] = ()
-    operations: int | None = column(
-        "The program's own transfers, those through handles without one of a higher layer above.",
-        needs=("operations",),
-        default=None,
+    operations: int | None = _known(
+        "The program's own transfers, those through handles without one of a higher layer above.", needs=("operations",)
     )
-    bytes_read: float | None = column("Moved by own reads, of all layers.", unit="byte", title="read", default=None)
-    bytes_written: float | None = column(
-        "Moved by own writes, of all layers.", unit="byte", title="written", default=None
+    bytes_read: float | None = _known("Moved by own reads, of all layers.", unit="byte", title="read")
+    bytes_written: float | None = _known("Moved by own writes, of all layers.", unit="byte", title="written")
+    metadata_operations: int | None = _known(
+        "Handles made and destroyed, seeks, deletions, locks, of all layers.", needs=("metadata",), title="metadata"
     )
-    metadata_operations: int | None = column(
-        "Handles made and destroyed, seeks, deletions, locks, of all layers.",
-        needs=("metadata",),
-        title="metadata",
-        default=None,
-    )
-    io_s: float | None = column(
+    io_s: float | None = _known(
         "Time in which at least one operation, a flush too, was under way in any layer on any rank.",
         unit="s",
         title="I/O time",
         needs=("operations",),
-        default=None,
     )
-    rank_io_s: float | None = column(
+    rank_io_s: float | None = _known(
         "Summed duration of the program's own operations, divided by the number of ranks.",
         unit="s",
         needs=("operations",),
-        default=None,
     )
-    cost_s: float | None = column(
+    cost_s: float | None = _known(
         "Time in the program's own operations, summed over all ranks.",
         unit="s",
         title="I/O cost",
         needs=("operations",),
-        default=None,
     )
-    findings: int | None = column("Findings in all.", default=None)
-    critical: int | None = column("Findings of the severity critical.", default=None)
-    warnings: int | None = column("Findings of the severity warning.", default=None)
+    findings: int | None = _known("Findings in all.")
+    critical: int | None = _known("Findings of the severity critical.")
+    warnings: int | None = _known("Findings of the severity warning.")
     damaged: bool | None = None
-    events_lost: int | None = column("Events that the damage cost.", default=None)
-    set_aside_operations: int | None = column("Operations on files that do not count.", default=None)
+    events_lost: int | None = _known("Events that the damage cost.")
+    set_aside_operations: int | None = _known("Operations on files that do not count.")
 
     @property
     def usable(self) -> bool:
@@ -168,35 +163,32 @@ class LayerRow:
     own_operations: int | None = _shared("own_operations")
     own_bytes: float | None = _shared("own_bytes")
     undefined_bytes_operations: int | None = _shared("undefined_bytes_operations")
-    collective_operations: int | None = column(
-        "Operations of collective calls.", needs=("operations", "collective"), default=None
+    collective_operations: int | None = _known("Operations of collective calls.", needs=("operations", "collective"))
+    non_blocking_operations: int | None = _known(
+        "Operations whose calls return before they are done.", needs=("operations",)
     )
-    non_blocking_operations: int | None = column(
-        "Operations whose calls return before they are done.", needs=("operations",), default=None
-    )
-    seeks: int | None = column("Seeks among the operations on metadata, where they are counted.", default=None)
+    seeks: int | None = _known("Seeks among the operations on metadata, where they are counted.")
     request_min: int | None = _shared("request_min")
     request_p50: int | None = _shared("request_p50")
     request_p90: int | None = _shared("request_p90")
     request_max: int | None = _shared("request_max")
-    imbalance: float | None = column(
+    imbalance: float | None = _known(
         "Time of the rank that is longest in operations, over the mean of the ranks that take part; 1 where all take "
         "as long.",
         adds="none",
         needs=("operations", "ranks"),
-        default=None,
     )
     above: str | None = None
-    amplification: float | None = column("Bytes of this layer by descent from `above`, per byte there.", default=None)
-    fan_out: float | None = column("Operations of this layer beneath one call of `above`.", default=None)
+    amplification: float | None = _known("Bytes of this layer by descent from `above`, per byte there.")
+    fan_out: float | None = _known("Operations of this layer beneath one call of `above`.")
     periodic: bool | None = None
-    period_s: float | None = column("The period, where there is one.", unit="s", default=None)
-    period_low_s: float | None = column("Lower end of its interval of 95 %.", unit="s", default=None)
-    period_high_s: float | None = column("Upper end of it.", unit="s", default=None)
-    confidence: float | None = column("That the period lies within 10 % of the truth.", default=None)
-    recurrence_s: float | None = column("Mean time between the starts of phases.", unit="s", default=None)
-    jitter: float | None = column("Coefficient of variation of that time.", default=None)
-    phases: int | None = column("How many phases there are.", default=None)
+    period_s: float | None = _known("The period, where there is one.", unit="s")
+    period_low_s: float | None = _known("Lower end of its interval of 95 %.", unit="s")
+    period_high_s: float | None = _known("Upper end of it.", unit="s")
+    confidence: float | None = _known("That the period lies within 10 % of the truth.")
+    recurrence_s: float | None = _known("Mean time between the starts of phases.", unit="s")
+    jitter: float | None = _known("Coefficient of variation of that time.")
+    phases: int | None = _known("How many phases there are.")
     phase_start_s: tuple[float, ...] = ()
     phase_end_s: tuple[float, ...] = ()
     phase_bytes: tuple[float, ...] = ()
