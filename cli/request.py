@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from ..model.stream.source import Source
 
 
+_OF_OPENING: Final = ("memory", "engine", "calls", "workers", "files", "window")
+
+
 @dataclass(frozen=True)
 class Request:
     """What the shared options of `iostrata.cli.options` say; options that a command does not have keep the default."""
@@ -83,19 +86,9 @@ class Request:
         from ..model.budget import keep_freed_memory
 
         with Progress("reading events") as progress, _telling_of_compiling(progress), telling_of_several(self.trace):
-            trace = open_trace(
-                self.trace,
-                memory=self.memory,
-                fs="auto" if self.memory is None else self.fs,
-                engine=self.engine,
-                calls=self.calls,
-                workers=self.workers,
-                files=self.files,
-                window=self.window,
-                progress=progress,
-                client=self.dask,
-                purpose=Purpose(handle_bytes, relations, parts),
-            )
+            read: dict[str, Any] = {name: getattr(self, name) for name in _OF_OPENING}
+            fs, purpose = "auto" if self.memory is None else self.fs, Purpose(handle_bytes, relations, parts)
+            trace = open_trace(self.trace, **read, fs=fs, client=self.dask, progress=progress, purpose=purpose)
         if self.memory is None:
             # Not before: columns that grow are moved by the system without a copy as long as it is asked for them.
             keep_freed_memory()
