@@ -32,7 +32,7 @@ from .layer import LayerMapping, layers_of
 from .selection.directions import DIRECTIONS, check_traffic
 from .selection.files import select_files
 from .selection.window import NO_LENGTH, Seconds, SetAside, select_window, trace_window
-from .statistics.grouping import NEEDS_OF_KEYS
+from .statistics.grouping import KINDS_OF_KEYS
 from .summary.accumulator import OperationSums
 from .summary.counted import counted_breakdown
 from .summary.parts import BinnedParts, Counted
@@ -352,7 +352,8 @@ class Trace:
         recording = self.definitions.recording
         if recording.reason("operations") and (found := counted_breakdown(self.scope, by)) is not None:
             return found
-        recording.require(self.path, f"--by {by}", *NEEDS_OF_KEYS.get(by, ()))
+        needs = KINDS_OF_KEYS[by].needs if by in KINDS_OF_KEYS else ()
+        recording.require(self.path, f"--by {by}", *needs)
         table = split(self.calls, by)
         return table.of_intervals() if recording.reason("operations") else table
 

@@ -61,17 +61,8 @@ class Finding(Record):
     """
 
     ENTRIES: ClassVar = (
-        "id",
-        "severity",
-        "layer",
-        "text",
-        "cost_s",
-        "cost_share",
-        "gain_s",
-        "gain_reason",
-        "evidence",
-        "advice",
-    )
+        "id", "severity", "layer", "text", "cost_s", "cost_share", "gain_s", "gain_reason", "evidence", "advice",
+    )  # fmt: skip
 
     id: str
     severity: str

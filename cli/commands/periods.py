@@ -167,7 +167,7 @@ def _search(
     from ...analysis.comparison.iterations import loops_of
     from ...analysis.comparison.layer_periods import chosen_layers, layer_periods, part_periods
     from ...layers.selection.directions import NEEDS_OF_QUANTITIES
-    from ...layers.statistics.grouping import NEEDS_OF_KEYS
+    from ...layers.statistics.grouping import KINDS_OF_KEYS
 
     most = parts or (PARTS_IN_JSON if request.as_json or ranks else PARTS_SHOWN)
     trace = request.open(parts=None if by is None else (by, most))
@@ -184,7 +184,7 @@ def _search(
     require = trace.definitions.recording.require
     require(trace.path, f"--signal {quantity}", *NEEDS_OF_QUANTITIES[quantity])
     if by is not None:
-        require(trace.path, f"--by {by}", *NEEDS_OF_KEYS[by])
+        require(trace.path, f"--by {by}", *KINDS_OF_KEYS[by].needs)
     return trace, found
 
 

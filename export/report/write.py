@@ -52,21 +52,9 @@ from .sentences import first_sentences, holds_io, period_text
 Document = dict[str, Any]
 
 PICTURES: Final = (
-    "trace.css",
-    "view.js",
-    "plot.js",
-    "bandwidth.js",
-    "tables.js",
-    "findings.js",
-    "periods.js",
-    "flow.js",
-    "timeline.js",
-    "heat.js",
-    "handles.js",
-    "calls.js",
-    "stacks.js",
-    "collectives.js",
-)
+    "trace.css", "view.js", "plot.js", "bandwidth.js", "tables.js", "findings.js", "periods.js", "flow.js",
+    "timeline.js", "heat.js", "handles.js", "calls.js", "stacks.js", "collectives.js",
+)  # fmt: skip
 """Scripts, and a style, that draw what only this page has, in the order in which they need each other."""
 _LISTS_OF_PERIODS: Final = ("phases", "regimes", "periods")
 _SEGMENTS_UNFOLDED: Final = 8

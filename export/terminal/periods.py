@@ -16,7 +16,7 @@ from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut
 from ...analysis.findings.last_ranks import NO_LAST_RANKS, LastRank, SignalOf
 from ...analysis.fitting import SignalFit
 from ...analysis.results.result import PeriodResult
-from ...layers.statistics.grouping import part_title
+from ...layers.statistics.grouping import KINDS_OF_KEYS, part_title
 from ...layers.trace import Trace
 from ...model.quantities import (
     counted,
@@ -281,14 +281,6 @@ def fit_lines(fit: SignalFit, of: QuantityWords) -> Iterator[str]:
 
 _HEIGHT: Final = 4
 _PART_HEIGHT: Final = 2
-_PARTS: Final = {
-    "file": "file",
-    "stream": "stream",
-    "filesystem": "file system",
-    "rank": "rank",
-    "node": "node",
-    "handle": "handle",
-}
 _CLOSEST_TICKS: Final = 3
 _REGIMES_SHOWN: Final = 12
 _REASONS_SHOWN: Final = 8
@@ -374,7 +366,7 @@ def _print_head(periods: list[LayerPeriod], brief: bool, console: Console) -> No
         count = f"{len(one.result.phases):,}" if one.loop is None else f"{one.loop.count:,} ×"
         rows.append(Row(one.layer, one.direction or "total", (*numbers, count), one))
     of, by = words(periods[0].quantity), periods[0].by
-    print_rows(rows, (*((_PARTS[by],) if by else ()), of.noun, "at rate", "phases"), console)
+    print_rows(rows, (*((KINDS_OF_KEYS[by].noun,) if by else ()), of.noun, "at rate", "phases"), console)
     if not brief:
         return
     for one in periods[:_REASONS_SHOWN] if by is None else []:
@@ -411,7 +403,7 @@ def _print_phases(period: LayerPeriod, last: Sequence[LastRank | None], console:
 
 def _print_left_out(parts: PartsLeftOut, console: Console) -> None:
     count, volume = len(parts.volumes), sum(volume for _, volume in parts.volumes)
-    what = f"{counted(count, f'further {_PARTS[parts.by]}')} with {words(parts.quantity).volume(volume)}"
+    what = f"{counted(count, f'further {KINDS_OF_KEYS[parts.by].noun}')} with {words(parts.quantity).volume(volume)}"
     console.print(Text(f"{signal_title(parts)}: {what} not analysed; raise --parts, or see --json"))
 
 

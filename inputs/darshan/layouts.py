@@ -4,17 +4,8 @@ from dataclasses import dataclass
 from typing import Final
 
 _CLASSES: Final = [
-    "0_100",
-    "100_1k",
-    "1k_10k",
-    "10k_100k",
-    "100k_1m",
-    "1m_4m",
-    "4m_10m",
-    "10m_100m",
-    "100m_1g",
-    "1g_plus",
-]
+    "0_100", "100_1k", "1k_10k", "10k_100k", "100k_1m", "1m_4m", "4m_10m", "10m_100m", "100m_1g", "1g_plus",
+]  # fmt: skip
 _SHAPE: Final = [f"{what}_d{number}" for what in ("length", "stride") for number in range(1, 6)]
 _BLOCKS: Final = {
     "<sizes>": [f"size_{way}_{one}" for way in ("read", "write") for one in _CLASSES],

@@ -29,18 +29,8 @@ _NEW_HEADER: Final = struct.Struct("<16xB7xQ2Q128Q64I")
 """Compression, flags of modules that ran full, place and length of the names, then of each module, and its version."""
 
 _SINCE_3_00: Final = [
-    "NULL",
-    "POSIX",
-    "MPI-IO",
-    "HDF5",
-    "PNETCDF",
-    "BG/Q",
-    "LUSTRE",
-    "STDIO",
-    "DXT_POSIX",
-    "DXT_MPIIO",
-    "MDHIM",
-]
+    "NULL", "POSIX", "MPI-IO", "HDF5", "PNETCDF", "BG/Q", "LUSTRE", "STDIO", "DXT_POSIX", "DXT_MPIIO", "MDHIM",
+]  # fmt: skip
 _SINCE_3_20: Final = [*_SINCE_3_00[:3], "H5F", "H5D", "PNETCDF_FILE", *_SINCE_3_00[5:], "APXC", "APMPI", "HEATMAP"]
 _SINCE_3_40: Final = [*_SINCE_3_20[:6], "PNETCDF_VAR", *_SINCE_3_20[6:], "DFS", "DAOS"]
 

@@ -11,18 +11,6 @@ from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from .kinds import file_kinds
 
-NEEDS_OF_KEYS: Final[dict[str, tuple[str, ...]]] = {
-    "layer": (),
-    "file": ("handles",),
-    "stream": ("handles",),
-    "filesystem": ("handles",),
-    "rank": ("ranks",),
-    "node": ("ranks", "nodes"),
-    "handle": ("handles",),
-}
-"""What a recorder has to know to split by a key."""
-KEYS: Final = tuple(NEEDS_OF_KEYS)
-
 Key = str | int | None
 """File name, kind of file, file system, MPI rank, name of the node, OTF2 id of the handle; None where there is none."""
 
@@ -59,9 +47,9 @@ def grouping(definitions: Definitions, by: str) -> Grouping:
     by : str
         One of `KEYS`.
     """
-    if by not in _GROUPINGS:
+    if by not in KINDS_OF_KEYS:
         raise SelectionError(f"cannot split layers by {by!r}; there are {', '.join(KEYS)}")
-    return _GROUPINGS[by](definitions)
+    return KINDS_OF_KEYS[by].grouping(definitions)
 
 
 def distinct_names(names: tuple[str, ...]) -> tuple[list[Any], Ints]:
@@ -122,28 +110,31 @@ def _by_handle(definitions: Definitions) -> Grouping:
     return Grouping([*labels, None], "handle", np.arange(len(labels) + 1))
 
 
-_GROUPINGS: Final[dict[str, Callable[[Definitions], Grouping]]] = {
-    "layer": _by_layer,
-    "file": _by_file,
-    "stream": _by_stream,
-    "filesystem": _by_file_system,
-    "rank": _by_rank,
-    "node": _by_node,
-    "handle": _by_handle,
-}
+class KeyKind(NamedTuple):
+    """A kind of keys: how a trace is grouped by it, what a recorder has to know for that, and what it is called."""
+
+    grouping: Callable[[Definitions], Grouping]
+    needs: tuple[str, ...] = ()
+    noun: str = ""
+    without: str = ""
+    """What is called so that has no such key."""
+    title: str = "{}"
+    """What is called so that has one."""
 
 
-_TITLES: Final = {"rank": "rank {}", "handle": "handle {}"}
-_WITHOUT: Final = {
-    "file": "no file",
-    "stream": "no file",
-    "filesystem": "no known file system",
-    "rank": "no rank",
-    "node": "no node",
-    "handle": "no handle",
+KINDS_OF_KEYS: Final = {
+    "layer": KeyKind(_by_layer),
+    "file": KeyKind(_by_file, ("handles",), "file", "no file"),
+    "stream": KeyKind(_by_stream, ("handles",), "stream", "no file"),
+    "filesystem": KeyKind(_by_file_system, ("handles",), "file system", "no known file system"),
+    "rank": KeyKind(_by_rank, ("ranks",), "rank", "no rank", "rank {}"),
+    "node": KeyKind(_by_node, ("ranks", "nodes"), "node", "no node"),
+    "handle": KeyKind(_by_handle, ("handles",), "handle", "no handle", "handle {}"),
 }
+KEYS: Final = tuple(KINDS_OF_KEYS)
 
 
 def part_title(by: str, key: Key) -> str:
     """Return how a part is called: ``rank 3``, the name of a file, ``no file``."""
-    return _WITHOUT[by] if key is None else _TITLES.get(by, "{}").format(key)
+    kind = KINDS_OF_KEYS[by]
+    return kind.without if key is None else kind.title.format(key)

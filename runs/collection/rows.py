@@ -240,15 +240,8 @@ class SignalRow:
 
 
 METRICS: Final = (
-    "md_read",
-    "md_file_create",
-    "md_file_delete",
-    "md_other",
-    "read_bytes",
-    "read_calls",
-    "write_bytes",
-    "write_calls",
-)
+    "md_read", "md_file_create", "md_file_delete", "md_other", "read_bytes", "read_calls", "write_bytes", "write_calls",
+)  # fmt: skip
 """Opens without creation and closes; files created; deleted; all else that moves no data; bytes/s and calls/s."""
 
 

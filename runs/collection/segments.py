@@ -14,7 +14,7 @@ from ...layers.selection.window import completed_bytes
 from ...layers.statistics.grouping import grouping
 from ...layers.trace import Trace
 from ...model.arrays import Floats, Ints, Mask, column_at
-from ...model.codes import UNDEFINED_TIME, IoMode, IoRecord
+from ...model.codes import METADATA_NAMES, UNDEFINED_TIME, IoMode, IoRecord
 from ...model.operations import view
 from ...model.ranges import RangeUnion
 from ...model.recording import Recording
@@ -35,18 +35,11 @@ def told_metrics(recording: Recording) -> tuple[str, ...]:
     )
 
 
-_KINDS: Final = {
+_KINDS: Final[dict[str, tuple[int, ...]]] = {
     "md_read": (IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE),
     "md_file_delete": (IoRecord.DELETE_FILE,),
-    "md_other": (
-        IoRecord.DUPLICATE_HANDLE,
-        IoRecord.SEEK,
-        IoRecord.CHANGE_STATUS_FLAGS,
-        IoRecord.ACQUIRE_LOCK,
-        IoRecord.RELEASE_LOCK,
-        IoRecord.TRY_LOCK,
-    ),
 }
+_KINDS["md_other"] = tuple(METADATA_NAMES.keys() - {one for kinds in _KINDS.values() for one in kinds})
 _MODES: Final = {"read": IoMode.READ, "write": IoMode.WRITE}
 _MOST_VALUES: Final = 2**21
 """Over all nodes, file systems and metrics."""
