@@ -87,7 +87,9 @@ def write_perfetto(
         with little time between them are written as one; and if that is not enough those of one rank, layer and kind.
         As many calls at most, those of one function and level close to each other as one.
     """
-    return write_timeline(trace, path, _json_pieces, layers, traffic, method, fs, most_slices)
+    return write_timeline(
+        _json_pieces, trace, path, layers=layers, traffic=traffic, method=method, fs=fs, most_slices=most_slices
+    )
 
 
 Pieces = Callable[[dict[str, Any], Iterable["Event"]], Iterator[bytes]]
@@ -95,14 +97,15 @@ Pieces = Callable[[dict[str, Any], Iterable["Event"]], Iterator[bytes]]
 
 
 def write_timeline(
+    pieces: Pieces,
     trace: Trace,
     path: str | os.PathLike[str],
-    pieces: Pieces,
-    layers: str | Iterable[str] | None,
-    traffic: Traffic,
-    method: str,
-    fs: float | Literal["auto"],
-    most_slices: int,
+    *,
+    layers: str | Iterable[str] | None = None,
+    traffic: Traffic = "all",
+    method: str = DEFAULT_METHOD,
+    fs: float | Literal["auto"] = "auto",
+    most_slices: int = MOST_SLICES,
 ) -> Written:
     """Write a file of the events that `write_perfetto` tells of, with its parameters."""
     chosen = chosen_layers(trace, layers)

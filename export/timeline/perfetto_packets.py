@@ -4,18 +4,14 @@ Source: Perfetto, protos/perfetto/trace (`TracePacket`, `TrackEvent`, `TrackDesc
 format of protocol buffers. What is shown is what `iostrata.export.timeline.perfetto` shows.
 """
 
-import os
 import struct
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, Literal
+from functools import partial
+from typing import Any, Final
 
-from ...analysis.registry import DEFAULT_METHOD
-from ...layers.selection.directions import Traffic
-from ...layers.trace import Trace
 from ...model.text import printable
 from ..exporters import Exporter
-from ..written import Written
-from .perfetto import MOST_SLICES, Event, write_timeline
+from .perfetto import Event, write_timeline
 
 _TIMESTAMP, _SEQUENCE, _TRACK_EVENT, _INTERNED, _FLAGS, _DESCRIPTOR = 8, 10, 11, 12, 13, 60
 """Fields of a packet."""
@@ -28,24 +24,6 @@ _CATEGORY, _ANNOTATION, _TYPE, _NAME_NUMBER, _TRACK, _VALUE, _FLOW, _LAST_OF_FLO
 _BEGIN, _END, _COUNT = 1, 2, 4
 _CATEGORIES, _NAMES, _KEYS, _TEXTS = 1, 2, 3, 29
 """Fields of texts that are told once."""
-
-
-def write_perfetto_packets(
-    trace: Trace,
-    path: str | os.PathLike[str],
-    *,
-    layers: str | Iterable[str] | None = None,
-    traffic: Traffic = "all",
-    method: str = DEFAULT_METHOD,
-    fs: float | Literal["auto"] = "auto",
-    most_slices: int = MOST_SLICES,
-) -> Written:
-    """Write what `write_perfetto` writes, with the same parameters and errors, as packets."""
-
-    def pieces(about: dict[str, Any], events: Iterable[Event]) -> Iterator[bytes]:
-        return _packets(f"{about['source']}: {about['trace']}", events)
-
-    return write_timeline(trace, path, pieces, layers, traffic, method, fs, most_slices)
 
 
 def _varint(value: int) -> bytes:
@@ -96,8 +74,9 @@ class _Texts:
         return _part(_INTERNED, fresh) if fresh else b""
 
 
-def _packets(title: str, events: Iterable[Event]) -> Iterator[bytes]:
+def _packets(about: dict[str, Any], events: Iterable[Event]) -> Iterator[bytes]:
     """Give the packets of events; times are ns."""
+    title = f"{about['source']}: {about['trace']}"
     texts, tracks, names = _Texts(), dict[tuple[int, int | str], int](), dict[tuple[str, int, int], str]()
 
     def packet(content: bytes, flags: int = _NEEDED) -> bytes:
@@ -157,4 +136,6 @@ def _annotation(value: Any, texts: _Texts) -> bytes:
     return _number(4, value) if isinstance(value, int) else _double(5, float(value))
 
 
+write_perfetto_packets: Final = partial(write_timeline, _packets)
+"""Writes what `write_perfetto` writes, with the same parameters and errors, as packets."""
 EXPORTER: Final = Exporter(write_perfetto_packets, "formats")
