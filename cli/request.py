@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from ..model.stream.source import Source
 
 
-_OF_OPENING: Final = ("memory", "engine", "calls", "workers", "files", "window")
-
-
 @dataclass(frozen=True)
 class Request:
     """What the shared options of `iostrata.cli.options` say; options that a command does not have keep the default."""
@@ -59,6 +56,10 @@ class Request:
     def directions(self) -> "tuple[Direction, ...]":
         """The direction asked for, or read and write, each by itself."""
         return ("read", "write") if self.direction is None else (self.direction,)
+
+    def named(self, *names: str) -> dict[str, Any]:
+        """Return some of the options by their names, as functions take them."""
+        return {name: getattr(self, name) for name in names}
 
     def open(
         self,
@@ -86,7 +87,7 @@ class Request:
         from ..model.budget import keep_freed_memory
 
         with Progress("reading events") as progress, _telling_of_compiling(progress), telling_of_several(self.trace):
-            read: dict[str, Any] = {name: getattr(self, name) for name in _OF_OPENING}
+            read = self.named("memory", "engine", "calls", "workers", "files", "window")
             fs, purpose = "auto" if self.memory is None else self.fs, Purpose(handle_bytes, relations, parts)
             trace = open_trace(self.trace, **read, fs=fs, client=self.dask, progress=progress, purpose=purpose)
         if self.memory is None:

@@ -19,14 +19,8 @@ def command(request: Request, brief: bool) -> None:
 
     refuse_frequency(request)
     trace = request.open(relations=True)
-    comparison = compare_layers(
-        trace,
-        layers=request.layers,
-        directions=request.directions,
-        method=request.method,
-        fs=request.fs,
-        by_loops=not is_given("method"),
-    )
+    asked = request.named("layers", "directions", "method", "fs")
+    comparison = compare_layers(trace, **asked, by_loops=not is_given("method"))
     if request.as_json:
         print_json(comparison.to_dict())
     else:

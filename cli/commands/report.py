@@ -70,15 +70,7 @@ def command(request: Request, out: Path | None, scores: Path | None, each: bool)
 
     trace = request.open(relations=True)
     with Progress("drawing the report") as progress:
-        written = write_report(
-            trace,
-            out,
-            layers=request.layers,
-            traffic=request.traffic,
-            method=request.method,
-            fs=request.fs,
-            progress=progress,
-        )
+        written = write_report(trace, out, **request.named("layers", "traffic", "method", "fs"), progress=progress)
     print_written(trace, written, request.as_json)
 
 
@@ -110,8 +102,7 @@ def _report_runs(request: Request, out: Path, scores: Path | None, each: bool) -
     failed: tuple[str, ...] = ()
     if each:
         with Progress("writing reports") as progress:
-            reading = {"engine": request.engine, "calls": request.calls}
-            failed = write_reports(collection, out, **reading, workers=request.workers, progress=progress)
+            failed = write_reports(collection, out, **request.named("engine", "calls", "workers"), progress=progress)
     for text in failed:
         warn(f"no report: {text}")
     reports = known_reports(collection, out)
