@@ -356,10 +356,7 @@ class SignalFit:
         variance = self.variance
         if not variance > 0:
             return 0.0, 0.0
-        return (
-            self.fit.components.mean_square_error / variance,
-            self.fit.lines.mean_square_error / variance,
-        )
+        return (self.fit.components.mean_square_error / variance, self.fit.lines.mean_square_error / variance)
 
     def to_dict(self) -> Annotated[Document, _FIT]:
         """Give the entry ``fit`` of the document of ``iostrata periods --json``."""

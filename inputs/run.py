@@ -11,16 +11,7 @@ import numpy.typing as npt
 
 from ..model.arrays import Ints, Links, Mask, Rows, TableT, column_at, innermost
 from ..model.codes import KNOWN_STACK, PROCESS, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64, IoRecord
-from ..model.definitions import (
-    Clock,
-    Definitions,
-    Files,
-    Handles,
-    LocationGroups,
-    Locations,
-    Paradigm,
-    SystemTree,
-)
+from ..model.definitions import Clock, Definitions, Files, Handles, LocationGroups, Locations, Paradigm, SystemTree
 from ..model.events import IoEvents
 from ..model.recording import Recording
 from ..model.stream.damage import LocationDamage

@@ -92,12 +92,7 @@ class TraceSums:
 VARIABLES: Final[dict[str, dict[str, str]]] = {
     "layer": {"long_name": "I/O layer, highest first"},
     "direction": {"long_name": "direction of the transfers"},
-    "time": {
-        "long_name": "time from the trace's start, bin centre",
-        "units": "s",
-        "axis": "T",
-        "bounds": "time_bnds",
-    },
+    "time": {"long_name": "time from the trace's start, bin centre", "units": "s", "axis": "T", "bounds": "time_bnds"},
     "time_bnds": {"long_name": "start and end of the bin", "units": "s"},
     "bandwidth": {
         "long_name": "bandwidth of the layer, mean over the bin",

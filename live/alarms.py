@@ -55,11 +55,7 @@ class Alarms:
         over : bool
             Whether the last of them is.
         """
-        found = {
-            "overdue": self._overdue(answer),
-            "slipped": self._slipped(answer),
-            "slow": self._slowed(bursts, over),
-        }
+        found = {"overdue": self._overdue(answer), "slipped": self._slipped(answer), "slow": self._slowed(bursts, over)}
         return tuple(
             Alarm(kind, one[0], self._limits[kind], one[1])
             for kind, one in found.items()

@@ -119,15 +119,7 @@ def share(start: float, end: float, volume: int, edge: float) -> int:
 
 @compiled
 def add_bin(
-    guess: int,
-    place: int,
-    volume: int,
-    begun: int,
-    begin: float,
-    stop: float,
-    level: int,
-    keep: int,
-    bins: GridBins,
+    guess: int, place: int, volume: int, begun: int, begin: float, stop: float, level: int, keep: int, bins: GridBins
 ) -> int:
     """Add to one bin of a level, which loses all but the latest `keep` bins where it is full; return the bin's column.
 

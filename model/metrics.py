@@ -58,13 +58,7 @@ FORMATS: Final[dict[Kind, Callable[[Any], str]]] = {
 }
 """How each kind of value is written for people."""
 
-_KINDS: Final[dict[Unit, Kind]] = {
-    "1": "count",
-    "byte": "bytes",
-    "s": "seconds",
-    "byte s-1": "rate",
-    "Hz": "frequency",
-}
+_KINDS: Final[dict[Unit, Kind]] = {"1": "count", "byte": "bytes", "s": "seconds", "byte s-1": "rate", "Hz": "frequency"}
 
 
 @dataclass(frozen=True)

@@ -362,12 +362,7 @@ CAPABILITIES: Final[Mapping[str, Capability]] = {
         "what moved when between the first and the last transfer on a file",
         "tells only when the first and the last transfer on a file were",
     ),
-    "operations": Capability(
-        "rows",
-        ("operations",),
-        "single operations",
-        "recorded no single operations here",
-    ),
+    "operations": Capability("rows", ("operations",), "single operations", "recorded no single operations here"),
     "handles": Capability("handles", ("recorded", "inferred"), "handles", "does not tell files or handles"),
     "recorded handles": Capability("handles", ("recorded",), "", "does not tell handles"),
     "ranks": _flag("ranks", "which rank did what", "does not tell which rank did what"),

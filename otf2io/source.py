@@ -87,10 +87,7 @@ class Otf2Source(ProcessSource):
         return super().worker_count(1 if workers is None and self.engine == "library" else workers)
 
     def read(
-        self,
-        partition: Partition,
-        calls: FollowsCalls | None = None,
-        done: Callable[[int], None] | None = None,
+        self, partition: Partition, calls: FollowsCalls | None = None, done: Callable[[int], None] | None = None
     ) -> Iterator[Block]:
         """Read a partition, as `Source.read`."""
         # The compiled matching costs the time to load numba.

@@ -225,10 +225,7 @@ class StepSignal(Record):
         rate = {"units": self.unit, "long_name": self.name or "rate", "cell_methods": "time: point"}
         volume = {"units": f"{self.unit} s", "long_name": "volume from the window's start"}
         return xarray.Dataset(
-            {
-                "rate": ("time", np.append(self.values, np.nan), rate),
-                "volume": ("time", self.cumulative, volume),
-            },
+            {"rate": ("time", np.append(self.values, np.nan), rate), "volume": ("time", self.cumulative, volume)},
             coords={"time": time},
         )
 

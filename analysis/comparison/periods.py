@@ -372,14 +372,7 @@ def _shortest(high: float | None, low: float | None) -> float:
     return max(high, low) if high is not None and low is not None else FEWEST_CYCLES * (high or low or 0.0)
 
 
-def _relation(
-    upper: Analysed,
-    lower: Analysed,
-    high: float | None,
-    low: float | None,
-    start: float,
-    end: float,
-) -> str:
+def _relation(upper: Analysed, lower: Analysed, high: float | None, low: float | None, start: float, end: float) -> str:
     """Return the relation of the layers in a stretch, by their periods or, failing that, burst by burst."""
     both = high is not None and low is not None
     if high is not None and low is not None:

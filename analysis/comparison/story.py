@@ -172,10 +172,7 @@ def results_of(periods: Iterable[LayerPeriod]) -> dict[LayerDirection, PeriodRes
 
 
 def _own(
-    trace: Trace,
-    results: Mapping[LayerDirection, PeriodResult],
-    method: str,
-    fs: float | Literal["auto"],
+    trace: Trace, results: Mapping[LayerDirection, PeriodResult], method: str, fs: float | Literal["auto"]
 ) -> Iterator[_Own]:
     """Give what the program itself called."""
     for (layer, direction), result in results.items():

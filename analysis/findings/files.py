@@ -18,11 +18,7 @@ LOCAL_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/run/", "/local/", "/localscratch
 
 @finding()
 def read_back(
-    facts: Facts,
-    *,
-    least_bytes: float = MIB,
-    least_share: float = 0.01,
-    often: float = 2.0,
+    facts: Facts, *, least_bytes: float = MIB, least_share: float = 0.01, often: float = 2.0
 ) -> Iterator[Match]:
     """Processes read what they wrote themselves, once or many times over.
 

@@ -11,12 +11,7 @@ from .rule import finding
 
 
 @finding(by_time=True, units={"iteration": "count", "slower": "times", "loop": "count", "iterations": "count"})
-def slow_iteration(
-    facts: Facts,
-    *,
-    fewest_iterations: float = 4,
-    share_of_run: float = 0.01,
-) -> Iterator[Match]:
+def slow_iteration(facts: Facts, *, fewest_iterations: float = 4, share_of_run: float = 0.01) -> Iterator[Match]:
     """An iteration of a loop takes much longer than the others, as a layer is busy or a rank comes late.
 
     Parameters

@@ -293,11 +293,7 @@ def _in_all(sums: IterationSums, rows: slice, busy: Mapping[int, float]) -> dict
 
 
 def _layer_parts(
-    sums: IterationSums,
-    rows: slice,
-    busy: Mapping[int, float],
-    blamed: Mapping[int, "_Blamed"],
-    together: bool = False,
+    sums: IterationSums, rows: slice, busy: Mapping[int, float], blamed: Mapping[int, "_Blamed"], together: bool = False
 ) -> dict[int, LayerPart]:
     """Return what layers do in some rows of sums, by ``iteration * layers + layer``, or by layer for all `together`."""
     iteration, layer, mode = (key[rows] for key in sums.amounts.keys)

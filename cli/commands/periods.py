@@ -25,16 +25,7 @@ from ..options import (
     picture_option,
 )
 from ..progress import Progress
-from ..request import (
-    Request,
-    console,
-    is_given,
-    prepare_picture,
-    print_json,
-    refuse,
-    refuse_frequency,
-    trace_command,
-)
+from ..request import Request, console, is_given, prepare_picture, print_json, refuse, refuse_frequency, trace_command
 
 if TYPE_CHECKING:
     from ...analysis.comparison.layer_periods import LayerPeriod, PartsLeftOut

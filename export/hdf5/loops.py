@@ -18,12 +18,7 @@ _TIMES: Final[tuple[Variable, ...]] = (
 _LOOPS: Final[tuple[Variable, ...]] = (
     *_TIMES,
     ("bits", "1", "bits saved by telling the run by this loop; 0 for one step done many times"),
-    (
-        "interval_s",
-        "s",
-        "median time from one begin of an iteration to the next",
-        attrgetter("interval_s.median"),
-    ),
+    ("interval_s", "s", "median time from one begin of an iteration to the next", attrgetter("interval_s.median")),
     ("lower_quartile_s", "s", "lower quartile of these times", attrgetter("interval_s.lower_quartile")),
     ("upper_quartile_s", "s", "upper quartile of these times", attrgetter("interval_s.upper_quartile")),
     ("jitter", "1", "coefficient of variation of these times", attrgetter("interval_s.jitter")),

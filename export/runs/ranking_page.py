@@ -163,11 +163,7 @@ def read_scores(path: str | os.PathLike[str]) -> Scores:
 
 
 def ranking_page(
-    collection: Collection,
-    scores: Scores,
-    reports: Mapping[str, str],
-    most: int = MOST_ROWS,
-    by_scores: bool = True,
+    collection: Collection, scores: Scores, reports: Mapping[str, str], most: int = MOST_ROWS, by_scores: bool = True
 ) -> PageDocument:
     """Return the page with the first `most` runs; parameters as of `write_ranking`."""
     jobs = collection.jobs

@@ -13,12 +13,7 @@ from ...runs.scheduling.jobs import PeriodicJob
 from ...runs.scheduling.policies import Set
 from ..terminal.console import print_paragraph, print_rest, table_of_numbers
 
-TITLES: Final = {
-    "fair": "fair share",
-    "exclusive": "exclusive",
-    "set-10": "Set-10",
-    "clairvoyant": "clairvoyant",
-}
+TITLES: Final = {"fair": "fair share", "exclusive": "exclusive", "set-10": "Set-10", "clairvoyant": "clairvoyant"}
 _JOBS_SHOWN: Final = 20
 _NAMES_SHOWN: Final = 3
 

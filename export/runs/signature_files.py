@@ -133,10 +133,7 @@ def _outliers(signature: Signature) -> list[PageBlock]:
         "Length and volume of the runs",
         Axis("seconds", "length", ends=_around([sample.duration_s for sample in samples])),
         Axis("bytes", "volume", ends=_around([sample.volume for sample in samples])),
-        [
-            _dots(samples, "read", texts, 4),
-            _dots(dropped, "ring", texts=[sample.name for sample in dropped], radius=8),
-        ],
+        [_dots(samples, "read", texts, 4), _dots(dropped, "ring", texts=[sample.name for sample in dropped], radius=8)],
         "A circle marks a run that is dropped: its local outlier factor stands out.",
         height=220,
         most=560,
@@ -270,11 +267,7 @@ def write_signature(signature: Signature, path: Path, what: str) -> Written:
 def _write_groups(root: GroupWriter, signature: Signature, what: str) -> None:
     parameters = {name: value for name, value in signature.parameters.to_dict().items() if value is not None}
     root.attributes(
-        Conventions="CF-1.11",
-        title=f"I/O signature of {what}",
-        source="iostrata",
-        schema_version=1,
-        **parameters,
+        Conventions="CF-1.11", title=f"I/O signature of {what}", source="iostrata", schema_version=1, **parameters
     )
     root.dimension("time", len(signature.signature))
     root.dimension("burst", len(signature.bursts))
@@ -282,12 +275,7 @@ def _write_groups(root: GroupWriter, signature: Signature, what: str) -> None:
     time = (np.arange(len(signature.signature)) + 0.5) * signature.interval_s
     root.numbers("time", ("time",), time, units="s", long_name="time from the start of a run, middle of the interval")
     root.numbers(
-        "signature",
-        ("time",),
-        signature.signature,
-        units="byte s-1",
-        long_name="throughput",
-        cell_methods="time: mean",
+        "signature", ("time",), signature.signature, units="byte s-1", long_name="throughput", cell_methods="time: mean"
     )
     columns = (
         ("start", "start_s", "s", "start of the burst"),

@@ -8,15 +8,7 @@ from rich.text import Text
 
 from ...analysis.loops.loops import LayerPart, Loop, Loops
 from ...analysis.loops.streams import FileStream, StreamLayer, of_stream
-from ...analysis.loops.words import (
-    alike,
-    alike_text,
-    moved_text,
-    outlier_text,
-    pace_text,
-    ranks_text,
-    timing_text,
-)
+from ...analysis.loops.words import alike, alike_text, moved_text, outlier_text, pace_text, ranks_text, timing_text
 from ...layers.statistics.kinds import common_folder
 from ...model.quantities import bytes_text, counted, range_text, seconds_text
 from ...model.text import printable

@@ -149,12 +149,7 @@ LAYOUTS: Final = {
         tail=32,
     ),
     ("DAOS", 1): _layout(
-        "DAOS",
-        _DAOS,
-        _NO_VARIANCE,
-        "obj_fetches array_reads kv_gets",
-        "obj_updates array_writes kv_puts",
-        tail=48,
+        "DAOS", _DAOS, _NO_VARIANCE, "obj_fetches array_reads kv_gets", "obj_updates array_writes kv_puts", tail=48
     ),
 }
 LAYOUTS[("PNETCDF_FILE", 2)] = LAYOUTS[("PNETCDF_FILE", 1)]

@@ -183,8 +183,7 @@ def _locations(traced: Traced, processes: int, names: tuple[str, ...]) -> tuple[
     idle = np.setdiff1d(np.arange(processes), records.rank[known])
     _, number = np.unique(traced.segments.thread, return_inverse=True)
     place, process, _ = pairs_of(
-        np.concatenate([np.maximum(rank, 0), idle]),
-        np.concatenate([number.reshape(-1), np.zeros(len(idle), int)]),
+        np.concatenate([np.maximum(rank, 0), idle]), np.concatenate([number.reshape(-1), np.zeros(len(idle), int)])
     )
     count = Counter[int]()
     threads = []

@@ -188,10 +188,7 @@ def _covered(reads: KeyedSums, writes: RangeUnion) -> int:
     group, begin, end = writes.stretches
     one, none = np.ones(len(group), np.int64), np.zeros(len(reads), np.int64)
     keys = [np.concatenate((reads.keys[0], group, group)), np.concatenate((reads.keys[1], begin, end))]
-    values = {
-        "reads": np.concatenate((reads["change"], 0 * one, 0 * one)),
-        "writes": np.concatenate((none, one, -one)),
-    }
+    values = {"reads": np.concatenate((reads["change"], 0 * one, 0 * one)), "writes": np.concatenate((none, one, -one))}
     both = KeyedSums(keys, values)
     same = np.diff(both.keys[0]) == 0
     within = same & (np.cumsum(both["writes"])[:-1] > 0)

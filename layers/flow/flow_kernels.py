@@ -29,13 +29,7 @@ def _place(rows: Any, row: int, parent: int, table: Ints, cells: Any, seed: np.u
 
 @compiled
 def add_to_cells(
-    rows: Any,
-    first: int,
-    cell_of_row: Ints,
-    table: Ints,
-    cells: Any,
-    used: int,
-    seed: np.uint64,
+    rows: Any, first: int, cell_of_row: Ints, table: Ints, cells: Any, used: int, seed: np.uint64
 ) -> tuple[int, int]:
     """Add rows, whose parents are earlier rows, to the cells of their kind.
 

@@ -163,11 +163,7 @@ class HandleForest(RecordTable):
 
 
 def handle_forest(
-    sums: HandleSums,
-    operations: Ints,
-    bytes_read: Amounts,
-    bytes_written: Amounts,
-    lifetimes: Lifetimes | None,
+    sums: HandleSums, operations: Ints, bytes_read: Amounts, bytes_written: Amounts, lifetimes: Lifetimes | None
 ) -> HandleForest:
     """Return the forest of handles whose numbers, (handles,) each, are known; see `HandleForest`.
 

@@ -15,15 +15,7 @@ from ..selection.window import Amounts
 from ..statistics.distribution import ValueCounts
 from .bins import BinGrid
 from .busy_time import BusyTime
-from .tables import (
-    MODES,
-    HandleCategories,
-    Kept,
-    OperationColumns,
-    OperationTables,
-    merged_tables,
-    new_sums,
-)
+from .tables import MODES, HandleCategories, Kept, OperationColumns, OperationTables, merged_tables, new_sums
 
 _ROWS: Final = 1 << 16
 

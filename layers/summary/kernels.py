@@ -193,14 +193,7 @@ def spread_over_bins(
 
 @inlined
 def _spread(
-    volumes: Floats,
-    rates: Floats,
-    volume: float,
-    low: float,
-    high: float,
-    places: BinPlaces,
-    here: int,
-    there: int,
+    volumes: Floats, rates: Floats, volume: float, low: float, high: float, places: BinPlaces, here: int, there: int
 ) -> None:
     """Spread the quanta `volume` from `low` to `high` over the bins `here` to `there`, in cells of equal quanta."""
     length = high - low

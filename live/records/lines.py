@@ -218,11 +218,7 @@ class LineReader:
 
 
 _EVENT: Final = ("job_id", "module", "op", "len", "start", "dur")
-_RATES: Final = {
-    "bytes_per_second": "total",
-    "read_bytes_per_second": "read",
-    "write_bytes_per_second": "write",
-}
+_RATES: Final = {"bytes_per_second": "total", "read_bytes_per_second": "read", "write_bytes_per_second": "write"}
 
 
 def _name(value: object) -> str:

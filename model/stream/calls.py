@@ -69,11 +69,7 @@ class Regions:
 
     @classmethod
     def of_functions(
-        cls,
-        names: tuple[str, ...],
-        files: tuple[str, ...] = (),
-        paradigm: Sequence[int] = (),
-        on_files: bool = False,
+        cls, names: tuple[str, ...], files: tuple[str, ...] = (), paradigm: Sequence[int] = (), on_files: bool = False
     ) -> "Regions":
         """Return regions for functions, those of I/O where no paradigm says that they are others'."""
         rows = np.arange(len(names), dtype=np.uint32)

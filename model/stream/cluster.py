@@ -196,10 +196,7 @@ class Cluster:
                 )
 
     def map(
-        self,
-        function: Callable[..., Result],
-        partitions: Sequence[Partition],
-        progress: Progress | None = None,
+        self, function: Callable[..., Result], partitions: Sequence[Partition], progress: Progress | None = None
     ) -> Iterator[Result]:
         """Yield what a function makes of each partition, in their order."""
         with self._translated():

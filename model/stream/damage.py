@@ -92,11 +92,7 @@ DAMAGE: Final = {
 
 def damage_entry(report: DamageReport) -> Annotated[Document, DAMAGE]:
     """Return the object ``damage``."""
-    noted = {
-        "miscounted_locations": report.miscounted,
-        "cuts": report.cuts,
-        "given_up_operations": report.given_up,
-    }
+    noted = {"miscounted_locations": report.miscounted, "cuts": report.cuts, "given_up_operations": report.given_up}
     return {
         "damaged": report.damaged,
         "events_expected": report.events_expected,

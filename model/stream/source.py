@@ -166,10 +166,7 @@ class Source(Protocol):
         """
 
     def read(
-        self,
-        partition: Partition,
-        calls: FollowsCalls | None = None,
-        done: Callable[[int], None] | None = None,
+        self, partition: Partition, calls: FollowsCalls | None = None, done: Callable[[int], None] | None = None
     ) -> Iterator[Block]:
         """Read a partition; at least one block comes, whatever is damaged.
 

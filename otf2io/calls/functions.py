@@ -238,10 +238,7 @@ FunctionColumns: Final = named_columns(CalledFunctions, "FunctionColumns")
 
 
 def called_functions(
-    regions: Iterable[tuple[int, str, int]],
-    parameters: Mapping[int, str],
-    recorded: Iterable[str],
-    every: bool = False,
+    regions: Iterable[tuple[int, str, int]], parameters: Mapping[int, str], recorded: Iterable[str], every: bool = False
 ) -> CalledFunctions | None:
     """Return the regions that are calls; None where there are none that do more than `Kind.OTHER`.
 

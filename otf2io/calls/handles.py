@@ -152,8 +152,7 @@ def _joined(old: Handles, added: Handles) -> Handles:
     """Return both, without circles of parents."""
     columns = (name for name in Handles.__dataclass_fields__ if name != "name")
     handles = Handles(
-        name=(*old.name, *added.name),
-        **{name: np.append(getattr(old, name), getattr(added, name)) for name in columns},
+        name=(*old.name, *added.name), **{name: np.append(getattr(old, name), getattr(added, name)) for name in columns}
     )
     return replace(handles, parent=sound_parents(handles.parent)[0])
 

@@ -566,13 +566,7 @@ def _end_open(
 
 @inlined
 def _leave(
-    stack: CallStack,
-    table: CalledFunctions,
-    known: KnownHandles,
-    room: CallRoom,
-    row: int,
-    time: np.int64,
-    cut: bool,
+    stack: CallStack, table: CalledFunctions, known: KnownHandles, room: CallRoom, row: int, time: np.int64, cut: bool
 ) -> int:
     """End the innermost call, of which `cut` means that its own end was lost; return the next free row."""
     places = stack.places

@@ -43,10 +43,7 @@ class EventBuffer:
     """
 
     def __init__(
-        self,
-        offset_attributes: Sequence[int],
-        interrupts: list[BaseException] | None = None,
-        regions: bool = False,
+        self, offset_attributes: Sequence[int], interrupts: list[BaseException] | None = None, regions: bool = False
     ) -> None:
         self.interrupts: list[BaseException] = [] if interrupts is None else interrupts
         self._rows = array("Q")

@@ -81,10 +81,7 @@ class ImplausibleEvents:
         return sum(count for row, count in self._crossings.items() if row not in self._counts[0])
 
     def damage(
-        self,
-        known: tuple[LocationDamage, ...],
-        expected: npt.NDArray[np.uint64],
-        counts: npt.NDArray[np.uint64],
+        self, known: tuple[LocationDamage, ...], expected: npt.NDArray[np.uint64], counts: npt.NDArray[np.uint64]
     ) -> tuple[LocationDamage, ...]:
         """Add to `known` the locations whose events were left out; what is known of a location already stays.
 

@@ -58,12 +58,7 @@ class Matcher:
     """
 
     def __init__(
-        self,
-        definitions: Definitions,
-        shared: Mask,
-        handles: RowsOfIds,
-        most: int | None = None,
-        paths: bool = False,
+        self, definitions: Definitions, shared: Mask, handles: RowsOfIds, most: int | None = None, paths: bool = False
     ) -> None:
         self._definitions = definitions
         self._shared = shared

@@ -103,12 +103,7 @@ def _in_flight(begin: int, step: int, waiting: WaitingEvents, end_of: Ints) -> b
 
 @compiled_uncounted
 def _pair_steps(
-    order: npt.NDArray[np.intp],
-    key: Ints,
-    waiting: WaitingEvents,
-    found: Operations,
-    end_of: Ints,
-    begin_at: Links,
+    order: npt.NDArray[np.intp], key: Ints, waiting: WaitingEvents, found: Operations, end_of: Ints, begin_at: Links
 ) -> int:
     """Note issued and test events at their operations; return how many have none.
 

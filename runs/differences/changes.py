@@ -385,10 +385,7 @@ def _blind_side(layer: str, direction: str, runs: tuple[Sequence[Run], Sequence[
 
 
 def _came_or_went(
-    layer: str,
-    direction: str,
-    sides: list[list[LayerRow]],
-    runs: tuple[Sequence[Run], Sequence[Run]],
+    layer: str, direction: str, sides: list[list[LayerRow]], runs: tuple[Sequence[Run], Sequence[Run]]
 ) -> _Tested | NotRecorded:
     """Return the change where only one side has a layer and direction."""
     mine = 0 if sides[0] else 1
@@ -546,12 +543,7 @@ def _change(
 
 
 def _ratio_change(
-    place: Place,
-    sides: list[Floats],
-    spread: RunSpread,
-    good: int,
-    text: Callable[[Words], str],
-    within: float = 0.0,
+    place: Place, sides: list[Floats], spread: RunSpread, good: int, text: Callable[[Words], str], within: float = 0.0
 ) -> _Tested:
     floor = min((float(side[side > 0].min()) for side in sides if (side > 0).any()), default=1.0) / 2
     logs = [np.log(np.maximum(side, floor)) for side in sides]

@@ -53,10 +53,7 @@ def read_periods(path: Path) -> Mapping[str, Any]:
 
 
 def recorded_job(
-    name: str,
-    document: Mapping[str, Any],
-    layer: str | None = None,
-    direction: str | None = None,
+    name: str, document: Mapping[str, Any], layer: str | None = None, direction: str | None = None
 ) -> PeriodicJob:
     """Return the job that a recording is of.
 

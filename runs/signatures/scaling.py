@@ -13,10 +13,7 @@ NEAR: Final = 0.15
 """How far an exponent may be from 0 or 1 to be called none or linear: 1.1 times as much for twice the ranks."""
 
 
-_NAMES: Final[dict[int | None, tuple[str, str]]] = {
-    0: ("strong scaling", "the same"),
-    1: ("weak scaling", "linear"),
-}
+_NAMES: Final[dict[int | None, tuple[str, str]]] = {0: ("strong scaling", "the same"), 1: ("weak scaling", "linear")}
 """Of whole powers: what it is where bytes follow it, and how one is told."""
 
 

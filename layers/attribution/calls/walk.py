@@ -258,11 +258,7 @@ class StackBars(Columns):
 
 
 def stack_bars(
-    source: Source,
-    partitions: Sequence[Partition],
-    functions: FunctionGroups,
-    scope: Scope,
-    locations: Sequence[int],
+    source: Source, partitions: Sequence[Partition], functions: FunctionGroups, scope: Scope, locations: Sequence[int]
 ) -> Iterator[StackBars]:
     """Give the calls of some locations within the window, in parts; only the partitions that have them are read."""
     wanted = np.asarray(sorted({int(one) for one in locations}), np.int64)
