@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from iostrata.cli.group import iostrata as group
-from iostrata.export.exporters import EXPORTERS, known_suffixes, suffix_of
+from iostrata.export.exporters import EXPORTERS, OPTIONS, known_suffixes, suffix_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -19,7 +19,7 @@ def test_every_exporter_is_described_and_documented(name):
     exporter = EXPORTERS.find(name)
     assert len(EXPORTERS.summaries[name].split()) > 5
     assert f"``.{name}``" in (ROOT / "docs" / "guide" / f"{exporter.page}.rst").read_text()
-    assert exporter.options
+    assert set(exporter.options) <= set(OPTIONS)
 
 
 @pytest.mark.parametrize(
