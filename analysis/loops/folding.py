@@ -367,10 +367,9 @@ def _loops(line: Line, cuts: Cuts, offset: int, depth: int) -> Iterator[Folded]:
     for low, high, usual in _runs(line, cuts, ends):
         start, other, usual = _iterations(cuts, ends, low, high, usual)
         start, other, usual = _shifted(cuts.plain, start, other, usual, done)
-        if cuts.plain is cuts.token:
-            start, other = _with_last(cuts.plain, start, other, usual, done)
         start, other, usual = _with_first(line, start, other, usual, done)
         start, other, usual = _turned(line, cuts.plain, start, other, usual, done)
+        start, other = _with_last(line, cuts, start, other, usual, done)
         yield from _found(line.part(done, int(start[0])), offset + done, depth + 1)
         body = _body_of(line, cuts.plain, start, usual)
         inner = tuple(_found(body, offset + int(start[usual]), depth + 1, False))
@@ -560,15 +559,19 @@ def _shifted(plain: Ints, start: Ints, other: Mask, usual: int, least: int) -> t
     return start, other, usual
 
 
-def _with_last(plain: Ints, start: Ints, other: Mask, usual: int, least: int) -> tuple[Ints, Mask]:
-    """Return iterations with one more, where what follows begins as they do and what stands before them ends so."""
-    begin, end, length = int(start[0]), int(start[-1]), int(start[usual + 1] - start[usual])
+def _with_last(line: Line, cuts: Cuts, start: Ints, other: Mask, usual: int, least: int) -> tuple[Ints, Mask]:
+    """Return iterations with one more, where what follows begins as they do and what stands before them ends so.
+
+    Where pauses say where they begin, only if they begin with an open then: a close may take long.
+    """
+    plain, begin, end, length = cuts.plain, int(start[0]), int(start[-1]), int(start[usual + 1] - start[usual])
     body = plain[start[usual] : start[usual + 1]]
     before, behind = plain[max(least, begin - length) : begin][::-1], plain[end : end + length]
     many = _equal_until(before, body[::-1])
     shifted = start - many
     same = np.array_equal(plain[shifted[usual] : shifted[usual + 1]], np.roll(body, many))
-    if not same or end - start[-2] != length or many + _equal_until(behind, body) < length:
+    paused = cuts.plain is not cuts.token and not line.opens[shifted[0]]
+    if paused or not same or end - start[-2] != length or many + _equal_until(behind, body) < length:
         return start, other
     return np.append(shifted, shifted[-1] + length), np.append(other, False)
 
