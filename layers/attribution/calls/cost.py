@@ -73,8 +73,10 @@ class RunCost(Record):
 
         The longest chain of dependent work of a run spends no more time in I/O than there is in which any rank is in
         I/O, or waits for it elsewhere; and no rank can do without its own other work, even if it never waited in MPI.
+        Where no calls of MPI are known, what several ranks did otherwise may be waiting for the I/O of others.
         """
-        return float(min(self.any_io, self.length - (self.other - self.threads).max(initial=0.0)))
+        own = (self.other - self.threads).max(initial=0.0) if self.mpi.any() or len(self.io) < 2 else 0.0
+        return float(min(self.any_io, self.length - own))
 
     @property
     def ranks(self) -> list[Annotated[Document, _RANK_COST]]:

@@ -103,7 +103,9 @@ def test_parts_fill_the_window(fixtures):
         # One rank writes while the other waits for it in MPI: all of the writing could go.
         ([4.0, 0.0], [6.0, 6.0], 4.0, 4.0),
         # Each rank in turn: no more than each needs for its own work can go.
-        ([5.0, 5.0], [5.0, 5.0], 10.0, 5.0),
+        ([5.0, 4.0], [5.0, 5.0], 9.0, 5.0),
+        # Without MPI among the calls nobody knows whether the other rank waits: all of the writing could go.
+        ([4.0, 0.0], [6.0, 10.0], 4.0, 4.0),
         # Another thread writes behind the first one's back.
         ([0.0], [10.0], 3.0, 0.0),
         # I/O is all there is.
