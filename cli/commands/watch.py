@@ -208,8 +208,10 @@ def _refuse_ended(names: tuple[str, ...], binary: bool = False) -> None:
 
     for path in map(Path, names):
         # Lines that grow may be those of a recorder, too, but have no byte of zero.
-        if (recorder := find_recorder(path)) is not None and (not binary or (path.is_file() and _has_zeros(path))):
-            raise TraceError(f"{path}: {recorder.name} wrote it of a job that has ended; give it to --replay")
+        archive = "OTF2" if path.is_dir() and any(path.glob("*.otf2")) else None
+        writer = archive if (recorder := find_recorder(path)) is None else recorder.name
+        if writer and (not binary or (path.is_file() and _has_zeros(path))):
+            raise TraceError(f"{path}: {writer} wrote it of a job that has ended; give it to --replay")
 
 
 def _has_zeros(path: Path) -> bool:

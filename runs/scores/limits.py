@@ -145,7 +145,7 @@ class Training:
             If no value was added.
         """
         if not self._counts.any():
-            raise SelectionError("no values to train with: are these the metrics of jobs?")
+            raise SelectionError("no values to train with: jobs are scored by what they do in POSIX, ISO C and DFS")
         limits: dict[str, tuple[float, float]] = {}
         for row, metric in enumerate(METRICS):
             if self._counts[row]:

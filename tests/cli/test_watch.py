@@ -268,6 +268,12 @@ def test_a_log_of_a_job_that_has_ended_is_not_waited_for(run_process, tmp_path):
     assert "Darshan wrote it of a job that has ended; give it to --replay" in done.stderr
 
 
+def test_a_folder_with_an_archive_is_not_followed(run, fixtures):
+    done = run("watch", fixtures / "serial1", "--once")
+    assert done.returncode == 1
+    assert "OTF2 wrote it of a job that has ended; give it to --replay" in done.stderr
+
+
 def test_an_alarm_that_was_asked_for_ends_it_with_code_3(run, tmp_path):
     starts = [*(2.0 * number for number in range(12)), 60.0]
     line = {"layer": "POSIX", "rank": 0, "mode": "write", "bytes": 10**6}
