@@ -12,7 +12,7 @@ from ...model.errors import TraceError
 from ...model.recording import Counters, MpiTime, Rows
 from ...model.stream.damage import LocationDamage
 from ..rows import check_processes, lost
-from .counters import Ids, read_counters, read_mpi, read_stripes, transfers
+from .counters import MOVED, Ids, read_counters, read_mpi, read_stripes, transfers
 from .log import Log, read_log
 from .segments import TRACED, Records, Segments, Traced, read_heatmap, read_segments, with_extents
 
@@ -207,10 +207,7 @@ def _joined_counters(parts: Sequence[Content], shifts: Sequence[float], lacking:
         module=np.concatenate(place),
         file=np.concatenate(file),
         rank=np.repeat(np.arange(len(parts), dtype=np.int32), [len(one.module) for one in every]),
-        reads=np.concatenate([one.reads for one in every]),
-        writes=np.concatenate([one.writes for one in every]),
-        bytes_read=np.concatenate([one.bytes_read for one in every]),
-        bytes_written=np.concatenate([one.bytes_written for one in every]),
+        **{name: np.concatenate([getattr(one, name) for one in every]) for name in MOVED},
         modules=names,
         layers=tuple(modules.values()),
         counts=counts,

@@ -17,6 +17,9 @@ from .log import Log
 MODULES: Final = tuple(dict.fromkeys(name for name, _ in LAYOUTS))
 Ids = npt.NDArray[np.uint64]
 """Of files, as the log has them."""
+MOVED: Final = ("reads", "writes", "bytes_read", "bytes_written")
+_ABSURD: Final = 1e40
+"""More than any time in s, and than any variance of bytes, which stand together."""
 _FILE_OF_OBJECT: Final = 2
 """The word of a record of a dataset or variable that has the id of its file, where there are three before counters."""
 
@@ -50,9 +53,11 @@ def read_counters(log: Log) -> tuple[Counters, Ids, list[str]]:
             words = np.frombuffer(data, "<i8", count * layout.size // 8).reshape(count, -1)
             times = _times(layout, words)
             # What one clock tells of two threads may differ by less; −1 is not recorded.
-            impossible = int((~np.isfinite(times) | (times < -1)).sum())
+            impossible = int((~(times < _ABSURD) | (times < -1)).sum())
             if impossible:
-                faults.append(f"counters of {name}: {counted(impossible, 'time')} below 0 or no number, left out")
+                faults.append(
+                    f"counters of {name}: {counted(impossible, 'time')} below 0 or no number that can be, left out"
+                )
             if fault or rest or module.partial or impossible:
                 damaged.append(name)
             parts.append((name, layout, words))
@@ -72,7 +77,7 @@ def _joined(parts: list[tuple[str, Layout, Ints]], processes: int) -> tuple[Coun
     rows = int(edges[-1])
     module = np.repeat(np.arange(len(parts), dtype=np.int32), np.array(lengths, np.int64))
     record, rank = np.zeros(rows, np.uint64), np.zeros(rows, np.int64)
-    moved = _unknown(("reads", "writes", "bytes_read", "bytes_written"), rows, np.int64)
+    moved = _unknown(MOVED, rows, np.int64)
     variables = {layout.layer for _, layout, _ in parts if any(layout.transfers)}
     # The files of PnetCDF repeat the bytes of their variables.
     repeat = [layout.layer in variables and not any(layout.transfers) for _, layout, _ in parts]
@@ -91,7 +96,7 @@ def _joined(parts: list[tuple[str, Layout, Ints]], processes: int) -> tuple[Coun
         for place, name in enumerate(layout.counters, layout.start):
             (moved if name.startswith("bytes_") and not repeated else counts)[name][mine] = words[:, place]
         times = _times(layout, words)
-        times = np.where(np.isfinite(times) & (times >= 0), times, -1.0)
+        times = np.where((times >= 0) & (times < _ABSURD), times, -1.0)
         for place, name in enumerate(layout.times):
             seconds[name][mine] = times[:, place]
         for name, summed in zip(("reads", "writes"), layout.transfers, strict=True):
