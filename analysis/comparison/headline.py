@@ -186,7 +186,7 @@ def _counted(facts: CountedFacts) -> tuple[float, None, int | None, str]:
     There is no mean: of a file that ranks share only the slowest one's time is counted by itself.
     """
     stack, streams = (0.0, -1), (0.0, -1)
-    for group in facts.layers():
+    for group in facts.layers:
         took = facts.longest(group.rows, *KINDS)
         stack, streams = (stack, took) if group.layer == "ISOC" else (max(stack, took), streams)
     together = stack[0] + streams[0] if stack[1] == streams[1] else max(stack[0], streams[0])

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.selection.window import sums_by
-from ...layers.summary.counted import KINDS, RankTimes, rank_times
+from ...layers.summary.counted import KINDS, RankTimes, rank_times, sizes_told
 from ...layers.trace import Trace
 from ...model.arrays import Floats, Ints, Mask
 from ...model.codes import MOST_BYTES
@@ -45,16 +45,9 @@ class CountedFacts(RankTimes):
         """Those of the layers, which look at them, too."""
         return rank_times(self.definitions).seconds_of_slowest
 
-    def groups(self) -> "tuple[CountedGroup, ...]":
-        """Return what each module transferred in each direction."""
-        return self._groups
-
-    def layers(self) -> "tuple[CountedGroup, ...]":
-        """Return what each layer did, whatever the direction and by which module."""
-        return self._layers
-
     @cached_property
-    def _groups(self) -> "tuple[CountedGroup, ...]":
+    def groups(self) -> "tuple[CountedGroup, ...]":
+        """What each module transferred in each direction."""
         modules = enumerate(zip(self.counters.modules, self.counters.layers, strict=True))
         found = (
             CountedGroup(self, module, layer, way, self.selected & (self.counters.module == place) & (counts > 0))
@@ -64,7 +57,8 @@ class CountedFacts(RankTimes):
         return tuple(one for one in found if one.rows.any())
 
     @cached_property
-    def _layers(self) -> "tuple[CountedGroup, ...]":
+    def layers(self) -> "tuple[CountedGroup, ...]":
+        """What each layer did, whatever the direction and by which module."""
         found = (
             CountedGroup(self, layer, layer, "total", self.selected & self.counters.of_layer(layer))
             for layer in dict.fromkeys(self.counters.layers)
@@ -73,7 +67,7 @@ class CountedFacts(RankTimes):
 
     def pair(self, upper: str, lower: str, direction: str) -> "tuple[CountedGroup, CountedGroup] | None":
         """Return what two layers transferred in a direction on the files that both used; None where there are none."""
-        found = {one.layer: one for one in self.groups() if one.direction == direction}
+        found = {one.layer: one for one in self.groups if one.direction == direction}
         if upper not in found or lower not in found:
             return None
         file = self.counters.file
@@ -254,7 +248,7 @@ class CountedGroup:
     def own(self) -> "CountedGroup":
         """The part of it on files on which no module of a higher layer transferred in the same direction."""
         place = _ORDER.index(self.layer) if self.layer in _ORDER else 0
-        above = [one for one in self.facts.groups() if one.layer in _ORDER[:place] and one.direction == self.direction]
+        above = [one for one in self.facts.groups if one.layer in _ORDER[:place] and one.direction == self.direction]
         file = self.counters.file
         used = np.zeros(int(file.max(initial=-1)) + 1, np.bool_)
         for one in above:
@@ -296,13 +290,8 @@ class CountedGroup:
     @cached_property
     def commonest(self) -> dict[int, int]:
         """The commonest sizes of requests with their counts, the most frequent first; of files of one direction."""
-        found: dict[int, int] = {}
         one_way = self.rows & ((self.counters.reads <= 0) | (self.counters.writes <= 0))
-        for number in range(1, 5):
-            size, often = (self.counters.count(f"access{number}_{what}")[one_way] for what in ("access", "count"))
-            for one in np.unique(size[often > 0]).tolist():
-                found[one] = found.get(one, 0) + int(often[size == one].sum())
-        return dict(sorted(found.items(), key=lambda entry: -entry[1]))
+        return dict(sorted(sizes_told(self.counters, one_way).items(), key=lambda entry: -entry[1]))
 
     def small(self, limit: float) -> int:
         """Return how many requests are certainly smaller than some bytes."""

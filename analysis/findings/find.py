@@ -160,8 +160,9 @@ def find(
         for rule, facts in _looked_at(trace, table, periods)
         for match in _matches(facts, rule)
     ]
-    # What has its cause beside it would report the same time once more.
-    reported = [(rule, one) for rule, one in found if not _is_beside(one, rule.explained_by, found)]
+    # What has its cause beside it would report the same time once more; by counters each has a time of its own.
+    apart = {rule.id for rule in table if rule.by_counters(recording)}
+    reported = [(rule, one) for rule, one in found if rule.id in apart or not _is_beside(one, rule.explained_by, found)]
     follows = (_is_beside(one, dict.fromkeys(rule.follows, 1.0), reported) for rule, one in reported)
     ranked = (replace(one, severity="info") if less else one for (_, one), less in zip(reported, follows, strict=True))
     meant = {rule.id for rule in table if rule.may_be_meant}

@@ -14,7 +14,7 @@ from .rule import finding
 
 def _flushes_counted(counters: CountedFacts, *, least_share: float, least_s: float) -> Iterator[Match]:
     """Find about as many flushes as writes; the time of both is counted together, so that theirs is not known."""
-    for group in counters.groups():
+    for group in counters.groups:
         flushes = group.sum("fsyncs", "fdsyncs", "syncs")
         share = min(1.0, flushes / group.operations)
         if group.direction != "write" or share < least_share or counters.longest(group.rows, "write")[0] < least_s:

@@ -88,7 +88,7 @@ def _metadata_time_counted(
 ) -> Iterator[Match]:
     """Find it by the time in metadata of the slowest rank."""
     reported = 0.0
-    for group in counters.layers():
+    for group in counters.layers:
         took, _ = counters.longest(group.rows, "meta")
         transfer_s, _ = counters.longest(group.rows, "read", "write")
         # Fill values, and what a cache held back, move when a dataset is made or closed.

@@ -31,7 +31,7 @@ def redundant_reads(counters: CountedFacts, *, often: float = 2.0, least_bytes: 
     :When it is wrong: What is in memory already costs little; a file that was read, written and read again changed.
     :What helps: Read once, on one rank, and hand the data on (MPI_Bcast); keep it in memory.
     """
-    for group in counters.groups():
+    for group in counters.groups:
         if group.direction != "read" or not group.has("max_byte_read"):
             continue
         file, moved = counters.counters.file, group.each("bytes")
@@ -72,7 +72,7 @@ def heavy_stdio(counters: CountedFacts, *, least_share: float = 0.1, least_bytes
     :When it is wrong: Large calls bypass the buffer, and a stream with a large one (setvbuf) is as good as ``write``.
     :What helps: Read and write data by POSIX, MPI-IO or a format library; setvbuf with a buffer of 1 MiB or more.
     """
-    groups = list(counters.groups())
+    groups = list(counters.groups)
     for group in groups:
         if group.module != "STDIO" or group.bytes < least_bytes:
             continue

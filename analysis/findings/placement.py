@@ -42,7 +42,7 @@ def small_files(
     :When it is wrong: Files on a node-local file system cost little.
     :What helps: Put many into one (HDF5, an archive, a container mounted as a file system), or on node-local storage.
     """
-    for group in counters.layers():
+    for group in counters.layers:
         file = counters.counters.file
         moved = sums_by(file, group.each("bytes"), int(file.max()) + 1)
         # What is opened and moves nothing by this layer may be filled by another one.
@@ -81,7 +81,7 @@ def file_per_process(counters: CountedFacts, *, ranks: float = 256, least_share:
     :When it is wrong: Up to some thousands of files, data moves as fast as it can: there are no locks to wait for.
     :What helps: A shared file, or one a node or group of ranks (ADIOS2's BP, HDF5 subfiling, PnetCDF's subfiles).
     """
-    for group in counters.groups():
+    for group in counters.groups:
         least = max(ranks, least_share * counters.processes)
         if group.direction != "write" or group.operations < least:
             continue
@@ -121,7 +121,7 @@ def few_stripes(counters: CountedFacts, *, each: float = 2**30, least_share: flo
     :What helps: More stripes, from when the file is made: lfs setstripe -c COUNT on its folder, or MPI-IO's hint
         striping_factor.
     """
-    for group in counters.layers():
+    for group in counters.layers:
         if group.layer != "POSIX":
             continue
         file, moved = counters.counters.file, group.each("bytes")
@@ -174,7 +174,7 @@ def slow_target(
     :When it is wrong: Files of another kind, such as a log, may lie on one target by chance.
     :What helps: Tell the administrators the target's number; make the files on others (lfs setstripe -o, pools).
     """
-    for group in counters.groups():
+    for group in counters.groups:
         if group.module != "POSIX":
             continue
         moved, took = group.each("bytes"), counters.counters.time(f"{group.direction}_time")

@@ -21,7 +21,7 @@ _UNITS = {"rank_imbalance": "ratio", "node_imbalance": "ratio"}
 
 def _busiest_counted(counters: CountedFacts, least_bytes: float) -> Iterator[tuple[CountedGroup, int, int, int]]:
     """Give what the program itself moves by a module, how much that is, who moves most of it, and how much."""
-    for group in counters.groups():
+    for group in counters.groups:
         own = group.own
         moved, rank, most = own.busiest
         if moved >= least_bytes and rank >= 0 and counters.processes > 1:
@@ -169,7 +169,7 @@ def _slow_ranks_counted(
     share_of_run: float,
 ) -> Iterator[Match]:
     """Find shared files on which the slowest rank takes longer than the mean of the ranks at like amounts."""
-    for group in counters.groups():
+    for group in counters.groups:
         own = group.own
         table = counters.counters
         slowest, fastest = (table.count(f"{one}_rank_bytes") for one in ("slowest", "fastest"))
@@ -294,7 +294,7 @@ def _paces(facts: Facts, own: Mask, least_bytes: float, alike: float) -> tuple[R
 
 def _independent_counted(counters: CountedFacts, *, ranks: float, least_bytes: float) -> Iterator[Match]:
     """Find files that all ranks share, or several use, most of whose calls are independent; of reads, too."""
-    for group in counters.groups():
+    for group in counters.groups:
         own, table = group.own, counters.counters
         if group.layer == "ISOC" or counters.processes < ranks:
             continue

@@ -46,7 +46,7 @@ class Rule:
         Units of those numbers in the evidence whose name does not end in a word that says so.
     explained_by : mapping of str to float
         Rules that name the cause: where one of them reports at least this share of the cost in the same layer and
-        direction, this rule does not report the time once more.
+        direction, this rule does not report the time once more; of operations only.
     follows : tuple of str
         Rules that ask for the same: beside one in the same layer and direction that costs as much, this one is for
         information.

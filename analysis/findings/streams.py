@@ -22,7 +22,7 @@ _PACES_PER_OCTAVE: Final = 2
 
 def _alternating_counted(counters: CountedFacts, *, operations: float, least_share: float) -> Iterator[Match]:
     """Find them by the turns that are counted."""
-    for group in counters.layers():
+    for group in counters.layers:
         turns, count = group.sum("rw_switches"), group.operations
         if turns < operations or turns < least_share * count:
             continue
@@ -122,7 +122,7 @@ def metadata_sync(
 
 def _unaligned_counted(counters: CountedFacts, *, operations: float, least_share: float) -> Iterator[Match]:
     """Find them by counters, which are of reads and writes together and of any size, and know the file's own block."""
-    for group in counters.layers():
+    for group in counters.layers:
         apart, count = group.sum("file_not_aligned"), group.operations
         if apart < operations or apart < least_share * count:
             continue
@@ -212,7 +212,7 @@ def _random_counted(
     counters: CountedFacts, *, operations: float, each: float, least_share: float, size: float
 ) -> Iterator[Match]:
     """Find them by counters of consecutive and sequential requests."""
-    for group in counters.groups():
+    for group in counters.groups:
         count = group.operations
         apart = count - group.sum("consec_{}s")
         few = count < max(operations, each * int(group.openers.sum()))

@@ -124,11 +124,10 @@ class CountedLayer:
     @property
     def bandwidth(self) -> float | None:
         """Bytes over the time of the slowest rank; None where the time of some of them is not known."""
-        if any(
-            (self.counters.seconds.get(f"{way}_time", np.zeros(1)) < 0)[self.moving].any() for way in self.directions
-        ):
+        known = [self.counters.seconds.get(f"{way}_time", np.zeros(1)) for way in self.directions]
+        if self.slowest_s is None or any((one < 0)[self.moving].any() for one in known):
             return None
-        return None if self.slowest_s is None else self.bytes / self.slowest_s
+        return self.bytes / self.slowest_s
 
     @property
     def imbalance(self) -> float | None:
@@ -142,10 +141,8 @@ class CountedLayer:
     @property
     def collective(self) -> int | None:
         """How many of the transfers were collective; None where that was not counted."""
-        names = [f"coll_{way}s" for way in self.directions]
-        known = any(self.counters.has(name, self.rows) for name in names)
-        split = [f"split_{way}s" for way in self.directions]
-        return int(self.counters.count(*names, *split)[self.rows].sum()) if known else None
+        names, split = ([f"{how}_{way}s" for way in self.directions] for how in ("coll", "split"))
+        return None if self.calls(*names) is None else self.calls(*names, *split)
 
     def calls(self, *names: str) -> int | None:
         """Return how many calls of some kinds there were; None where none of them was counted."""
@@ -172,18 +169,23 @@ class CountedLayer:
     @property
     def request_bytes(self) -> RequestBytes | None:
         """Sizes, as far as they follow from the four commonest ones of each row; None where no such are counted."""
-        counters, sizes = self.counters, dict[int, int]()
-        mine, total = self.moving, self.operations
+        counters, mine = self.counters, self.moving
         if not counters.has("access1_count", mine):
             return None
         # What a row counts is of both directions.
         both = np.all([counters.of(way)[0] > 0 for way in DIRECTIONS], axis=0)
         alone = mine if len(self.directions) == len(DIRECTIONS) else mine & ~both
-        for number in range(1, 5):
-            size, often = (counters.count(f"access{number}_{what}")[alone] for what in ("access", "count"))
-            for one in np.unique(size[often > 0]).tolist():
-                sizes[one] = sizes.get(one, 0) + int(often[size == one].sum())
-        return RequestBytes(*known_quantiles(sizes, total))
+        return RequestBytes(*known_quantiles(sizes_told(counters, alone), self.operations))
+
+
+def sizes_told(counters: Counters, rows: Mask) -> dict[int, int]:
+    """Return how often each size of requests occurs among the four commonest ones of some rows."""
+    found: dict[int, int] = {}
+    for number in range(1, 5):
+        size, often = (counters.count(f"access{number}_{what}")[rows] for what in ("access", "count"))
+        for one in np.unique(size[often > 0]).tolist():
+            found[one] = found.get(one, 0) + int(often[size == one].sum())
+    return found
 
 
 def known_quantiles(sizes: dict[int, int], total: int) -> list[int | None]:

@@ -199,7 +199,7 @@ def _moved(trace: Trace, segments: SegmentSums, signals: Iterable[LayerDirection
     own: dict[str, Any] = {}
     if counted:
         # On files on which no higher layer did the same.
-        groups = [one.own for one in facts_of(trace).groups()]
+        groups = [one.own for one in facts_of(trace).groups]
         took = (one.counters.time(f"{one.direction}_time")[one.rows].sum() for one in groups)
         own = _own(trace, groups, float(sum(took)))
     elif not recording.reason("handles") or len(trace.layers) < 2:
@@ -273,8 +273,7 @@ def _layer_rows(
         if counted is not None and (flushes := counted.calls(*FLUSHES)):
             yield LayerRow(job=job, layer=safe, direction="flush", operations=flushes)
         if counted is not None and (calls := counted.calls(*METADATA)):
-            seeks = counted.calls("seeks")
-            yield LayerRow(job=job, layer=safe, direction="metadata", operations=calls, seeks=seeks)
+            yield LayerRow(job=job, layer=safe, direction="metadata", operations=calls, seeks=counted.calls("seeks"))
 
     for one in counted_statistics(trace.scope, DIRECTIONS):
         values = {name: metric.value(one) for name, metric in METRICS_OF_LAYERS.items()}
@@ -287,14 +286,15 @@ def _layer_row(
     trace: Trace, layer: Layer, job: str, direction: Direction, settings: Settings, signal: StepSignal
 ) -> LayerRow:
     statistics, recording = layer.statistics(direction), trace.definitions.recording
+    told = {name: one.value(statistics) for name, one in METRICS_OF_LAYERS.items()}
     values: dict[str, Any] = {
-        **{name: one.value(statistics) for name, one in METRICS_OF_LAYERS.items()},
+        **told,
         "bytes": float(statistics.bytes),
         "own_bytes": float(statistics.own_bytes),
         **(_phases(_period(trace, layer.name, direction, settings.method, signal)) if signal.volume > 0 else {}),
     }
     unknown = {one.name for one in metrics_of(LayerRow) if recording.reason(*one.needs)}
-    unknown -= {name for name, one in METRICS_OF_LAYERS.items() if one.value(statistics) is not None}
+    unknown -= {name for name, value in told.items() if value is not None}
     if recording.reason("operations"):
         counted = _counted(trace, layer.name, direction)
         values, unknown = values | counted, unknown - counted.keys()

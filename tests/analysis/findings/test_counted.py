@@ -147,6 +147,16 @@ def test_time_in_the_library_above_posix(findings):
     assert found["layer-overhead"].cost_s == pytest.approx(10.0)
 
 
+def test_time_in_the_library_is_told_beside_that_of_few_aggregators_below(findings):
+    above = {"coll_writes": 64, "bytes_written": 2**30, "slowest_rank_bytes": 2**24}
+    upper = made.counters(MPIIO, FILE, -1, **above, **times("write", 700.0, 18.0))
+    lower = shared(size=2**20, calls=16, total=7.0, slowest=7.0, slowest_rank_bytes=2**30)
+    found, order = findings({POSIX: [lower], MPIIO: [upper]})
+    assert order[:2] == ["layer-overhead", "funnelled-collective"]
+    assert found["layer-overhead"].cost_s + found["funnelled-collective"].cost_s <= 18.0
+    assert found["layer-overhead"].cost_s == pytest.approx(11.0)
+
+
 def test_what_a_library_moves_in_calls_that_move_no_data_is_no_metadata(findings):
     """HDF5 fills its datasets when they are made, which takes 6 of the 7 s of these calls."""
     stamps = {"write_start_timestamp": 1.0, "write_end_timestamp": 9.0}
@@ -388,3 +398,11 @@ def test_diff_tells_of_seeks_and_flushes_that_went(tmp_path, capsys):
     assert "Not compared" not in shown
     assert main([str(paths[0])]) == 0
     assert "More: periods, compare, layers, report" in capsys.readouterr().out, "loops and handles need operations"
+
+
+@pytest.mark.parametrize("absurd", [1e300, 1e41, float("inf")])
+def test_a_time_that_cannot_be_is_damage_and_no_cost(findings, absurd):
+    """Warnings are errors here: no time is divided by another that is a hundred orders of magnitude away."""
+    found, _ = findings({POSIX: [shared(size=2048, slowest_rank_time=absurd, write_time=1e-9)]})
+    assert all(0 <= one.cost_s <= 20.0 for one in found.values())
+    assert all("(may come from the trace's damage)" in one.text for one in found.values())
