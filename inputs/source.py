@@ -84,7 +84,8 @@ class RowSource(ProcessSource):
     def _wanted(self, partition: Partition) -> Mask:
         """Return which locations are of a partition."""
         wanted = np.zeros(len(self.definitions.locations.id), np.bool_)
-        wanted[list(partition.locations)] = True
+        some = slice(None) if len(partition.locations) == len(wanted) else list(partition.locations)
+        wanted[some] = True
         return wanted
 
     @property

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...model.arrays import Floats
+from ...model.arrays import Floats, median
 from .bins import FEWEST_BINS, bin_width, in_units, too_coarse
 from .bursts import ALIKE, MOST, MOST_SETS, NEARLY, Bursts, busy_extent, clipped, few_bursts, sets_of_bursts
 from .concurrent import concurrent_trains
@@ -172,18 +172,18 @@ class _Search:
         """
         shortest = FEWEST_BINS * self.width
         good = _lasting([one for one in trains if one.period >= shortest and one.jitter <= self.most_jitter])
-        found = Decision(_kind(kind, good), tuple(good), own, self.busy)
-        found = replace(found, enough=-math.log(self.alpha), silent=self.silent(good))
-        # As if all were as the median: small bursts that touch a larger one count as small.
-        moved = sum(float(np.median(one.bursts.volume)) * len(one.bursts) for one in good)
-        enough = moved > SMALLEST * float(self.cumulative[-1]) and found.explained > share
-        # What is over in a hundredth of the run is the inside of a burst.
-        enough &= any(one.length >= SMALLEST * (self.times[-1] - self.times[0]) for one in good)
+        needed, silent = -math.log(self.alpha), self.silent(good)
+        found = Decision(_kind(kind, good), tuple(good), own, self.busy, enough=needed, silent=silent)
         # Where there is no choice among sets less will do.
-        needed = found.enough - (PROBABLE if found.whole and own is self.sets[0] else 0.0)
+        needed -= PROBABLE if found.whole and own is self.sets[0] else 0.0
         # Anything but one period of all bursts, none missing, is easily found in few intervals, and so are loose ones.
         needed += 0.0 if found.whole and found.main.jitter**2 * LOOSE_SHAPE <= 1 else found.enough
-        return [found] if enough and found.gain - null >= needed else []
+        # As if all were as the median: small bursts that touch a larger one count as small.
+        moved = sum(median(one.bursts.volume) * len(one.bursts) for one in good)
+        enough = moved > SMALLEST * float(self.cumulative[-1]) and found.gain - null >= needed
+        # What is over in a hundredth of the run is the inside of a burst.
+        enough &= any(one.length >= SMALLEST * (self.times[-1] - self.times[0]) for one in good)
+        return [found] if enough and found.explained > share else []
 
     def clearest(self) -> Decision | None:
         """Return the clearest of all decisions on regimes and on trains at the same time."""

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ...model.arrays import Floats
+from ...model.arrays import Floats, median
 from .bins import FEWEST_BINS
 from .bursts import ALIKE, FEWEST_BURSTS, MOST_PERIODS, busy_extent, clipped, few_bursts
 
@@ -73,7 +73,7 @@ def _levels(power: Floats, first: int) -> Floats:
     """Return -ln of the probability of each line under the noise beside it, whose level is taken each tenth in ln f."""
     centres = np.exp(np.arange(math.log(first), math.log(power.size), ALIKE))
     low, high = (centres * math.exp(sign * BACKGROUND_WIDTH) for sign in (-1, 1))
-    beside = [float(np.median(power[int(one) : int(other) + 1])) for one, other in zip(low, high, strict=True)]
+    beside = [median(power[int(one) : int(other) + 1]) for one, other in zip(low, high, strict=True)]
     rows = np.arange(power.size)
     ratio = power * math.log(2) / np.interp(rows, centres, np.maximum(beside, 1e-300))
     worth = np.maximum(math.sinh(BACKGROUND_WIDTH) * rows / FINER - 1, 1.0)

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ...model.arrays import Floats, Mask, Rows
+from ...model.arrays import Floats, Mask, Rows, median
 from . import kernels
 from .bursts import ALIKE, FEWEST_BURSTS, MOST_PERIODS, NEARLY, NEGLIGIBLE, RELATIVE_ROUNDING, Bursts
 from .kernels import most_probable
@@ -54,7 +54,7 @@ class PulseTrain:
     def _told(self) -> Mask:
         return np.asarray(self.spans == np.rint(self.spans))
 
-    @property
+    @cached_property
     def period(self) -> float:
         """Mean time in s from one phase to the next, missing ones included."""
         return float((self.bursts.start[-1] - self.bursts.start[0]) / self.spans.sum())
@@ -64,7 +64,7 @@ class PulseTrain:
         """Start of the first burst in s."""
         return float(self.bursts.start[0])
 
-    @property
+    @cached_property
     def length(self) -> float:
         """Time in s over which the period holds, one after the last start included."""
         return float(self.bursts.start[-1]) - self.start + self.period
@@ -261,7 +261,7 @@ def stretches(intervals: Floats, spans: Floats, late: Mask, whole: bool = False)
     its gain over a free one.
     """
     n = intervals.size
-    logs = np.log(intervals) - np.log(np.median(intervals))
+    logs = np.log(intervals) - np.log(median(intervals))
     single, prompt = logs - np.log(spans), np.where(late, 0.0, logs)
     missing = (np.ones(n), single, single**2, spans > 1, (spans - 1) * math.log(2.0))
     # A delay is as likely to be of any length, on a logarithmic axis.

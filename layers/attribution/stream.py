@@ -274,7 +274,8 @@ class Stream:
         """
         count = np.bincount(self.kept.operations.process + 1, minlength=len(self.scope.definitions.groups.id) + 1)
         size = max(AT_ONCE, -(-len(self.kept.operations) // MOST_PARTS))
-        full = (np.cumsum(count) - 1) // size
+        # What no process did may be nothing, and is no part of its own.
+        full = np.maximum(np.cumsum(count) - 1, 0) // size
         return np.append(0, np.cumsum(full[1:] > full[:-1]))
 
     @cached_property
