@@ -1,7 +1,8 @@
-"""What Drishti remarks of Darshan logs beside the findings here: said as well, or why not.
+"""What Drishti remarks of Darshan logs beside the findings here: said as well, or why not, by the log's own numbers.
 
 Drishti (drishti-io on PyPI) runs as a program of its own, in an environment of its own; give its path. Remarks that
-only name what a log does, such as that it writes more than it reads, are those of `iostrata layers`.
+only name what a log does, such as that it writes more than it reads, are those of `iostrata layers`. Where no finding
+says what a remark does, the log's counters are asked whether it is right; "open" are those that they do not refute.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import subprocess
 from pathlib import Path
 
 import iostrata
+import numpy as np
 from iostrata.analysis.findings import find
 
 FACTS = ("P01", "P02", "P03", "P04", "P12", "P13", "P14", "M04", "M05")
@@ -34,27 +36,89 @@ SAID = {
     "M03": ("shared-file-independent",),
 }
 """Findings that say what a remark does."""
-WRONG = {
-    "S01": "only standard streams go through ISO C",
-    "P05": "requests are of 64 KiB or more, or take no time that matters",
-    "P06": "requests are of 64 KiB or more, or take no time that matters",
-    "P07": "where in memory the bytes lie takes no time that the log shows",
-    "P08": "so few requests, or so small ones, that their begin costs nothing: most take less than a block",
-    "P09": "fewer bytes are read than the files hold",
-    "P10": "fewer bytes are written than the highest offset of the file",
-    "P11": "less than half of the requests are out of order",
-    "P15": "requests are of 64 KiB or more, or take no time that matters",
-    "P16": "requests are of 64 KiB or more, or take no time that matters",
-    "P17": "a sum over all ranks that share the file, on average less than a second each",
-    "P18": "ranks that share the file move alike",
-    "P19": "ranks that share the file take alike",
-    "P21": "ranks that aggregate collective calls write for the others, as compare shows, or there is one transfer",
-    "P22": "ranks that aggregate collective calls write for the others, as compare shows, or there is one transfer",
-    "M01": "one process, files of a rank each or standard streams, which MPI-IO would not serve better",
-    "M06": "nothing in a log of Darshan tells that there is work to do meanwhile",
-    "M07": "nothing in a log of Darshan tells that there is work to do meanwhile",
-}
-"""Why a remark is not said, where no finding says it."""
+MEANWHILE = "a log of Darshan does not tell whether there is work to do meanwhile"
+
+
+def refuted(trace: iostrata.Trace, code: str) -> tuple[bool, str]:
+    """Tell whether the log's counters speak against a remark, and what they say."""
+    counters, run_s, ranks = trace.definitions.recording.counters, trace.duration, trace.definitions.process_count
+    if code in ("M06", "M07"):
+        return True, MEANWHILE
+    if counters is None:
+        return True, "the log counts nothing"
+    posix, stdio = counters.of_layer("POSIX"), counters.of_layer("ISOC")
+    moved = np.maximum(counters.bytes_read, 0) + np.maximum(counters.bytes_written, 0)
+    way = "read" if code in ("P05", "P09", "P11", "P15", "P22") else "write"
+    operations = np.maximum(counters.of(way)[0], 0)
+    shared = posix & (counters.rank < 0)
+    taken = counters.time("read_time", "write_time") * posix
+    # Of a file that all ranks share its slowest one is known.
+    slowest = np.where(shared, np.minimum(counters.time("slowest_rank_time"), taken), taken)
+    longest = float(
+        slowest[shared].sum() + max(np.bincount(counters.rank[posix & ~shared], slowest[posix & ~shared]), default=0)
+    )
+    share = longest / run_s if run_s else 0.0
+    if code == "S01":
+        streams = np.array([name.startswith("<STD") for name in trace.definitions.files.name] + [False])[counters.file]
+        ours, every = int(moved[stdio & streams].sum()), int(moved[stdio].sum())
+        return ours == every, f"{ours:,} of {every:,} B through ISO C are of standard streams"
+    if code in ("P05", "P06", "P15", "P16"):
+        small = counters.count(*(f"size_{way}_{one}" for one in ("0_100", "100_1k", "1k_10k")))[posix].sum()
+        count = operations[posix].sum()
+        told = f"{int(small):,} of {int(count):,} {way}s are of less than 10 KB, all take {share:.1%} of the run"
+        return small < 0.1 * count or share < 0.01, told
+    if code in ("P07", "P08"):
+        every = sum(np.maximum(counters.of(one)[0], 0)[posix].sum() for one in ("read", "write"))
+        mean = moved[posix].sum() / max(every, 1)
+        told = f"{int(every):,} transfers of {mean:,.0f} B on average take {share:.1%} of the run"
+        return share < 0.01 or every < 16 * ranks or mean < 4096, told
+    if code in ("P09", "P10"):
+        total = int(np.maximum(counters.of(way)[1], 0)[posix].sum())
+        name = "max_byte_read" if way == "read" else "max_byte_written"
+        reach = (counters.count(name) + 1) * posix * (np.maximum(counters.of(way)[1], 0) > 0)
+        highest = int(_largest(counters.file, reach).sum())
+        return total <= highest, f"{total:,} B, and the files reach to {highest:,} B"
+    if code == "P11":
+        follow, count = int(counters.count(f"seq_{way}s")[posix].sum()), int(operations[posix].sum())
+        return (
+            2 * follow > count or share < 0.01,
+            f"{follow:,} of {count:,} {way}s begin at or behind the end of the one before",
+        )
+    if code == "P17":
+        each = counters.time("meta_time")[posix | counters.of_layer("MPI-IO")].sum() / ranks
+        return each < 1, f"{each:.3g} s on average of {ranks:,} ranks"
+    if code in ("P18", "P19"):
+        what = "bytes" if code == "P18" else "time"
+        column = counters.count if what == "bytes" else counters.time
+        low, high = (column(f"{one}_rank_{what}")[shared] for one in ("fastest", "slowest"))
+        most = int(np.argmax(high - low)) if len(high) else 0
+        told = (
+            f"{low[most]:,.6g} and {high[most]:,.6g} {what} of the fastest and slowest rank; {share:.1%} of the run"
+            if len(high)
+            else "no file is shared"
+        )
+        return len(high) == 0 or share < 0.01, told
+    if code in ("P21", "P22"):
+        upper = counters.of_layer("MPI-IO")
+        together, all_calls = int(counters.count(f"coll_{way}s")[upper].sum()), int(operations[upper].sum())
+        below = int(operations[posix].sum())
+        told = f"{together:,} of {all_calls:,} MPI-IO {way}s are collective, {below:,} of POSIX; {share:.1%} of the run"
+        return 2 * together > all_calls or share < 0.01, told
+    if code == "M01":
+        used = posix & (moved > 0)
+        users = np.bincount(counters.file[used & (counters.rank >= 0)], minlength=1)
+        many = int(shared[used].sum() if shared[used].any() else (users > 1).sum())
+        return (
+            ranks == 1 or not many or share < 0.01,
+            f"{ranks:,} ranks, {many:,} files that several share, {share:.1%} of the run",
+        )
+    return False, "nobody looked"
+
+
+def _largest(files: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    found = np.zeros(int(files.max(initial=0)) + 1, np.int64)
+    np.maximum.at(found, files, reach)
+    return found
 
 
 def remarks(program: Path, log: Path) -> list[tuple[str, str]]:
@@ -77,16 +141,20 @@ def main() -> None:
     print("| log | remark | here |\n|---|---|---|")
     for log in chosen.logs:
         try:
-            findings = find(iostrata.open_trace(log))
+            trace = iostrata.open_trace(log)
+            findings = find(trace)
         except iostrata.TraceError:
-            findings = ()
+            trace, findings = None, ()
         ids = {one.id for one in findings}
         for code, text in dict.fromkeys(remarks(chosen.drishti, log)):
             if not code or code in FACTS:
                 here = "as layers shows it" if code else ""
             else:
                 said = sorted(ids.intersection(SAID.get(code, ())))
-                here = ", ".join(said) or f"not said: {WRONG.get(code, 'nobody looked')}"
+                against, told = (True, "") if said or trace is None else refuted(trace, code)
+                here = (
+                    ", ".join(said) or f"{'not said' if against else 'open'}: {told or 'there is nothing to look at'}"
+                )
             print(f"| {log.stem} | {code} {text[:110]} | {here} |", flush=True)
 
 

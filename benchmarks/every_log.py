@@ -1,20 +1,25 @@
-"""Every command on every log of a folder: how it ended and its first line, and sums beside pydarshan's.
+"""Every command on every log of a folder: how it ended and its first line, and sums beside what others read of them.
 
 What a command answers has to be read by somebody; this puts all of it into one table. Give folders of logs, and ``-o``
-for a folder that keeps the whole output of each command.
+for a folder that keeps the whole output of each command. Sums of bytes, transfers and times are those of pydarshan,
+and of Python's ``json`` and ``csv`` and of pyarrow for the logs of other recorders.
 """
 
 import argparse
 import contextlib
+import csv
+import gzip
 import io
 import json
+import re
 import time
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 from iostrata.cli import main
-from iostrata.inputs.recognition import find_recorder
+from iostrata.inputs.recognition import find_recorder, open_recorded
+from iostrata.model.errors import TraceError
 
 COMMANDS = {
     "overview": [],
@@ -44,16 +49,24 @@ FAULTS = (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, A
 
 
 def logs_of(folder: Path) -> Iterator[Path]:
-    """Give the logs of a folder: files and folders that a recorder is known of."""
+    """Give the logs of a folder: its files, folders that a recorder is known of, and the files of those refused."""
     for path in sorted(folder.iterdir()):
         if path.name.startswith(("README", "LICENSE")) or path.suffix in (".txt", ".md"):
             continue
         recorder = find_recorder(path)
-        known = recorder is not None or any(path.glob("*.otf2")) if path.is_dir() else recorder is not None
-        if known:
+        if not path.is_dir() or recorder is not None or any(path.glob("*.otf2")):
             yield path
-        elif path.is_dir():
+        if path.is_dir() and not any(path.glob("*.otf2")) and (recorder is None or not is_one_run(path)):
             yield from logs_of(path)
+
+
+def is_one_run(path: Path) -> bool:
+    """Tell whether a folder can be opened as one."""
+    try:
+        open_recorded(path)
+    except TraceError:
+        return False
+    return True
 
 
 def run(name: str, path: Path, into: Path) -> tuple[int, str, float]:
@@ -83,6 +96,86 @@ def first_line(text: str, path: Path) -> str:
     below = lines[lines.index("") + 1 :] if "" in lines and not text.startswith("iostrata: error") else lines
     found = next((line for line in (*below, *lines) if line and not line.startswith(str(path))), "")
     return found.replace(str(path), path.name).replace("|", "\\|")[:160]
+
+
+Truth = dict[tuple[str, str], list[float]]
+"""Transfers, bytes and s by layer and direction."""
+
+
+def events_truth(path: Path) -> Truth:
+    """Add up the events of DFTracer's and TAU's files, by Python's json."""
+    found: Truth = {}
+    for part in sorted(path.glob("*.gz")) if path.is_dir() else [path]:
+        with gzip.open(part, "rt", errors="replace") as lines:
+            for line in lines:
+                if not (text := line.strip().rstrip(",")).startswith("{"):
+                    continue
+                # TAU writes addresses as no JSON has them.
+                event = json.loads(re.sub(r": 0x[0-9a-f]+", ": 0", text))
+                name, told = event["name"], event.get("args") or {}
+                moved = told.get("ret", event.get("return"))
+                way = next((way for way in ("read", "write") if way in name), "write" if name in PRINTING else "")
+                if event.get("cat") not in ("POSIX", "STDIO") or not way or moved is None:
+                    continue
+                layer = "ISOC" if event["cat"] == "STDIO" or name[0] == "f" else "POSIX"
+                add(
+                    found,
+                    layer,
+                    way,
+                    int(moved) * int(told.get("size", 1) if name[0] == "f" else 1),
+                    int(event["dur"]) / 1e6,
+                )
+    return found
+
+
+def table_truth(path: Path) -> Truth:
+    """Add up LDMS's rows by Python's csv, and those of Recorder's tables by pyarrow."""
+    found: Truth = {}
+    if path.is_dir():
+        import pyarrow.parquet
+
+        for part in sorted(path.glob("*.parquet")):
+            columns = pyarrow.parquet.read_table(part, columns=["func_id", "size", "duration"]).to_pydict()
+            for name, size, took in zip(columns["func_id"], columns["size"], columns["duration"], strict=True):
+                if name in ("read", "write"):
+                    add(found, "POSIX", name, size, took)
+        return found
+    with gzip.open(path, "rt") as lines:
+        for row in csv.DictReader(lines):
+            if row["op"] in ("read", "write"):
+                add(
+                    found,
+                    "ISOC" if row["module"] == "STDIO" else row["module"],
+                    row["op"],
+                    int(row["len"]),
+                    float(row["dur"]),
+                )
+    return found
+
+
+def add(found: Truth, layer: str, way: str, moved: float, took: float) -> None:
+    """Add a transfer; one that failed moved nothing."""
+    one = found.setdefault((layer, way), [0, 0, 0.0])
+    one[:] = one[0] + 1, one[1] + (moved if 0 <= moved < 2**63 else 0), one[2] + took
+
+
+PRINTING = ("fprintf", "fputs", "fputc", "vfprintf")
+TRUTHS = {"DFTracer": events_truth, "TAU": events_truth, "LDMS": table_truth, "Recorder": table_truth}
+
+
+def sums_of_events(path: Path, truth: Truth) -> list[str]:
+    """Return where bytes, transfers and times differ from the truth."""
+    told = io.StringIO()
+    with contextlib.redirect_stdout(told), contextlib.redirect_stderr(io.StringIO()):
+        if main(["layers", str(path), "--files", "all", "--json"]):
+            return ["no layers"]
+    entries = {(one["layer"], one["direction"]): one for one in json.loads(told.getvalue())["layers"]}
+    wrong = []
+    for key, theirs in truth.items():
+        ours = [entries.get(key, {}).get(name) or 0 for name in ("operations", "bytes", "summed_s")]
+        if ours[:2] != theirs[:2] or abs(ours[2] - theirs[2]) > 1e-3 * theirs[2] + 1e-5:
+            wrong.append(f"{key[0]} {key[1]}: {ours}, truth {theirs}")
+    return wrong
 
 
 def sums(path: Path) -> list[str]:
@@ -125,8 +218,12 @@ def table(folders: list[Path], kept: Path, names: list[str]) -> None:
                 status, text, took = run(name, path, into)
                 (into / "printed.txt").write_text(text)
                 print(f"| {path.name} | {name} | {status} | {took:.2f} | {first_line(text, path)} |", flush=True)
+            known = find_recorder(path)
             if path.suffix == ".darshan" and find_spec("darshan"):
                 print(f"| {path.name} | sums | | | {'; '.join(sums(path)) or 'as pydarshan has them'} |", flush=True)
+            elif known is not None and known.name in TRUTHS:
+                wrong = sums_of_events(path, TRUTHS[known.name](path))
+                print(f"| {path.name} | sums | | | {'; '.join(wrong) or 'as the file has them'} |", flush=True)
 
 
 if __name__ == "__main__":
