@@ -13,6 +13,7 @@ from ..analysis.loops.find import find_loops
 from ..inputs.table.definitions import definitions_text
 from ..layers.attribution.callers import called_blocks
 from ..layers.attribution.calls.functions import CALL_KEYS
+from ..layers.attribution.file_positions import AccessKinds
 from ..layers.loops.iterations import OUTSIDE
 from ..layers.table import Column, metadata_table, operation_table
 from ..layers.trace import Trace
@@ -43,7 +44,9 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: str | I
     functions, the outermost first; these three null where the trace has no Enter and Leave of such functions, the
     latter two also for all that is no operation), ``begin_s``, ``issued_s``, ``end_s`` (from the trace's start; null
     where the trace has no such event), ``begin_ticks``, ``end_ticks``, ``bytes_requested``, ``bytes_moved``, ``offset``
-    (null where unknown) and ``status``.
+    (null where unknown), ``access`` (``consecutive`` for a read or write that begins where the one before of its
+    process, file and layer ended, ``strided`` for one as far from there as that was from its own, else ``random``; also
+    of plain reads and writes, by opens and seeks; null where unknown) and ``status``.
 
     What is no operation lasts from Enter to Leave of its call where the trace has them; ``event_ticks``,
     ``event_mode``, ``event_flags`` and ``event_value`` are its event as `iostrata.model.events` has it. The metadata
@@ -102,6 +105,7 @@ def _parts(trace: Trace, layers: tuple[str, ...], known: bool) -> Iterator[dict[
     wanted = [trace.order.index(name) for name in layers] or range(-1, len(trace.order))
     single = trace.definitions.recording.knows("operations")
     iterations = find_loops(trace).reader() if single else None
+    kinds = AccessKinds(trace.order)
     at_once = ROWS_AT_ONCE if trace.stream.in_memory is not None else _ROWS_IN_BOUNDS
     for traffic, call, called, first in called_blocks(trace.calls, known):
         count = len(traffic.operations)
@@ -110,8 +114,10 @@ def _parts(trace: Trace, layers: tuple[str, ...], known: bool) -> Iterator[dict[
         rows = np.flatnonzero(traffic.within & np.isin(traffic.layer, wanted))
         unknown = np.full(count, -1, np.int32)
         called = {name: called.get(name, ((), unknown)) for name in CALL_KEYS}
+        access = kinds.of(traffic, rows)
         for start in range(0, max(1, len(rows)), at_once):
-            yield operation_table(traffic, rows[start : start + at_once], called, call, first, loops)
+            part = slice(start, start + at_once)
+            yield operation_table(traffic, rows[part], called, call, first, loops, access[part])
     reading = trace.stream.known_reading
     functions = reading.source.regions.name if known and reading is not None else ()
     for found in trace.calls.metadata_calls():

@@ -22,6 +22,7 @@ from ..model.events import EVENT_TYPES
 from .attribution.attribution import TraceBlock
 from .attribution.calls.functions import NO_EVENT, NamedRows
 from .attribution.calls.metadata_calls import MetadataCalls
+from .attribution.file_positions import AccessKinds
 from .handles.scope import Scope
 
 MODES: Final = {IoMode.READ: "read", IoMode.WRITE: "write", IoMode.FLUSH: "flush"}
@@ -96,6 +97,7 @@ _COLUMNS: Final[dict[str, Any]] = {
     "bytes_requested": np.uint64,
     "bytes_moved": np.uint64,
     "offset": np.uint64,
+    "access": NAMES,
     "status": NAMES,
     **EVENT_TYPES,
 }
@@ -109,6 +111,7 @@ def operation_table(
     call: Ints | None = None,
     first: int = 0,
     loops: tuple[Ints, Ints] | None = None,
+    access: npt.NDArray[np.int8] | None = None,
 ) -> dict[str, Column]:
     """Return some operations as columns by their names, as `iostrata.write_parquet` tells them.
 
@@ -124,6 +127,8 @@ def operation_table(
         Number of the first operation of `traffic`.
     loops : (int64 (m,), int64 (m,)), optional
         Loop and iteration of each operation of `traffic`, −1 for none.
+    access : int8 (n,), optional
+        As `AccessKinds.of` tells of the operations in `rows`.
     """
     operations = traffic.operations.take(rows)
     parent = traffic.attribution.parent[rows]
@@ -156,9 +161,11 @@ def operation_table(
         "bytes_requested": amounts(operations.requested),
         "bytes_moved": amounts(operations.moved),
         "offset": amounts(operations.offset),
+        **({} if access is None else {"access": _named(access, AccessKinds.NAMES)}),
         "status": _named(operations.status, STATUSES.values()),
     }
-    return _table(known, len(rows), (*(WHO if called is None else ()), *(LOOP if loops is None else ())))
+    leave_out = *(WHO if called is None else ()), *(LOOP if loops is None else ()), *(("access",) * (access is None))
+    return _table(known, len(rows), leave_out)
 
 
 def metadata_table(found: MetadataCalls, scope: Scope, functions: Sequence[str]) -> dict[str, Column]:

@@ -17,16 +17,16 @@ from ...model.ranges import RangeUnion
 from ...model.sums import Sums, either, keyed, nested
 from ..handles.metadata import MetadataEvents, selected_metadata
 from ..handles.scope import Scope
-from ..selection.window import FRACTION, completed_bytes, whole_and_part
+from ..selection.window import FRACTION, whole_and_part
 from ..statistics.grouping import KEYS, Key, distinct_names, grouping
 from .attribution import TraceBlock, call_ends
 from .calls.calls import CALL_KINDS, OTHER_CALLS, Calls
 from .calls.functions import CALL_KEYS, CALLER, FUNCTION
-from .file_positions import LARGEST, FilePositions, FollowedGaps
+from .file_positions import AccessKinds
 
 _PLACES: Final = 1 << 21
 """More than there are functions or call paths; the last place is for those that are not known."""
-ACCESS: Final = tuple(f"{how}_{what}" for how in ("consecutive", "strided", "random") for what in ("reads", "writes"))
+ACCESS: Final = tuple(f"{how}_{what}" for how in AccessKinds.NAMES for what in ("reads", "writes"))
 """Columns of where reads and writes lie in their files."""
 METADATA_KINDS: Final = {name: records for name, records in CALL_KINDS.items() if name != OTHER_CALLS}
 """Columns of metadata operations and the records that they count."""
@@ -147,7 +147,7 @@ class BreakdownSums(Sums):
             self._keys, self._places = groups.keys, groups.places
             self._count = len(self._keys)
         self._timed: tuple[str, ...] = ()
-        self._positions, self._gaps = FilePositions(), FollowedGaps()
+        self._kinds = AccessKinds(self.scope.order)
 
     def add(self, block: TraceBlock, called: tuple[Links, Links] | None = None) -> None:
         """Add a block.
@@ -189,23 +189,9 @@ class BreakdownSums(Sums):
 
     def _access(self, block: TraceBlock, rows: Rows) -> dict[str, Mask]:
         """Return which operations are what in `ACCESS`."""
-        operations = view(block.operations, rows)
-        process, file = operations.process.astype(np.int64), block.file[rows].astype(np.int64)
-        going_on = np.unique(block.operations.process).astype(np.int64)
-        self._positions.finish(going_on)
-        self._gaps.finish(going_on)
-        offset, mode = self._positions.offsets(block)[rows], operations.mode
-        absolute = np.array([block.absolute_offsets(name) for name in self.scope.order], np.bool_)
-        reads, writes = mode == IoMode.READ, mode == IoMode.WRITE
-        placed = (reads | writes) & (offset < LARGEST) & (file >= 0) & absolute[block.layer[rows]]
-        kind = block.layer[rows].astype(np.int64) * len(IoMode) + mode
-        apart, strided = np.zeros(len(rows), np.bool_), np.zeros(len(rows), np.bool_)
-        stream, moved = (process << 32) + file, completed_bytes(operations).astype(np.int64)
-        _, apart[placed], _, strided[placed] = self._gaps.follow(
-            stream[placed], kind[placed], offset[placed].astype(np.int64), moved[placed]
-        )
-        kinds = placed & ~apart, strided, apart & ~strided
-        return dict(zip(ACCESS, (one & way for one in kinds for way in (reads, writes)), strict=True))
+        mode, found = block.operations.mode[rows], self._kinds.of(block, rows)
+        ways = [(found == place) & (mode == way) for place in range(3) for way in (IoMode.READ, IoMode.WRITE)]
+        return dict(zip(ACCESS, ways, strict=True))
 
     def add_calls(self, calls: Calls) -> None:
         """Add what all calls of the trace took; to be called once, when all else is added."""

@@ -1,5 +1,6 @@
 """Where transfers are in their files: offsets that records lack, by opens, seeks and transfers, and how they follow."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -7,8 +8,9 @@ import numpy.typing as npt
 
 from ...model.arrays import Ints, Mask, Rows
 from ...model.codes import APPEND, UNDEFINED_UINT64, IoMode, IoRecord
-from ...model.operations import followed_places
+from ...model.operations import followed_places, view
 from ...model.sums import NOBODY
+from ..selection.window import completed_bytes
 from .attribution import TraceBlock
 
 _LAYER: Final = "POSIX"
@@ -145,6 +147,44 @@ class FollowedGaps:
         stays = np.isin(self._latest[0] >> 32, going_on)
         self._latest = self._latest[:, stays]
         return not stays.all()
+
+
+class AccessKinds:
+    """Tells block by block which transfers go on where the one before of their process, file and kind ended.
+
+    Parameters
+    ----------
+    layers : sequence of str
+        Names by the rows that blocks have.
+    """
+
+    NAMES: Final = ("consecutive", "strided", "random")
+
+    def __init__(self, layers: Sequence[str]) -> None:
+        self._layers, self._positions, self._gaps = layers, FilePositions(), FollowedGaps()
+
+    def of(self, block: TraceBlock, rows: Rows) -> npt.NDArray[np.int8]:
+        """Return the place in `NAMES` of operations in some rows of a block; −1 where it is not known, or no transfer.
+
+        Blocks of a process come in their order.
+        """
+        operations = view(block.operations, rows)
+        process, file = operations.process.astype(np.int64), block.file[rows].astype(np.int64)
+        going_on = np.unique(block.operations.process).astype(np.int64)
+        self._positions.finish(going_on)
+        self._gaps.finish(going_on)
+        offset, mode = self._positions.offsets(block)[rows], operations.mode
+        absolute = np.array([block.absolute_offsets(name) for name in self._layers], np.bool_)
+        moves = (mode == IoMode.READ) | (mode == IoMode.WRITE)
+        placed = moves & (offset < LARGEST) & (file >= 0) & absolute[block.layer[rows]]
+        kind = block.layer[rows].astype(np.int64) * len(IoMode) + mode
+        stream, moved = (process << 32) + file, completed_bytes(operations).astype(np.int64)
+        _, apart, _, strided = self._gaps.follow(
+            stream[placed], kind[placed], offset[placed].astype(np.int64), moved[placed]
+        )
+        found = np.full(len(rows), -1, np.int8)
+        found[placed] = np.where(strided, 1, np.where(apart, 2, 0))
+        return found
 
 
 def _keys(process: npt.NDArray[np.integer], handle: npt.NDArray[np.integer]) -> Ints:

@@ -232,3 +232,20 @@ def test_pandas_is_not_imported_to_write(fixtures, tmp_path):
     program = "import sys; from iostrata.cli import main; sys.exit(main(sys.argv[1:]) or 9 * ('pandas' in sys.modules))"
     words = [sys.executable, "-c", program, "convert", str(fixtures / "ckpt4"), str(tmp_path / "a.parquet")]
     assert subprocess.run([*words, "--memory", "300M"], check=False, capture_output=True).returncode == 0
+
+
+@pytest.mark.parametrize(("name", "memory"), [("small_files2", None), ("ncckpt4", None), ("ncckpt4", 2**29)])
+def test_access_of_each_operation_adds_up_to_that_of_files(fixtures, tmp_path, name, memory):
+    trace = open_trace(fixtures / name, memory=memory)
+    write_parquet(trace, tmp_path / "all.parquet")
+    rows = [one for one in parquet.read_table(tmp_path / "all.parquet").to_pylist() if one["access"]]
+    keys = ("layer", "file", "access", "direction")
+    counted = Counter(tuple(row[key] for key in keys) for row in rows if row["selected"])
+    assert counted
+    found = Counter()
+    for one in trace.breakdown("file").to_dict():
+        for how in ("consecutive", "strided", "random"):
+            for way in ("read", "write"):
+                found[one["layer"], one["file"], how, way] = one[f"{how}_{way}s"] or 0
+    assert +found == counted
+    assert {row["kind"] for row in rows} <= {"read", "write"}
