@@ -116,8 +116,8 @@ def _parts(trace: Trace, layers: tuple[str, ...], known: bool) -> Iterator[dict[
         called = {name: called.get(name, ((), unknown)) for name in CALL_KEYS}
         access = kinds.of(traffic, rows)
         for start in range(0, max(1, len(rows)), at_once):
-            part = slice(start, start + at_once)
-            yield operation_table(traffic, rows[part], called, call, first, loops, access[part])
+            some = slice(start, start + at_once)
+            yield operation_table(traffic, rows[some], called, call, first, loops, access[some])
     reading = trace.stream.known_reading
     functions = reading.source.regions.name if known and reading is not None else ()
     for found in trace.calls.metadata_calls():

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...layers.attribution.calls.calls import OTHER_CALLS, Calls
-from ...layers.attribution.calls.functions import NO_EVENT
+from ...layers.attribution.calls.functions import FUNCTION, NO_EVENT
 from ...model.arrays import Floats, Ints
 from ...model.codes import IoRecord
 from ...model.keyed import KeyedSums
@@ -48,6 +48,7 @@ def metadata_storm(
         (H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write).
     """
     second, sums = facts.cells.window.ticks_per_second, facts.trace.sums.handles
+    calls = facts.trace.calls.totals
     for row, layer in enumerate(facts.cells.layers):
         times, counts = sums.times(row)
         until = np.append(0, np.cumsum(counts))
@@ -59,6 +60,7 @@ def metadata_storm(
         if events < per_transfer * max(1, transfers) and peak < per_second:
             continue
         took = _metadata_seconds(facts, row)
+        of_layer = None if calls is None or took is None else _events_of(calls, row)
         text = (
             f"{events:,} {layer} metadata operations beside {counted(transfers, 'transfer')}: "
             f"{sums.text_of(row, leave_out=(IoRecord.SEEK,))}; up to {peak:,} within a second"
@@ -78,6 +80,7 @@ def metadata_storm(
                 **({} if took is None else _busiest(facts, took)),
                 "time_range_s": [float(times[0] / second), float(times[-1] / second)],
             },
+            where=_where_called(facts, calls, of_layer) if calls and of_layer is not None and len(of_layer) else None,
             cost_s=None if took is None else min(float(took.max(initial=0.0)), facts.run_s),
             gain=_storm_gain(facts, row, took),
         )
@@ -189,7 +192,7 @@ def metadata_time(
 def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took: Floats) -> Match:
     """Return the match of calls of a layer that move no data and take `took` s by process."""
     layer, (transfers, transfer_s) = facts.cells.layers[row], _transfers(facts, row)
-    busiest, where = _busiest(facts, took), _where_called(facts, sums)
+    busiest, where = _busiest(facts, took), _where_called(facts, calls, _long_on(sums))
     rank = "".join(f"; longest on rank {number}" for number in busiest.values())
     first, last = where["time_range_s"]
     longest = _longest_kinds(calls, layer)
@@ -231,17 +234,25 @@ def _longest_kinds(calls: Calls, layer: str) -> list[tuple[float, int, str]]:
     return sorted(kinds, reverse=True)[:_KINDS_NAMED]
 
 
-def _where_called(facts: Facts, sums: KeyedSums) -> dict[str, Any]:
-    """Return who made some calls that move no data, on which files and when, as `Facts.where` does of operations.
-
-    Files on which they take next to nothing are left out, such as the folder that a library opens at its start.
-    """
+def _long_on(sums: KeyedSums) -> KeyedSums:
+    """Return calls without files on which they take next to nothing, as a folder that a library opens at first."""
     by_file = np.unique(sums.keys[4], return_inverse=True)[1]
     ticks = np.bincount(by_file, sums["ticks"])
-    sums = sums.taken((ticks >= LEAST_SHARE * ticks.max())[by_file])
+    return sums.taken((ticks >= LEAST_SHARE * ticks.max())[by_file])
+
+
+def _where_called(facts: Facts, calls: Calls, sums: KeyedSums) -> dict[str, Any]:
+    """Return who made some calls that move no data, on which files and when, as `Facts.where` does of operations.
+
+    A function is named that takes most of the time.
+    """
+    by_function = np.bincount(sums.keys[5] + 1, sums["ticks"])
+    most = int(by_function.argmax())
+    named = most > 0 and 2 * by_function[most] > by_function.sum()
     return {
+        **({FUNCTION: calls.functions.regions.name[most - 1]} if named else {}),
         **facts.who(sums.keys[2]),
-        **facts.on_files(sums.keys[4], sums["calls"]),
+        **facts.on_files(sums.keys[4], sums["ticks"]),
         "time_range_s": facts.extent(sums["begin"], sums["end"]),
     }
 

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from ...layers.attribution.calls.functions import FUNCTION
 from ...layers.flow.balance import CAUSES, WITHOUT_PARENT
 from ...layers.flow.flow import Flow
 from ...model.arrays import Mask
@@ -49,7 +50,8 @@ def fill_values(facts: Facts, *, least_share: float = 0.05, least_bytes: float =
     where = facts.where(fills)
     start, end = where["time_range_s"]
     least = facts.longest_s(fills)
-    most = max(least, _filling_s(facts, flow.upper))
+    filling, function = _filling(facts, flow.upper)
+    most = max(least, filling)
     yield Match(
         flow.upper,
         f"{flow.upper} filled {joined(where['files'], where['file_count'])} with {bytes_text(filled)} "
@@ -63,6 +65,7 @@ def fill_values(facts: Facts, *, least_share: float = 0.05, least_bytes: float =
             "share_of_program_bytes": filled / flow.upper_bytes if flow.upper_bytes else None,
             "first_program_write_s": facts.cells.extent(flow.parts["upper"])[0],
             "bytes_written_twice": flow.lower_access.overlapping_bytes,
+            **({FUNCTION: function} if function else {}),
         },
         cells=fills,
         where=where,
@@ -71,15 +74,17 @@ def fill_values(facts: Facts, *, least_share: float = 0.05, least_bytes: float =
     )
 
 
-def _filling_s(facts: Facts, layer: str) -> float:
-    """Return how long the rank that is longest in a layer's calls that fill variables is there, in s."""
+def _filling(facts: Facts, layer: str) -> tuple[float, str]:
+    """Return how long the rank longest in a layer's calls that fill variables is there, in s, and the function."""
     calls = facts.trace.calls.totals
     if calls is None:
-        return 0.0
-    fills = np.array([bool(_FILLING.search(name)) for name in calls.functions.regions.name] + [False])
+        return 0.0, ""
+    names = calls.functions.regions.name
+    fills = np.array([bool(_FILLING.search(name)) for name in names] + [False])
     sums = calls.counted_metadata
     sums = sums.taken((sums.keys[0] == facts.cells.layer_row(layer)) & fills[sums.keys[5]] & (sums.keys[2] >= 0))
-    return float(np.bincount(sums.keys[2], sums["ticks"]).max(initial=0.0)) / calls.scope.window.ticks_per_second
+    longest = float(np.bincount(sums.keys[2], sums["ticks"]).max(initial=0.0)) / calls.scope.window.ticks_per_second
+    return longest, names[sums.keys[5][sums["ticks"].argmax()]] if len(sums) else ""
 
 
 def _fill_writes(facts: Facts) -> tuple[Flow, Mask, Mask] | None:

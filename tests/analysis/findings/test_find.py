@@ -477,6 +477,7 @@ def test_files_that_are_one_need_one_open(written):
     one = written.findings()["metadata-time"]
     assert one.cost_s == pytest.approx(0.18)
     assert one.gain_s == pytest.approx((0.0, 0.171))
+    assert (one.evidence["file_count"], one.ranks) == (20, (0, 1))
 
 
 @pytest.mark.parametrize("flushing", [900, 100, 52])
