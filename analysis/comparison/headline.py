@@ -76,18 +76,18 @@ class Headline(Record):
     """
 
     text: str
-    io_s: float | None
-    io_share: float | None
-    run_s: float
-    mean_io_s: float | None
-    any_io_s: float | None
-    rank: int | None
-    layer: str | None
-    finding: str | None
-    cause_share: float | None
-    gain_s: tuple[float, float] | None
-    gain_reason: str
-    basis: str
+    io_s: float | None = None
+    io_share: float | None = None
+    run_s: float = 0.0
+    mean_io_s: float | None = None
+    any_io_s: float | None = None
+    rank: int | None = None
+    layer: str | None = None
+    finding: str | None = None
+    cause_share: float | None = None
+    gain_s: tuple[float, float] | None = None
+    gain_reason: str = ""
+    basis: str = ""
 
 
 def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
@@ -101,36 +101,51 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
             trace.definitions.recording.reason("times", "operations", "ranks") or "nothing that moved bytes took time"
         )
         text = f"How much of the {seconds_text(run_s)} a rank is in I/O is not known: {reason}"
-        return Headline(text, None, None, run_s, None, None, None, None, None, None, None, "", "")
+        return Headline(text, run_s=run_s)
     longest, mean, rank, basis = io
-    share = longest / run_s if run_s > 0 else 0.0
-    text = f"I/O is {percent_text(share)} of the run ({seconds_text(longest)} of {seconds_text(run_s)}"
-    if rank is not None and trace.ranks > 1 and mean is not None and mean < _EVEN * longest:
-        text += f" on rank {rank}, {seconds_text(mean)} on average"
     any_s, (threads, waited) = _of_any(trace), _other_threads(trace, run_s)
-    if any_s is not None and not threads and trace.ranks > 1 and any_s > _BY_TURNS * longest:
-        text += f", {seconds_text(any_s)} on one rank or another"
-    text += ")"
-    known = Headline(text + threads, longest, share, run_s, mean, any_s, rank, None, None, None, None, "", basis)
+    share = longest / run_s if run_s > 0 else 0.0
+    known = Headline("", longest, share, run_s, mean, any_s, rank, basis=basis)
+    text = _share_text(known, trace, threads)
     if threads and not longest:
-        return known
+        return replace(known, text=text + threads)
     causes = [] if share < _LITTLE else _causes(findings, longest)
     part = min(1.0, _cost(causes) / longest) if causes else 0.0
     if part < _MOST:
         layer, what = _longest(trace, None if mean is None else mean * trace.ranks)
+        known = replace(known, layer=layer)
         text += f", {what}" if layer else ""
         text += "; little to gain there" if 0 < share < _LITTLE and not waited else ""
-        known = replace(known, layer=layer)
     if causes:
-        first, gain, found = causes[0], _gain_of(causes, longest), known.layer if part < _MOST else causes[0].layer
-        layers = " and ".join(dict.fromkeys(one.layer for one in causes))
-        within = "" if layers == known.layer else f" in {layers},"
-        text += f": {layers}, " if part >= _MOST else f"; {percent_text(part)} of it{within} "
-        text += f"since {_why(causes, findings, gain, longest)}"
-        known = replace(known, layer=found, finding=first.id, cause_share=part, gain_s=gain)
-        known = replace(known, gain_reason=first.gain_reason)
+        known, why = _blamed(known, causes, findings, part)
+        text += why
     text += _late(findings) + threads + _in_mpi(trace, run_s) + _unseen(trace)
     return replace(known, text=trace.definitions.recording.told(text))
+
+
+def _share_text(known: Headline, trace: Trace, threads: str) -> str:
+    """Return which share of the run is I/O, in words, with what tells that ranks differ."""
+    longest, mean, any_s = known.io_s or 0.0, known.mean_io_s, known.any_io_s
+    share = percent_text(known.io_share or 0.0)
+    text = f"I/O is {share} of the run ({seconds_text(longest)} of {seconds_text(known.run_s)}"
+    if known.rank is not None and trace.ranks > 1 and mean is not None and mean < _EVEN * longest:
+        text += f" on rank {known.rank}, {seconds_text(mean)} on average"
+    if any_s is not None and not threads and trace.ranks > 1 and any_s > _BY_TURNS * longest:
+        text += f", {seconds_text(any_s)} on one rank or another"
+    return f"{text})"
+
+
+def _blamed(
+    known: Headline, causes: Sequence[Finding], findings: Sequence[Finding], part: float
+) -> tuple[Headline, str]:
+    """Return a headline with the `part` of the I/O that causes explain, and that in words."""
+    io_s, first = known.io_s or 0.0, causes[0]
+    gain, layers = _gain_of(causes, io_s), " and ".join(dict.fromkeys(one.layer for one in causes))
+    within = "" if layers == known.layer else f" in {layers},"
+    head = f": {layers}," if part >= _MOST else f"; {percent_text(part)} of it{within}"
+    found = replace(known, finding=first.id, cause_share=part, gain_s=gain, gain_reason=first.gain_reason)
+    found = replace(found, layer=first.layer) if part >= _MOST else found
+    return found, f"{head} since {_why(causes, findings, gain, io_s)}"
 
 
 def _in_mpi(trace: Trace, run_s: float) -> str:
