@@ -181,7 +181,7 @@ def prepare_picture(path: Path | None) -> None:
 
 
 def command_of(
-    example: str, *options: Option, kind: type[Command] = Command, as_json: str = JSON_HELP
+    example: str, *options: Option, kind: type[Command] = Command, as_json: str | None = JSON_HELP
 ) -> Callable[[Callable[..., None]], click.Command]:
     """Make a function a command with options in the order of ``--help``, and ``--json`` behind them.
 
@@ -192,15 +192,15 @@ def command_of(
     kind : type
         For a command that adds something to its help.
     as_json : str
-        The help of ``--json``.
+        The help of ``--json``; None for a command that prints JSON anyway and has no such option.
     """
 
     def decorate(function: Callable[..., None]) -> click.Command:
         decorated: Callable[..., Any] = function
-        json: Option = click.option("--json", "as_json", is_flag=True, help=as_json)
+        json = () if as_json is None else (click.option("--json", "as_json", is_flag=True, help=as_json),)
         if as_json == JSON_HELP:
             decorated = _formatted(decorated)
-        for option in reversed((*options, json, *((FORMAT,) if as_json == JSON_HELP else ()), QUIET)):
+        for option in reversed((*options, *json, *((FORMAT,) if as_json == JSON_HELP else ()), QUIET)):
             decorated = option(decorated)
         return click.command(cls=kind, help=help_of(function), epilog=f"Example: iostrata {example}")(decorated)
 

@@ -37,7 +37,8 @@ class Answer(Record):
     operations, bytes : int
         So far.
     phases : int
-        So far.
+        So far: those that ``periods`` would count, or by `as_of` where no pauses part them; of what repeats in its
+        contents, the bursts.
     in_phase : bool
         Whether a phase is under way.
     periodic : bool

@@ -122,7 +122,9 @@ class Outlook:
             return replace(self, blurred=True)
         grown = [_Grown(*each) for each in zip(self.trains, self.leads, within, strict=True)]
         known = max(float(one.bursts.end[-1]) for one in self.trains)
-        if not _all_fit(bursts.take(bursts.start > known), grown, smallest) or any(one.sparse for one in grown):
+        fit = _all_fit(bursts.take(bursts.start > known), grown, smallest)
+        left = all(one.has_stopped(float(bursts.start[-1])) for one in grown)
+        if not fit or left or any(one.sparse for one in grown):
             return replace(self, since=1)
         starts = tuple(start for one in grown for start, _, _ in one.bursts)
         if starts not in self._longer:
@@ -157,6 +159,10 @@ class _Grown:
             self.bursts.append((self._last, end, volume))
             self._spans.append(span)
         return fits
+
+    def has_stopped(self, start: float) -> bool:
+        """Tell whether something else begins so late that no missing bursts of the train explain it."""
+        return start + self._lead > self._last + (MOST_SPANS + 0.5) * self._period
 
     @property
     def sparse(self) -> bool:

@@ -5,6 +5,7 @@ The same number of operations and of bytes is strong evidence after two iteratio
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -26,9 +27,13 @@ COMPARED: Final = 256
 """Bursts, the latest ones, in which something may repeat."""
 FEWEST: Final = 2
 """Intervals that the next one is foretold from; as many whole iterations are evidence of a loop."""
+TELLING: Final = 0.25
+"""Score as a share of the bursts from which on they tell period and phases; less may be chance."""
 ALIKE, SPREAD = 1.1, 1.25
 """Ratio of neighbouring volumes, and of the largest to the smallest, up to which bursts are of one kind: compressed
 frames and batches of text differ by less, other records by more."""
+STEADY, CHANGED = 3, 4.0
+"""Intervals before a change that show what they were, and the standard deviations by which those after it are off."""
 SAME: Final = 0.1
 """Share by which a period may be off to count as right, as of the confidence of the method `auto`."""
 
@@ -59,14 +64,38 @@ class Repetition:
     volume_range: tuple[int, int] | None = None
 
     @property
+    def tells(self) -> bool:
+        """Whether so many bursts are as expected, to the byte, that they are what the program does."""
+        return self.volume_range is None and self.score >= TELLING * len(self.bursts)
+
+    @property
     def iterations(self) -> int:
         """Number of iterations, with the one under way."""
         return -(-len(self.bursts) // self.length)
 
-    @property
+    @cached_property
     def intervals(self) -> Floats:
-        """Times in s from the start of an iteration to that of the next."""
-        return np.asarray(np.diff(self.bursts.start[:: self.length]))
+        """Times in s from the start of an iteration to that of the next, since they changed for the last time."""
+        every = np.diff(self.bursts.start[:: self.length])
+        latest = in_a_row(every, SPREAD)
+        before = every[: every.size - latest.size]
+        # A jitter that two intervals in a row do not show is no change.
+        steady = in_a_row(before, SPREAD)
+        usual = steady if steady.size >= STEADY else before
+        if latest.size < FEWEST or usual.size < STEADY:
+            return np.asarray(every)
+        apart = max(CHANGED * float(usual.std()), SAME * float(usual.mean()))
+        return np.asarray(latest if abs(float(latest.mean() - usual.mean())) > apart else every)
+
+    @property
+    def changed(self) -> bool:
+        """Whether iterations came at another pace before."""
+        return self.intervals.size < self.iterations - 1
+
+    @property
+    def since(self) -> float:
+        """When the first of the intervals began, in s."""
+        return float(self.bursts.start[:: self.length][-self.intervals.size - 1])
 
     @property
     def period(self) -> float | None:
@@ -121,6 +150,13 @@ class Repetition:
         apart = f"{seconds_text(float(self.intervals.mean()), 4)} apart, jitter {percent_text(self.jitter)}"
         more = "" if self.period else ": too much for a period"
         return f"{often}; {apart}{more}."
+
+
+def in_a_row(intervals: Floats, most: float) -> Floats:
+    """Return the latest intervals, as many in a row as differ by so many times at most."""
+    back = intervals[::-1]
+    off = np.maximum.accumulate(back) > most * np.minimum.accumulate(back)
+    return np.asarray(back[: int(off.argmax()) if off.any() else off.size][::-1])
 
 
 def repetition(bursts: Activity, over: bool, alike: bool = False) -> Repetition | None:

@@ -16,10 +16,10 @@ from .alarms import LIMITS, Alarms
 from .answer import Answer
 from .budget import MOVED, SILENT, SOUGHT, Credit, price_of_look
 from .frequencies import FtioPredictor
-from .outlook import Outlook, outlook
+from .outlook import LATEST, Outlook, outlook
 from .prediction import NextPhase, StartLaw, first_of, law_of_steps, next_phase, start_law
 from .records.intake import Key, Spans
-from .repetition import Repetition, repetition
+from .repetition import Repetition, in_a_row, repetition
 from .signal import BINS, LiveSignal, bandwidth_of
 
 if TYPE_CHECKING:
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 FEW: Final = 200
 """Operations up to which all of the run is looked at, as it is."""
+MANY: Final = 2 * LATEST
+"""Phases up to which it is, too: a look at the latest of them would take as long."""
+SLIPPED: Final = 4.0
+"""Standard errors by which the mean of the latest intervals is off the period when they are looked at by themselves."""
 PARTS: Final = 64
 """Bins to a period of the latest phases."""
 SOON: Final = 1 / 16
@@ -82,7 +86,7 @@ class Watcher:
         """What the last look found, with the bursts since then."""
         self._looked = -np.inf
         self._looked_operations = 0
-        self._looked_phases = 0
+        self._looked_phases = self._looked_bursts = 0
         self._whole = 0
         self._bursts = self._parted = Activity.empty()
         self._gap = np.inf
@@ -179,6 +183,13 @@ class Watcher:
 
     def _choose(self, known: float, now: float) -> None:
         """Choose the pause that parts bursts, in what moved as far back as pauses of a length in s are known."""
+        if self._outlook.train is not None and self._outlook.clear:
+            # Bursts may come at another pace, and be those that the regime was of all the same.
+            self._gap = self._outlook.quiet
+            self._bursts = self._by_pauses(self._gap)
+            self._repeats = repetition(self._bursts, now - float(self._bursts.end[-1]) > self._gap)
+            if self._repeats is not None and self._repeats.tells:
+                return
         activity = self.signal.activity(known if known < np.inf else None).bursts(TOUCHING)
         self._repeats, self._gap = None, np.inf
         for gap, sure in activity.gaps(now):
@@ -209,11 +220,14 @@ class Watcher:
             self._parted = self._by_pauses(before.quiet)
         self._found = before.continued(self._parted)
         few = len(self._bursts) < FEWEST_BURSTS and self._gap < np.inf
-        same = self._repeats is not None and self._repeats.volume_range is None
+        same = self._repeats is not None and self._repeats.tells
         if before.train is None and (few or same or not len(before.latest)):
             self._phases = len(self._bursts)
-        else:
+        elif before.clear or (self._found.train is not None and not self._found.since):
             self._phases = before.counted(self._parted)
+        else:
+            # No pause parts them, so that only a look can count.
+            self._phases = before.phases
 
     def _is_due(self, now: float) -> bool:
         """Tell whether a look may tell more than the last one."""
@@ -227,32 +241,46 @@ class Watcher:
             return found.blurred or found.fitted >= (REFRESHED if found.clear else FEWEST_BURSTS)
         if self._gap == np.inf or found.since:
             return True
-        if self._phases == self._looked_phases:
+        if len(self._parted) == self._looked_bursts:
             return self._seen >= MORE * self._looked_operations
         latest = np.diff(self._bursts.start[-FEWEST_BURSTS:])
-        grown = self._phases >= GROWTH * self._looked_phases or self._phases <= 2 * FEWEST_BURSTS
-        return grown or bool(latest.max() <= ALIKE * latest.min())
+        grown = len(self._parted) >= GROWTH * self._looked_bursts or self._phases <= 2 * FEWEST_BURSTS
+        return grown or bool(latest.size and latest.max() <= ALIKE * latest.min())
 
     def _look(self, begin: float, now: float) -> None:
         """Look at the latest phases, or at all of a short run, and what their times show."""
-        before, latest = self._outlook, self._outlook.latest
-        usual = None
-        if len(latest) > 1:
-            usual = before.period or float(latest.start[-1] - latest.start[0]) / (len(latest) - 1)
-        found = None
-        grown = self.signal.operations > max(FEW, WHOLE * self._whole)
-        if not grown and self.signal.operations > FEW and usual is not None and not before.since:
+        before, latest, found = self._outlook, self._outlook.latest, None
+        if FEW < self.signal.operations <= WHOLE * self._whole and before.phases > MANY and not before.since:
             # From the middle of the pause before the second on.
             low = float(min(latest.end[0], latest.start[1]) + latest.start[1]) / 2
+            usual = before.period or float(latest.start[-1] - latest.start[0]) / (len(latest) - 1)
             found = _joined(before, self._seen_in(low, now, usual / PARTS))
-        if found is None or (found.train is None and before.train is not None):
+        if found is None or (before.train is not None and not _same_period(found, before)):
             self._credit.spend(price_of_look(self.signal.operations))
             self._whole = self.signal.operations
-            found = outlook(self.signal.whole((begin, now)))
+            found = self._with_latest(outlook(self.signal.whole((begin, now))), now)
         self._outlook = found
         self._looked, self._looked_operations = now, self._seen
         self._go_on()
-        self._looked_phases = self._phases
+        self._looked_phases, self._looked_bursts = self._phases, len(self._parted)
+
+    def _with_latest(self, found: Outlook, now: float) -> Outlook:
+        """Return what was found in the whole run, or what the latest phases alone show where they come at another pace.
+
+        Those of a new pace are few among all, and a period of all that varies may well have room for them.
+        """
+        start = found.latest.start
+        own = in_a_row(np.diff(start), ALIKE)
+        if found.period is None or not FEWEST_BURSTS <= own.size < start.size - 1:
+            return found
+        spread = found.train.jitter * found.period if found.train else 0.0
+        if abs(own.mean() - found.period) < max(SLIPPED * spread / np.sqrt(own.size), SAME_PERIOD * found.period):
+            return found
+        low = float(found.latest.end[-own.size - 2] + start[-own.size - 1]) / 2
+        latest = self._seen_in(low, now, float(own.mean()) / PARTS)
+        if latest.train is None:
+            return found
+        return replace(latest, phases=found.phases - own.size - 1 + latest.phases)
 
     def _seen_in(self, low: float, now: float, width: float) -> Outlook:
         """Look at the bins of a width in s from a time on, joined where pauses part what they are of."""
@@ -313,9 +341,14 @@ class Watcher:
             frequencies=None if self._ftio is None else self._ftio.intervals,
         )
         # That volumes are alike is no evidence of a period.
-        if repeats is not None and not timed and repeats.volume_range is None:
+        if repeats is not None and repeats.tells and not (timed and not self._has_changed(found, repeats)):
             answer = _by_contents(answer, repeats)
         return answer if ended else self._foretold(answer, found, repeats)
+
+    def _has_changed(self, found: Outlook, repeats: Repetition) -> bool:
+        """Tell whether what repeats has come at another pace since a time at which the regime found held."""
+        period = repeats.period if repeats.changed else None
+        return bool(period and found.period and abs(period / found.period - 1) > SAME_PERIOD)
 
     def _foretold(self, answer: Answer, found: Outlook, repeats: Repetition | None) -> Answer:
         """Return an answer with the next phase, or the next burst of a known signature where none is foretold."""
@@ -365,13 +398,16 @@ class Watcher:
             return False
         if self._ftio is None and found.train is not None:
             return bool(found.since or found.blurred)
-        return self._ftio is not None or self._looked_phases != self._phases >= FEWEST_BURSTS
+        counted_now = self._outlook.clear and self._looked_bursts == len(self._parted)
+        return self._ftio is not None or not (counted_now or self._phases < FEWEST_BURSTS)
 
     def _reason(self, found: Outlook, now: float, behind: bool) -> str:
-        if self._looked == now:
+        if self._looked == now and found.phases == self._phases:
             return found.reason
         if self._phases < FEWEST_BURSTS and found.period is None and self._ftio is None:
             return f"{counted(self._phases, 'phase')}: a period needs at least four."
+        if self._looked == now:
+            return found.reason
         if not found.reason:
             return f"{counted(self._phases, 'phase')}; not looked at for a period yet, so that following takes little."
         if behind:
@@ -404,7 +440,7 @@ def _by_contents(answer: Answer, repeats: Repetition) -> Answer:
         period=period,
         period_interval=None if period is None else repeats.interval,
         confidence=0.0 if period is None else repeats.confidence,
-        regime_start=None if period is None else float(repeats.bursts.start[0]),
+        regime_start=None if period is None else repeats.since,
         reason=repeats.sentence(),
         as_of=None,
     )
@@ -433,6 +469,10 @@ def _joined(before: Outlook, found: Outlook) -> Outlook:
     # The window begins with the second of the latest phases, and parts what it has as it is seen now.
     outside = max(before.phases - len(before.latest) + 1, 0)
     start = found.regime_start
-    if found.period and before.period and abs(found.period / before.period - 1) < SAME_PERIOD:
+    if _same_period(found, before):
         start = before.regime_start
     return replace(found, phases=outside + found.phases, regime_start=start)
+
+
+def _same_period(one: Outlook, other: Outlook) -> bool:
+    return bool(one.period and other.period and abs(one.period / other.period - 1) < SAME_PERIOD)

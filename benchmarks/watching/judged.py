@@ -1,8 +1,9 @@
 """Lines of `watch` judged by the run as it was: what they told of periods, phases, changes and the next phase.
 
-Phases that were are those that `periods` finds in what a line knows to have ended, or with hindsight in the whole
-run, the nearer of both; what was over in a tenth of the time may be one. Changes are those of the regimes of the whole
-run. The next phase begins with the first operation after a line that says that none is under way.
+Phases that were are those that `periods` finds in what a line knows to have ended, or by the time as of which the line
+is, or with hindsight in the whole run, the nearest of these; what was over in a tenth of the time may be one, and where
+a line tells iterations, bursts that repeat in all operations as they were count, too. Changes are those of the regimes
+of the whole run. The next phase begins with the first operation after a line that says that none is under way.
 """
 
 from collections.abc import Iterable
@@ -12,8 +13,10 @@ from typing import Any
 
 import iostrata
 import numpy as np
+from iostrata.live.activity import TOUCHING, Activity
 from iostrata.live.outlook import outlook
 from iostrata.live.records.intake import Key, Spans
+from iostrata.live.repetition import repetition
 from iostrata.live.signal import LiveSignal
 
 FEWEST_PHASES = 4
@@ -96,11 +99,20 @@ class _Stream:
         whole = np.array([phase.start for phase in self.result.phases])
         rows = np.searchsorted(np.cumsum(self.columns.volume), [line["bytes"] for line in told], side="right").tolist()
         starts, ends = np.append(np.sort(self.columns.start), np.inf), np.append(-np.inf, self.columns.end)
-        for line, row, then in zip(told, rows, self.phases(told, rows), strict=True):
+        counts = self.phases(told, rows)
+        by_time = {line["time_s"]: one for line, one in zip(told, counts, strict=True)}
+        for line, row, then in zip(told, rows, counts, strict=True):
             now = line["time_s"] - self.shift
             late = int(np.searchsorted(whole, now, side="right"))
-            over = 0 < late == whole.size and now - whole[0] > BRIEF * (whole[-1] - whole[0])
-            were = min([then, late, *[1] * int(over)], key=lambda one: abs(one - line["phases"]))
+            over = late > 0 and now - whole[0] > BRIEF * (whole[late - 1] - whole[0])
+            were = [
+                then,
+                late,
+                by_time.get(line.get("as_of_s"), then),
+                *[1] * int(over),
+                *self.repeated(line, row, now),
+            ]
+            were = min(were, key=lambda one: abs(one - line["phases"]))
             if max(were, line["phases"]) >= FEWEST_PHASES:
                 found.lines += 1
                 found.silent += line["period_s"] is None and not line["reason"]
@@ -132,6 +144,16 @@ class _Stream:
             window = begin, max(line["time_s"] - self.shift, begin)
             found.append(outlook(signal.whole(window)).phases if anew else found[-1])
         return found
+
+    def repeated(self, line: Line, row: int, now: float) -> list[int]:
+        """Return how many bursts there were, by each pause that parts them so that their contents repeat."""
+        if "iteration" not in line or "next_bytes_range" in line:
+            return []
+        order = np.argsort(self.columns.start[:row], kind="stable")
+        start, end, volume = (one[:row][order] for one in (self.columns.start, self.columns.end, self.columns.volume))
+        activity = Activity(start, np.maximum.accumulate(end), volume, np.ones(row, np.int64)).bursts(TOUCHING)
+        parted = [activity.bursts(gap) for gap, _ in activity.gaps(now)]
+        return [len(one) for one in parted if repetition(one, now > one.end[-1]) is not None]
 
     def _changes(self, name: str, told: list[Line], found: Judged) -> None:
         """Look whether periods were told by the first line after the start of the fifth phase that they hold for."""

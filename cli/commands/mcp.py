@@ -32,8 +32,8 @@ FOLDERS = option(
 )
 
 
-@command_of("mcp --folder /scratch/traces", FOLDERS, as_json="Changes nothing: what is spoken is JSON anyway.")
-def command(folders: tuple[Path, ...], as_json: bool) -> None:  # noqa: ARG001
+@command_of("mcp --folder /scratch/traces", FOLDERS, as_json=None)
+def command(folders: tuple[Path, ...]) -> None:
     """It speaks on standard input and output, as assistants start such programs, and opens no connection; the library
     is installed by the extra mcp. Each answer has the command that gives the same, is at most 60,000 characters long,
     and says which lists it leaves the rest of out. A question that takes longer than five minutes is given up.

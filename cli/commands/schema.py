@@ -16,8 +16,8 @@ def _documented(_context: click.Context, _option: click.Parameter, name: str) ->
 OF = click.argument("of", metavar="COMMAND", callback=_documented)
 
 
-@command_of("schema layers", OF, as_json="Print what is printed anyway.")
-def command(of: str, as_json: bool) -> None:  # noqa: ARG001
+@command_of("schema layers", OF, as_json=None)
+def command(of: str) -> None:
     """The schema is one of the draft 2020-12. Its sentences and units are those of the tables and of the glossary. New
     keys may come within one schema_version, so validate with the schema of the version that wrote a document; a key
     that is there keeps its name, unit and meaning. Of watch it is the schema of a line.

@@ -65,10 +65,15 @@ def test_help_lists_each_command_with_a_summary_on_one_line():
         assert any(line.startswith(f"{name} ") and line.endswith(summary) for line in lines), name
 
 
-def test_every_command_knows_json():
+def test_every_command_knows_json_but_those_that_it_would_not_change():
     for name in COMMANDS.names:
         command = importlib.import_module(f"iostrata.cli.commands.{name}").command
-        assert any("--json" in option.opts for option in command.params), name
+        assert any("--json" in option.opts for option in command.params) == (name not in ("mcp", "schema")), name
+
+
+def test_json_is_refused_where_it_would_change_nothing(capsys):
+    assert main(["schema", "layers", "--json"]) == 2
+    assert "No such option: --json" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

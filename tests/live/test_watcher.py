@@ -268,3 +268,37 @@ def test_a_tenth_of_the_usual_pause_parts_phases():
     found = outlook(signal.whole((0.0, 80.0)))
     assert found.clear
     assert found.quiet == pytest.approx(0.9, abs=0.02)
+
+
+def test_a_regime_does_not_outlast_its_bursts_where_smaller_ones_go_on():
+    """Eight large bursts a second apart, then a hundred small ones: each is a phase, and the period is theirs."""
+    starts = np.concatenate((np.arange(8.0), 10 + 0.2 * np.arange(100)))
+    volume = np.repeat([10**7, 10**6], [8, 100])
+    watcher, done, told = Watcher(Key("POSIX", "write")), 0, []
+    for now in np.arange(1.05, 30.0):
+        stop = int(np.searchsorted(starts, now - 0.02))
+        watcher.add(Spans(starts[done:stop], starts[done:stop] + 0.01, volume[done:stop]))
+        done = stop
+        told.append((watcher.answer(0.0, now), stop))
+    late = [(answer, there) for answer, there in told if answer.time > 16]
+    assert all(answer.period == pytest.approx(0.2, rel=0.05) for answer, _ in late)
+    assert all(abs(answer.phases - there) <= 1 for answer, there in late)
+
+
+@pytest.mark.parametrize("share", [None, 0.007])
+def test_a_new_pace_of_the_same_bursts_is_told_from_their_third_iteration_on(share):
+    """Checkpoints 3 s apart, then 1.5 s, then 4 s: the pace of now is told, neither that of before nor a mean."""
+    apart = np.repeat([3.0, 1.5, 4.0], [10, 12, 8])
+    starts = np.append(0.0, np.cumsum(apart)) + np.random.default_rng(3).uniform(0, 0.02, apart.size + 1)
+    watcher = Watcher(Key("POSIX", "write"), Credit(share))
+    done, told = 0, []
+    for now in np.arange(1.0, starts[-1], 1.0):
+        stop = int(np.searchsorted(starts + 0.1, now))
+        begins = np.repeat(starts[done:stop], 4) + np.tile(0.02 * np.arange(4), stop - done)
+        watcher.add(Spans(begins, begins + 0.015, np.full(begins.size, 2**20)))
+        done = stop
+        answer = watcher.answer(0.0, now)
+        # From the end of the third interval of a pace on.
+        if 4 < stop <= 11 or 14 < stop <= 23 or stop > 26:
+            told.append(answer.period == pytest.approx(apart[stop - 2], rel=0.1) and abs(answer.phases - stop) <= 1)
+    assert all(told)
