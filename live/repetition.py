@@ -79,13 +79,14 @@ class Repetition:
         every = np.diff(self.bursts.start[:: self.length])
         latest = in_a_row(every, SPREAD)
         before = every[: every.size - latest.size]
-        # A jitter that two intervals in a row do not show is no change.
         steady = in_a_row(before, SPREAD)
         usual = steady if steady.size >= STEADY else before
-        if latest.size < FEWEST or usual.size < STEADY:
+        if not usual.size or latest.size < (FEWEST if usual.size >= STEADY else STEADY):
             return np.asarray(every)
-        apart = max(CHANGED * float(usual.std()), SAME * float(usual.mean()))
-        return np.asarray(latest if abs(float(latest.mean() - usual.mean())) > apart else every)
+        # What came before tells how much they vary anyway, where it is more than a few.
+        varies = CHANGED * float(usual.std()) if usual.size >= STEADY else 0.0
+        changed = abs(float(latest.mean() - usual.mean())) > max(varies, SAME * float(usual.mean()))
+        return np.asarray(latest if changed else every)
 
     @property
     def changed(self) -> bool:

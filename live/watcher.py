@@ -249,38 +249,40 @@ class Watcher:
 
     def _look(self, begin: float, now: float) -> None:
         """Look at the latest phases, or at all of a short run, and what their times show."""
-        before, latest, found = self._outlook, self._outlook.latest, None
-        if FEW < self.signal.operations <= WHOLE * self._whole and before.phases > MANY and not before.since:
+        before, latest = self._outlook, self._outlook.latest
+        found = self._at_new_pace(before, now)
+        part = FEW < self.signal.operations <= WHOLE * self._whole and before.phases > MANY and not before.since
+        if part and found is None:
             # From the middle of the pause before the second on.
             low = float(min(latest.end[0], latest.start[1]) + latest.start[1]) / 2
             usual = before.period or float(latest.start[-1] - latest.start[0]) / (len(latest) - 1)
             found = _joined(before, self._seen_in(low, now, usual / PARTS))
-        if found is None or (before.train is not None and not _same_period(found, before)):
+            found = found if before.train is None or _same_period(found, before) else None
+        if found is None:
             self._credit.spend(price_of_look(self.signal.operations))
             self._whole = self.signal.operations
-            found = self._with_latest(outlook(self.signal.whole((begin, now))), now)
+            found = outlook(self.signal.whole((begin, now)))
         self._outlook = found
         self._looked, self._looked_operations = now, self._seen
         self._go_on()
         self._looked_phases, self._looked_bursts = self._phases, len(self._parted)
 
-    def _with_latest(self, found: Outlook, now: float) -> Outlook:
-        """Return what was found in the whole run, or what the latest phases alone show where they come at another pace.
+    def _at_new_pace(self, before: Outlook, now: float) -> Outlook | None:
+        """Return what the latest bursts show by themselves where they come at another pace than the regime had.
 
-        Those of a new pace are few among all, and a period of all that varies may well have room for them.
+        They are few among all, and a period of all that varies may well have room for them.
         """
-        start = found.latest.start
+        start, end = self._parted.start, self._parted.end
         own = in_a_row(np.diff(start), ALIKE)
-        if found.period is None or not FEWEST_BURSTS <= own.size < start.size - 1:
-            return found
-        spread = found.train.jitter * found.period if found.train else 0.0
-        if abs(own.mean() - found.period) < max(SLIPPED * spread / np.sqrt(own.size), SAME_PERIOD * found.period):
-            return found
-        low = float(found.latest.end[-own.size - 2] + start[-own.size - 1]) / 2
-        latest = self._seen_in(low, now, float(own.mean()) / PARTS)
-        if latest.train is None:
-            return found
-        return replace(latest, phases=found.phases - own.size - 1 + latest.phases)
+        if before.train is None or not before.clear or not FEWEST_BURSTS <= own.size < start.size - 1:
+            return None
+        off = abs(float(own.mean()) / before.train.period - 1)
+        if off < max(SLIPPED * before.train.jitter / np.sqrt(own.size), SAME_PERIOD):
+            return None
+        low = float(end[-own.size - 2] + start[-own.size - 1]) / 2
+        found = self._seen_in(low, now, float(own.mean()) / PARTS)
+        outside = before.counted(self._parted.take(start < low)) - int((before.latest.start > low).sum())
+        return None if found.train is None else replace(found, phases=outside + found.phases)
 
     def _seen_in(self, low: float, now: float, width: float) -> Outlook:
         """Look at the bins of a width in s from a time on, joined where pauses part what they are of."""
