@@ -167,7 +167,7 @@ class Watcher:
             self._bursts = self._by_pauses(self._gap)
             over = now - float(self._bursts.end[-1]) > self._gap
             self._repeats = repetition(self._bursts, over) or repetition(self._bursts, over, alike=True)
-        else:
+        elif not self._repeats_as_before(now):
             former = self._gap
             self._choose(former, now)
             if former < np.inf and self._gap == np.inf:
@@ -177,19 +177,23 @@ class Watcher:
         self._repeated = self._repeated if self._repeats is None else self._gap
         self._go_on()
 
+    def _repeats_as_before(self, now: float) -> bool:
+        """Part bursts as the regime was; tell whether they are the same ones still, if at another pace."""
+        if self._outlook.train is None or not self._outlook.clear:
+            return False
+        bursts = self._by_pauses(self._outlook.quiet)
+        repeats = repetition(bursts, now - float(bursts.end[-1]) > self._outlook.quiet)
+        if repeats is None or not repeats.tells:
+            return False
+        self._gap, self._bursts, self._repeats = self._outlook.quiet, bursts, repeats
+        return True
+
     def _by_pauses(self, gap: float) -> Activity:
         """Return what moved, parted by pauses of more than `gap` s."""
         return self.signal.activity(gap).bursts(gap)
 
     def _choose(self, known: float, now: float) -> None:
         """Choose the pause that parts bursts, in what moved as far back as pauses of a length in s are known."""
-        if self._outlook.train is not None and self._outlook.clear:
-            # Bursts may come at another pace, and be those that the regime was of all the same.
-            self._gap = self._outlook.quiet
-            self._bursts = self._by_pauses(self._gap)
-            self._repeats = repetition(self._bursts, now - float(self._bursts.end[-1]) > self._gap)
-            if self._repeats is not None and self._repeats.tells:
-                return
         activity = self.signal.activity(known if known < np.inf else None).bursts(TOUCHING)
         self._repeats, self._gap = None, np.inf
         for gap, sure in activity.gaps(now):
@@ -343,14 +347,9 @@ class Watcher:
             frequencies=None if self._ftio is None else self._ftio.intervals,
         )
         # That volumes are alike is no evidence of a period.
-        if repeats is not None and repeats.tells and not (timed and not self._has_changed(found, repeats)):
+        if repeats is not None and repeats.tells and (not timed or _has_changed(found, repeats)):
             answer = _by_contents(answer, repeats)
         return answer if ended else self._foretold(answer, found, repeats)
-
-    def _has_changed(self, found: Outlook, repeats: Repetition) -> bool:
-        """Tell whether what repeats has come at another pace since a time at which the regime found held."""
-        period = repeats.period if repeats.changed else None
-        return bool(period and found.period and abs(period / found.period - 1) > SAME_PERIOD)
 
     def _foretold(self, answer: Answer, found: Outlook, repeats: Repetition | None) -> Answer:
         """Return an answer with the next phase, or the next burst of a known signature where none is foretold."""
@@ -404,12 +403,11 @@ class Watcher:
         return self._ftio is not None or not (counted_now or self._phases < FEWEST_BURSTS)
 
     def _reason(self, found: Outlook, now: float, behind: bool) -> str:
-        if self._looked == now and found.phases == self._phases:
+        fewer = self._phases < FEWEST_BURSTS and found.period is None and self._ftio is None
+        if self._looked == now and not (fewer and found.phases != self._phases):
             return found.reason
-        if self._phases < FEWEST_BURSTS and found.period is None and self._ftio is None:
+        if fewer:
             return f"{counted(self._phases, 'phase')}: a period needs at least four."
-        if self._looked == now:
-            return found.reason
         if not found.reason:
             return f"{counted(self._phases, 'phase')}; not looked at for a period yet, so that following takes little."
         if behind:
@@ -474,6 +472,12 @@ def _joined(before: Outlook, found: Outlook) -> Outlook:
     if _same_period(found, before):
         start = before.regime_start
     return replace(found, phases=outside + found.phases, regime_start=start)
+
+
+def _has_changed(found: Outlook, repeats: Repetition) -> bool:
+    """Tell whether what repeats has come at another pace since a time at which the regime found held."""
+    period = repeats.period if repeats.changed else None
+    return bool(period and found.period and abs(period / found.period - 1) > SAME_PERIOD)
 
 
 def _same_period(one: Outlook, other: Outlook) -> bool:

@@ -73,7 +73,7 @@ def test_every_command_knows_json_but_those_that_it_would_not_change():
 
 def test_json_is_refused_where_it_would_change_nothing(capsys):
     assert main(["schema", "layers", "--json"]) == 2
-    assert "No such option: --json" in capsys.readouterr().err
+    assert "No such option '--json'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
