@@ -38,7 +38,7 @@ def find_shared_loops(traces: Sequence[Trace]) -> list[Loops]:
         for place, group in enumerate(groups):
             # Other programs, or sizes that chance makes, show in the first transfers.
             first = group.steps.unit[group.steps.total > 0][:_FEWEST].tobytes()
-            name = names[group.kind].rsplit("/", 1)[-1], first, *group.locations
+            name = names[group.kind].rsplit("/", 1)[-1], first, group.locations[0]
             number = next(one for one in count() if run not in streams.get((*name, one), {}))
             streams.setdefault((*name, number), {})[run] = place
     together = [[fold(group.steps) for group in groups] for _, _, groups in runs]
