@@ -104,12 +104,14 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary = target.parent / f".iostrata-{secrets.token_hex(8)}.part"
         # No more than the file that it replaces allows, from the first moment on.
         mode = 0o666 if permissions is None else permissions & 0o666 | 0o600
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, mode))
+        descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, mode)
     except ValueError as error:  # a NUL in the path, which no system call takes
         raise OutputError(f"cannot write {os.fspath(path)!r}: {error}; choose another name") from error
     except OSError as error:
         raise output_error(path, error) from error
     try:
+        # On a network file system a close can fail, too.
+        os.close(descriptor)
         yield temporary
         if permissions is not None:
             with suppress(OSError):  # some network file systems know no permissions

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.arrays import Ints, Mask, RowsOfIds
+from ..model.errors import TraceError
 from ..model.events import IoEvents
 from ..model.plugins import warn_once
 from ..model.quantities import counted
@@ -116,6 +117,7 @@ class Otf2Source(ProcessSource):
 
     def accounted(self, block: Block, walk: Any, rows: npt.NDArray[np.intp], implausible: ImplausibleEvents) -> Block:
         """Put into the last block of some locations, in ascending `rows`, what of their events is lost or damaged."""
+        self._require_same_events(walk, rows)
         located, counts, expected = self.definitions.locations, walk.counts, walk.expected
         return replace(
             block,
@@ -133,6 +135,15 @@ class Otf2Source(ProcessSource):
             ),
         )
 
+    def _require_same_events(self, walk: Any, rows: npt.NDArray[np.intp]) -> None:
+        """Remember how many events were read of the locations in `rows`; TraceError if there were others before."""
+        with _MAKING:
+            before = vars(self).setdefault("_read", np.full(len(self.definitions.locations.id), -1, np.int64))
+        read = walk.counts[rows].astype(np.int64)
+        if ((before[rows] != read) & (before[rows] >= 0)).any():
+            raise TraceError(f"{self.path} has changed since it was opened, or cannot be read each time; open it again")
+        before[rows] = read
+
     def _extents(self, walk: Any, rows: npt.NDArray[np.intp]) -> tuple[Extents, ...]:
         """Return when the locations in `rows` begin and end, those without events left out."""
         known = rows[(walk.counts[rows] > 0) & (walk.extents["end"][rows] >= walk.extents["begin"][rows])]
@@ -147,8 +158,10 @@ class Otf2Source(ProcessSource):
             return
         implausible = ImplausibleEvents(self.definitions)
         converted, _ = self._with_calls(True)
-        for _, batches in self._runs(self._walk(True), partition, done):
+        walk = self._walk(True)
+        for _, batches in self._runs(walk, partition, done):
             yield from map(implausible.leave_out, map(converted, batches))
+        self._require_same_events(walk, np.array(partition.locations, np.intp))
         if moved := implausible.crossings:
             warn_once(f"{self.path}: {counted(moved, 'Enter or Leave', 'Enter and Leave')} {FAR_CALLS}")
 

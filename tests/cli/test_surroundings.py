@@ -239,6 +239,18 @@ def test_a_trace_cut_after_it_was_opened_gives_what_is_left_or_a_line(copy_of: A
         shutil.rmtree(folder)
 
 
+@pytest.mark.parametrize("engine", ["direct", "library"])
+def test_a_later_reading_that_finds_less_than_the_first_is_no_answer(copy_of: Any, engine: str) -> None:
+    import iostrata
+
+    folder = copy_of("ncckpt4")
+    trace = iostrata.open_trace(folder, engine=engine)
+    events = folder / "traces" / "1.evt"
+    os.truncate(events, events.stat().st_size // 2)
+    with pytest.raises(iostrata.TraceError, match="has changed since it was opened"):
+        _ = trace.calls.totals
+
+
 @pytest.mark.parametrize(
     "command",
     [

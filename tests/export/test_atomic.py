@@ -202,3 +202,13 @@ def test_what_was_put_into_place_is_put_back_where_the_next_cannot_be(tmp_path: 
         write_both_where_a_folder_comes_between(tmp_path)
     assert names(tmp_path) == [*before, "second.svg"]
     assert [(tmp_path / name).read_text() for name in before] == ["old"] * len(before)
+
+
+def test_a_close_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def close(_descriptor: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "close", close)
+    with pytest.raises(OutputError, match="input/output error"), atomic_file(tmp_path / "x.h5"):
+        pass
+    assert list(tmp_path.iterdir()) == []
