@@ -137,9 +137,6 @@ def operation_table(
     def amounts(values: npt.NDArray[np.uint64]) -> Column:
         return Column(values, values == UNDEFINED_UINT64)
 
-    def flagged(flag: IoFlag) -> Column:
-        return Column((operations.flags & np.uint32(flag)) != 0)
-
     modes = np.where(operations.mode < len(MODES), operations.mode.astype(np.int32), -1)
     known = {
         **_places(traffic.definitions, operations.location, operations.process, operations.handle, traffic.file[rows]),
@@ -154,8 +151,8 @@ def operation_table(
         "own": Column(traffic.own[rows]),
         "kind": _named(modes, KINDS),
         "direction": _named(np.where(modes < len(DIRECTIONS_OF_MODES), modes, -1), DIRECTIONS_OF_MODES),
-        "collective": flagged(IoFlag.COLLECTIVE),
-        "non_blocking": flagged(IoFlag.NON_BLOCKING),
+        "collective": Column((operations.flags & np.uint32(IoFlag.COLLECTIVE)) != 0),
+        "non_blocking": Column((operations.flags & np.uint32(IoFlag.NON_BLOCKING)) != 0),
         **{name: Column(one[rows], one[rows] < 0) for name, one in zip(LOOP, loops or (), strict=False)},
         **{name: _named(codes[rows], texts) for name, (texts, codes) in (called or {}).items()},
         "bytes_requested": amounts(operations.requested),

@@ -47,8 +47,7 @@ def metadata_storm(
     :What helps: Keep files open, put many small files into one, open once and hand the data on; use collective metadata
         (H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write).
     """
-    second, sums = facts.cells.window.ticks_per_second, facts.trace.sums.handles
-    calls = facts.trace.calls.totals
+    calls, sums, second = facts.trace.calls.totals, facts.trace.sums.handles, facts.cells.window.ticks_per_second
     for row, layer in enumerate(facts.cells.layers):
         times, counts = sums.times(row)
         until = np.append(0, np.cumsum(counts))
