@@ -20,6 +20,8 @@ _MATTERS: Final = 0.01
 """Share of the interval from which on the longest iteration is worth a word where none stands out."""
 
 _RANKS_SHOWN: Final = 6
+_RANGES_SHOWN: Final = 8
+"""More would hide what the line is about; exports have all."""
 """Ranks at one distance of which more are not named each."""
 
 
@@ -136,10 +138,11 @@ def size_text(size: int) -> str:
     return bytes_text(size)
 
 
-def ranks_text(ranks: Sequence[int], of: int) -> str:
+def ranks_text(ranks: Sequence[int], of: int, whole: bool = False) -> str:
     """Return ranks as ranges: ``ranks 0–3, 7``; ``all 8 ranks``, or ``both ranks``, where there are no others.
 
-    Many at one distance are told by the first two and the last.
+    Many at one distance are told by the first two and the last, many ranges by how many ranks they are; all are
+    named where the text is `whole`.
 
     Nothing where they are not known.
 
@@ -147,10 +150,12 @@ def ranks_text(ranks: Sequence[int], of: int) -> str:
     ('ranks 0–2, 5', 'rank 3', 'both ranks')
     >>> ranks_text(range(40, 1280, 40), 1280)
     'ranks 40, 80, …, 1240'
+    >>> ranks_text([one for one in range(1024) if one % 10], 1024)
+    '921 ranks from 1 to 1023'
     """
     if len(ranks) == of and of > 1:
         return "both ranks" if of == 2 else f"all {of} ranks"
-    if len(ranks) > _RANKS_SHOWN and ranks[1] - ranks[0] > 1 and len(set(np.diff(ranks).tolist())) == 1:
+    if not whole and len(ranks) > _RANKS_SHOWN and ranks[1] - ranks[0] > 1 and len(set(np.diff(ranks).tolist())) == 1:
         return f"ranks {ranks[0]}, {ranks[1]}, …, {ranks[-1]}"
     parts: list[list[int]] = []
     for one in ranks:
@@ -158,6 +163,8 @@ def ranks_text(ranks: Sequence[int], of: int) -> str:
             parts[-1] = [parts[-1][0], one]
         else:
             parts.append([one])
+    if not whole and len(parts) > _RANGES_SHOWN:
+        return f"{len(ranks)} ranks from {ranks[0]} to {ranks[-1]}"
     text = ", ".join(f"{low}–{high}" if high > low else str(low) for low, high in ((one[0], one[-1]) for one in parts))
     return f"rank{'s' if len(ranks) > 1 else ''} {text}" if ranks else ""
 

@@ -23,7 +23,7 @@ _LOOPS: Final[tuple[Variable, ...]] = (
     ("upper_quartile_s", "s", "upper quartile of these times", attrgetter("interval_s.upper_quartile")),
     ("jitter", "1", "coefficient of variation of these times", attrgetter("interval_s.jitter")),
     ("timing", "text", "how iterations follow one another: clock, regular, irregular"),
-    ("ranks", "text", "ranks that do it", lambda loop: ranks_text(loop.ranks, 0)),
+    ("ranks", "text", "ranks that do it", lambda loop: ranks_text(loop.ranks, 0, whole=True)),
     ("layers", "text", "layers that take part, the highest first", lambda loop: " ".join(loop.layers)),
 )
 _ITERATIONS: Final[tuple[Variable, ...]] = (
