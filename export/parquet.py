@@ -117,7 +117,7 @@ def _parts(trace: Trace, layers: tuple[str, ...], known: bool) -> Iterator[dict[
         access = kinds.of(traffic, rows)
         for start in range(0, max(1, len(rows)), at_once):
             some = slice(start, start + at_once)
-            yield operation_table(traffic, rows[some], called, call, first, loops, access[some])
+            yield operation_table(traffic, rows[some], access[some], called, call, first, loops)
     reading = trace.stream.known_reading
     functions = reading.source.regions.name if known and reading is not None else ()
     for found in trace.calls.metadata_calls():

@@ -107,11 +107,11 @@ _COLUMNS: Final[dict[str, Any]] = {
 def operation_table(
     traffic: TraceBlock,
     rows: Rows,
+    access: npt.NDArray[np.int8],
     called: Mapping[str, NamedRows] | None = None,
     call: Ints | None = None,
     first: int = 0,
     loops: tuple[Ints, Ints] | None = None,
-    access: npt.NDArray[np.int8] | None = None,
 ) -> dict[str, Column]:
     """Return some operations as columns by their names, as `iostrata.write_parquet` tells them.
 
@@ -119,6 +119,8 @@ def operation_table(
     ----------
     rows : intp (n,)
         Places in ``traffic.operations``.
+    access : int8 (n,)
+        As `AccessKinds.of` tells of them.
     called : mapping of str to (names, int32 (m,)), optional
         Who called each operation of `traffic`: columns by their names.
     call : int64 (n,), optional
@@ -127,8 +129,6 @@ def operation_table(
         Number of the first operation of `traffic`.
     loops : (int64 (m,), int64 (m,)), optional
         Loop and iteration of each operation of `traffic`, −1 for none.
-    access : int8 (n,), optional
-        As `AccessKinds.of` tells of the operations in `rows`.
     """
     operations = traffic.operations.take(rows)
     parent = traffic.attribution.parent[rows]
@@ -158,10 +158,10 @@ def operation_table(
         "bytes_requested": amounts(operations.requested),
         "bytes_moved": amounts(operations.moved),
         "offset": amounts(operations.offset),
-        **({} if access is None else {"access": _named(access, AccessKinds.NAMES)}),
+        "access": _named(access, AccessKinds.NAMES),
         "status": _named(operations.status, STATUSES.values()),
     }
-    leave_out = *(WHO if called is None else ()), *(LOOP if loops is None else ()), *(("access",) * (access is None))
+    leave_out = *(WHO if called is None else ()), *(LOOP if loops is None else ())
     return _table(known, len(rows), leave_out)
 
 

@@ -21,6 +21,7 @@ from ..signals.samples import bin_count
 from ..signals.step import FEWEST_AUTOMATIC_BINS, StepSignal, automatic_frequency
 from .attribution.breakdown import Breakdown
 from .attribution.callers import TraceCalls, split
+from .attribution.file_positions import AccessKinds
 from .attribution.stream import Stream
 from .flow.flow import Flow
 from .flow.relations import Relations
@@ -413,7 +414,8 @@ class Trace:
         """
         traffic = self.stream.whole
         numbers = None if loops is None else loops.reader()(traffic)
-        columns = operation_table(traffic, np.flatnonzero(traffic.within), loops=numbers)
+        rows = np.flatnonzero(traffic.within)
+        columns = operation_table(traffic, rows, AccessKinds(self.order).of(traffic, rows), loops=numbers)
         return data_frame(columns).set_index("operation")
 
     def to_xarray(self, *, fs: float | Literal["auto"] = "auto", traffic: Traffic = "all") -> Any:
