@@ -39,8 +39,8 @@ def told(trace):
         del document["damage"]
         for fact in ("path", "events", "engine"):
             del document["trace"][fact]
-    # How long metadata take, and who waits, is what calls tell.
-    by_calls = ("metadata-storm", "metadata-time", "stragglers")
+    # How long metadata and filling take, and who waits, is what calls tell.
+    by_calls = ("fill-values", "metadata-storm", "metadata-time", "stragglers")
     documents[-1]["findings"] = [one for one in documents[-1]["findings"] if one["id"] not in by_calls]
     for finding in documents[-1]["findings"]:
         finding["text"] = finding["text"].removesuffix(NOTE)
