@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from iostrata.cli import main
 from iostrata.inputs.recognition import find_recorder, open_recorded
@@ -163,14 +164,17 @@ PRINTING = ("fprintf", "fputs", "fputc", "vfprintf")
 TRUTHS = {"DFTracer": events_truth, "TAU": events_truth, "LDMS": table_truth, "Recorder": table_truth}
 
 
-def sums_of_events(path: Path, truth: Truth) -> list[str]:
-    """Return where bytes, transfers and times differ from the truth."""
+def layers_told(path: Path) -> dict[tuple[str, str], Any]:
+    """Return what `layers` tells of all files, by layer and direction; nothing where it refuses."""
     told = io.StringIO()
     with contextlib.redirect_stdout(told), contextlib.redirect_stderr(io.StringIO()):
-        if main(["layers", str(path), "--files", "all", "--json"]):
-            return ["no layers"]
-    entries = {(one["layer"], one["direction"]): one for one in json.loads(told.getvalue())["layers"]}
-    wrong = []
+        refused = main(["layers", str(path), "--files", "all", "--json"])
+    return {} if refused else {(one["layer"], one["direction"]): one for one in json.loads(told.getvalue())["layers"]}
+
+
+def sums_of_events(path: Path, truth: Truth) -> list[str]:
+    """Return where bytes, transfers and times differ from the truth."""
+    entries, wrong = layers_told(path), []
     for key, theirs in truth.items():
         ours = [entries.get(key, {}).get(name) or 0 for name in ("operations", "bytes", "summed_s")]
         if ours[:2] != theirs[:2] or abs(ours[2] - theirs[2]) > 1e-3 * theirs[2] + 1e-5:
@@ -182,12 +186,8 @@ def sums(path: Path) -> list[str]:
     """Return where sums differ from pydarshan's, by module, direction and quantity; empty where all are equal."""
     import darshan
 
-    report, told = darshan.DarshanReport(str(path), read_all=False), io.StringIO()
-    with contextlib.redirect_stdout(told), contextlib.redirect_stderr(io.StringIO()):
-        if main(["layers", str(path), "--files", "all", "--json"]):
-            return ["no layers"]
-    entries = {(one["layer"], one["direction"]): one for one in json.loads(told.getvalue())["layers"]}
-    wrong = []
+    report = darshan.DarshanReport(str(path), read_all=False)
+    entries, wrong = layers_told(path), []
     for module, prefix in DARSHAN.items():
         if module not in report.modules:
             continue

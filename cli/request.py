@@ -191,7 +191,7 @@ def command_of(
         What follows ``iostrata`` in an example.
     kind : type
         For a command that adds something to its help.
-    as_json : str
+    as_json : str or None
         The help of ``--json``; None for a command that prints JSON anyway and has no such option.
     """
 

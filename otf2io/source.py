@@ -135,10 +135,15 @@ class Otf2Source(ProcessSource):
             ),
         )
 
+    @cached_property
+    def _events_read(self) -> Ints:
+        """Number of events that were read of each location, −1 before, int64 (locations,)."""
+        return np.full(len(self.definitions.locations.id), -1, np.int64)
+
     def _require_same_events(self, walk: Any, rows: npt.NDArray[np.intp]) -> None:
         """Remember how many events were read of the locations in `rows`; TraceError if there were others before."""
         with _MAKING:
-            before = vars(self).setdefault("_read", np.full(len(self.definitions.locations.id), -1, np.int64))
+            before = self._events_read
         read = walk.counts[rows].astype(np.int64)
         if ((before[rows] != read) & (before[rows] >= 0)).any():
             raise TraceError(f"{self.path} has changed since it was opened, or cannot be read each time; open it again")

@@ -5,8 +5,8 @@ itself. So runs that do the same calls and pause at the same of them are evidenc
 where each has but four of two equal writes.
 """
 
+from collections import Counter
 from collections.abc import Sequence
-from itertools import count
 from typing import Final
 
 import numpy as np
@@ -35,12 +35,13 @@ def find_shared_loops(traces: Sequence[Trace]) -> list[Loops]:
     runs = [streams_of(trace) for trace in traces]
     streams: dict[tuple[object, ...], dict[int, int]] = {}
     for run, (names, _, groups) in enumerate(runs):
+        alike = Counter[tuple[object, ...]]()
         for place, group in enumerate(groups):
             # Other programs, or sizes that chance makes, show in the first transfers.
             first = group.steps.unit[group.steps.total > 0][:_FEWEST].tobytes()
             name = names[group.kind].rsplit("/", 1)[-1], first, group.locations[0]
-            number = next(one for one in count() if run not in streams.get((*name, one), {}))
-            streams.setdefault((*name, number), {})[run] = place
+            streams.setdefault((*name, alike[name]), {})[run] = place
+            alike[name] += 1
     together = [[fold(group.steps) for group in groups] for _, _, groups in runs]
     for places in streams.values():
         own = list(places.items())
@@ -70,11 +71,9 @@ def _agreed(steps: Sequence[Steps], folds: Sequence[Sequence[Folded]]) -> list[F
     if same and whole:
         return []
     pause, bits = _common_pauses(np.array([one[:known] for one in gaps]))
-    if not pause.any():
-        took = [one.end[rows] - one.begin[rows] for one, rows in zip(steps, moves, strict=True)]
-        apart = all(np.median(gap[1:]) >= np.median(each) for gap, each in zip(gaps, took, strict=True))
-        pause[:] = apart and len(np.unique(steps[0].code[moves[0]])) == 1
-    if not pause.any() and not same:
+    if not pause.any() and _each_is_a_burst(steps, moves, gaps):
+        pause[:] = True
+    elif not pause.any() and not same:
         most = max(range(len(folds)), key=lambda run: sum(one.bits for one in folds[run]))
         pause = np.isin(moves[most][:known], np.concatenate([one.start[:-1] for one in folds[most]]))
     if not pause.any():
@@ -82,6 +81,13 @@ def _agreed(steps: Sequence[Steps], folds: Sequence[Sequence[Folded]]) -> list[F
     pause[0] = True
     usual = _usual(calls[0], np.flatnonzero(pause))
     return [_cut(rows, _pauses(gap, pause), usual, bits) for rows, gap in zip(moves, gaps, strict=True)]
+
+
+def _each_is_a_burst(steps: Sequence[Steps], moves: Sequence[Ints], gaps: Sequence[Ints]) -> bool:
+    """Tell whether transfers, all of one kind, lie further apart than they are long."""
+    took = [one.end[rows] - one.begin[rows] for one, rows in zip(steps, moves, strict=True)]
+    apart = all(np.median(gap[1:]) >= np.median(each) for gap, each in zip(gaps, took, strict=True))
+    return apart and len(np.unique(steps[0].code[moves[0]])) == 1
 
 
 def _gaps(steps: Steps, moves: Ints) -> Ints:
@@ -154,7 +160,7 @@ def _pauses(gap: Ints, common: Mask) -> Mask:
 def _usual(calls: Ints, start: Ints) -> int:
     """Return the number of the first part that is as most are."""
     parts = [one.tobytes() for one in np.split(calls, start[1:])]
-    return parts.index(max(parts, key=parts.count))
+    return parts.index(Counter(parts).most_common(1)[0][0])
 
 
 def _cut(moves: Ints, pause: Mask, usual: int, bits: float) -> Folded:

@@ -20,9 +20,9 @@ _MATTERS: Final = 0.01
 """Share of the interval from which on the longest iteration is worth a word where none stands out."""
 
 _RANKS_SHOWN: Final = 6
-_RANGES_SHOWN: Final = 8
-"""More would hide what the line is about; exports have all."""
 """Ranks at one distance of which more are not named each."""
+_RANGES_SHOWN: Final = 8
+"""Ranges of ranks of which more would hide what the line is about; exports have all."""
 
 
 def loop_text(loop: Loop, loops: Sequence[Loop], folder: str = "", file: str | None = None) -> str:
