@@ -174,7 +174,8 @@ class AccessKinds:
         self._positions.finish(going_on)
         self._gaps.finish(going_on)
         offset, mode = self._positions.offsets(block)[rows], operations.mode
-        absolute = np.array([block.absolute_offsets(name) for name in self._layers], np.bool_)
+        # The last place is of operations that are in no layer, whose layer is −1.
+        absolute = np.array([*map(block.absolute_offsets, self._layers), False], np.bool_)
         moves = (mode == IoMode.READ) | (mode == IoMode.WRITE)
         placed = moves & (offset < LARGEST) & (file >= 0) & absolute[block.layer[rows]]
         kind = block.layer[rows].astype(np.int64) * len(IoMode) + mode
