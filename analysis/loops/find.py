@@ -100,7 +100,26 @@ def find_loops(trace: Trace) -> Loops:
 
 def _found(trace: Trace) -> Loops:
     names, kinds, groups = streams_of(trace)
-    return loops_of_members(trace, names, kinds, [Member(group, one) for group in groups for one in fold(group.steps)])
+    return loops_of_members(trace, names, kinds, list(_members(groups)))
+
+
+def _members(groups: Iterable[StepGroup]) -> Iterator[Member]:
+    """Give what groups of threads repeat on their kinds of files.
+
+    Of a group that shows no loop by itself, as one iteration is another or a pause is missing, it is that of threads
+    which do so on files of the kind, where its iterations are as many and come by turns with those.
+    """
+    found = [(group, [Member(group, one) for one in fold(group.steps)]) for group in groups]
+    known: dict[int, list[Member]] = {}
+    for group, members in found:
+        known.setdefault(group.kind, []).extend(one for one in members if one.folded.bits > 0)
+    for group, members in found:
+        shown = not known[group.kind] or any(one.folded.bits > 0 for one in members)
+        for one in () if shown else fold(group.steps, -np.inf):
+            member = Member(group, one)
+            if any(one.count == like.folded.count and _by_turns(member, like) for like in known[group.kind]):
+                members = [member]
+        yield from members
 
 
 def streams_of(trace: Trace) -> tuple[Sequence[str], FileKinds, list[StepGroup]]:
@@ -157,6 +176,11 @@ def _is_same(one: Member, other: Member) -> bool:
         return True
     if not (known or same_files or one.folded.count >= _TURNS):
         return False
+    return _by_turns(one, other)
+
+
+def _by_turns(one: Member, other: Member) -> bool:
+    """Tell whether nearly all iterations of two loops that run as often follow one another by turns."""
     latest, first = np.maximum(one.begin, other.begin)[:-1], np.minimum(one.begin, other.begin)[1:]
     return bool((latest < first).mean() >= _TOGETHER)
 
@@ -231,7 +255,8 @@ def _body(
     """Return the steps of an iteration in their order, and the loops within it."""
     steps: dict[tuple[BodyStep, int], list[tuple[BodyStep, list[int]]]] = {}
     inner: list[Loop] = []
-    for member in sorted(members, key=lambda one: int(one.begin[0])):
+    # At first ranks may be further apart than steps: they begin together where they wait for one another.
+    for member in sorted(members, key=lambda one: int(one.begin[len(one.begin) // 2])):
         mine = ranks_of(trace.definitions, member.group.locations)
         found = _steps_of(trace, member, member.folded, kinds[member.group.kind], number, number, inner, mine)
         often: Counter[BodyStep] = Counter()

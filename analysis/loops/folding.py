@@ -153,13 +153,16 @@ class Folded:
         return int(self.start[self.usual]), int(self.start[self.usual + 1])
 
 
-def fold(steps: Steps) -> list[Folded]:
-    """Return the loops of a sequence in their order, outermost; none where nothing repeats beyond chance."""
+def fold(steps: Steps, evidence: float = EVIDENCE) -> list[Folded]:
+    """Return the loops of a sequence in their order, outermost; none where nothing repeats beyond chance.
+
+    Less `evidence` is needed where others show that there is a loop.
+    """
     repeated = _repeated(steps)
     if len(steps) < _FEWEST:
         return repeated
     line = _line_of(steps)
-    found = list(_found(line, 0, 0))
+    found = list(_found(line, 0, 0, evidence))
     single = [] if steps.content.any() else _single_steps(line, True)
     if single and (not found or (len(found) == 1 and single[0].count > found[0].count)):
         return single
@@ -170,9 +173,9 @@ def fold(steps: Steps) -> list[Folded]:
     return _plain_run(line, bool(steps.content.any()), _moving(steps)) or _episodes(line) or repeated
 
 
-def _found(line: Line, offset: int, depth: int, alone: bool = True) -> Iterator[Folded]:
+def _found(line: Line, offset: int, depth: int, evidence: float = EVIDENCE) -> Iterator[Folded]:
     """Give the loops of a sequence, whose first place is `offset` of the whole."""
-    best = _best(line, depth, alone=alone) if len(line) >= _FEWEST and depth <= _DEEPEST else None
+    best = _best(line, depth, evidence=evidence) if len(line) >= _FEWEST and depth <= _DEEPEST else None
     if best is not None:
         yield from _loops(line, best, offset, depth)
 
@@ -284,17 +287,17 @@ def _whole_files(line: Line) -> float:
     return float((gammaln(len(line) + 1) - gammaln(count + 1).sum()) / np.log(2))
 
 
-def _best(line: Line, depth: int, closely: bool = True, alone: bool = True) -> Cuts | None:
+def _best(line: Line, depth: int, closely: bool = True, evidence: float = EVIDENCE) -> Cuts | None:
     """Return the way to cut that, with what the parts are in turn, saves most; None where it may be chance.
 
-    Unless `closely`, only anchors by themselves are looked at: there are many parts of parts. What does not stand
-    `alone` is within an iteration, and so is there again and again.
+    Unless `closely`, only anchors by themselves are looked at: there are many parts of parts. What is within an
+    iteration needs no `evidence` beyond the number of ways, as it is there again and again.
     """
     tried = [one for one in _candidates(line, line.tokens) if one is not None]
     known = [one for one in tried if one.saved > 0]
     if not known:
         return None
-    needed = (EVIDENCE if alone else 0.0) + np.log2(len(tried))
+    needed = evidence + np.log2(len(tried))
     base = max(known, key=lambda one: one.saved)
     base = base._replace(saved=base.saved + _within(line, base, depth))
     if base.saved < needed:
@@ -354,7 +357,7 @@ def _within(line: Line, cuts: Cuts, depth: int) -> float:
     for part in fresh.tolist():
         low, high = int(cuts.start[part]), int(ends[part])
         if high - low >= _FEWEST:
-            inner = _best(line.part(low, high, cuts.token), depth + 1, closely=False, alone=False)
+            inner = _best(line.part(low, high, cuts.token), depth + 1, closely=False, evidence=0.0)
             saved += 0.0 if inner is None else max(0.0, inner.saved - cuts.spared[part])
     return saved
 
@@ -372,7 +375,7 @@ def _loops(line: Line, cuts: Cuts, offset: int, depth: int) -> Iterator[Folded]:
         start, other = _with_last(line, cuts, start, other, usual, done)
         yield from _found(line.part(done, int(start[0])), offset + done, depth + 1)
         body = _body_of(line, cuts.plain, start, usual)
-        inner = tuple(_found(body, offset + int(start[usual]), depth + 1, False))
+        inner = tuple(_found(body, offset + int(start[usual]), depth + 1, 0.0))
         yield Folded(start + offset, usual, other, cuts.saved, inner)
         done = int(start[-1])
     yield from _found(line.part(done, len(line)), offset + done, depth + 1)
@@ -664,7 +667,7 @@ def _plain_run(line: Line, joined: bool, moving: int) -> list[Folded]:
     Where steps were `joined`, those that only are of one kind may have little in common. `moving` are those between
     opens and closes.
     """
-    if rounds := _rounds(line.tokens[0]) or ([] if joined else _single_steps(line, False)):
+    if rounds := _rounds(line, joined) or ([] if joined else _single_steps(line, False)):
         return rounds
     exact, *others = (_run_of(token) for token in (line.tokens[0], line.alike, line.kind))
     found = [] if exact is None or len(exact) < (_ALL if len(exact) == _FEWEST else 0.5) * len(line) else [exact]
@@ -706,26 +709,29 @@ def _run_of(token: Ints) -> Ints | None:
     return where if len(where) >= _FEWEST and len(where) > where[-1] - where[0] else None
 
 
-def _rounds(token: Ints) -> list[Folded]:
+def _rounds(line: Line, joined: bool) -> list[Folded]:
     """Return the same steps in the same order again and again as a loop, where that is nearly all there is.
 
-    There are fewer ways to do so than to cut at any anchor, so that fewer iterations are evidence.
+    There are fewer ways to do so than to cut at any anchor, so that fewer iterations are evidence. Sizes may be near
+    one another, as those of lines of a log with numbers, unless steps were `joined`.
     """
-    size = len(token)
+    size, exact = len(line), line.tokens[0]
+    tokens = [exact] if joined or np.array_equal(exact, line.alike) else [exact, line.alike]
     best: tuple[float, Folded] | None = None
-    for length in range(2, min(size // _FEWEST, _COMPARED) + 1):
-        off = np.flatnonzero(np.append(token[length:] != token[:-length], True))
-        begin = np.append(0, off[:-1] + 1)
-        longest = int(np.argmax(off - begin))
-        count = (int(off[longest] - begin[longest]) + length) // length
-        low = int(begin[longest])
-        if count < _FEWEST or count * length < _NEARLY * size:
-            continue
-        own = token[low : low + count * length]
-        bits = _order_bits(own) - _order_bits(own[:length]) - np.log2(size)
-        if bits >= EVIDENCE and (best is None or bits > best[0]):
-            start = low + length * np.arange(count + 1)
-            best = bits, Folded(start, 0, np.zeros(count, np.bool_), bits)
+    for token in tokens:
+        for length in range(2, min(size // _FEWEST, _COMPARED) + 1):
+            off = np.flatnonzero(np.append(token[length:] != token[:-length], True))
+            begin = np.append(0, off[:-1] + 1)
+            longest = int(np.argmax(off - begin))
+            count = (int(off[longest] - begin[longest]) + length) // length
+            low = int(begin[longest])
+            if count < _FEWEST or count * length < _NEARLY * size:
+                continue
+            own = token[low : low + count * length]
+            bits = _order_bits(own) - _order_bits(own[:length]) - np.log2(size * len(tokens))
+            if bits >= EVIDENCE and (best is None or bits > best[0]):
+                start = low + length * np.arange(count + 1)
+                best = bits, Folded(start, 0, np.zeros(count, np.bool_), bits)
     return [] if best is None else [best[1]]
 
 

@@ -138,6 +138,28 @@ def test_the_rank_that_the_others_wait_for_is_to_blame_and_not_those_that_wait(m
     assert blame_text(loop.iterations[7]) == "(rank 1 begins 8 s after most others)"
 
 
+def test_a_rank_with_one_other_iteration_takes_part_in_the_loop_of_the_others(make_trace):
+    """By itself its pauses are no evidence, as the one iteration costs more bits than the others save."""
+
+    def rank(process, more):
+        made, time = [], 10 + 60 * process
+        for iteration in range(8):
+            for size in (100, 100, 100, *((5000, 70) if more and iteration == 5 else ())):
+                made.append({"begin": time, "end": time + 2, "moved": size, "requested": size, "process": process})
+                time += 50
+            time = 10 + 400 * (iteration + 1)
+        return made
+
+    def loops(steps):
+        return find_loops(make_trace([("POSIX", "/data/out", -1)], steps, length=5000)).outermost
+
+    assert not any(one.bits for one in loops(rank(1, True)))
+    (loop,) = loops([*rank(0, False), *rank(1, True)])
+    assert (loop.count, loop.ranks) == (8, (0, 1))
+    assert [(step.bytes, step.count, step.ranks) for step in loop.body] == [(100, 3, None)]
+    assert [one.layers["POSIX"].bytes_written for one in loop.iterations] == [600] * 5 + [5670] + [600] * 2
+
+
 def test_the_order_of_ranks_does_not_matter(make_trace):
     def made(order):
         steps = [one for process in order for one in rows(9 if process else 12, process)]

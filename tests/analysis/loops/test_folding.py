@@ -59,6 +59,14 @@ def test_few_rounds_of_the_same_steps_are_a_loop_of_rounds_and_not_of_steps(coun
     assert loop.bits > 0
 
 
+@given(st.integers(8, 12), st.integers(1, 7))
+def test_few_rounds_may_differ_in_sizes_that_are_near_one_another(count, longer):
+    """A line of a log gets longer with the numbers in it."""
+    lines = [(WRITE, 13 + (one >= longer)) for one in range(count)]
+    (loop,) = fold(steps_of([(OPEN, 0), *(step for line in lines for step in (line, (FLUSH, 0))), (CLOSE, 0)]))
+    assert loop.start.tolist() == list(range(1, 2 * count + 2, 2))
+
+
 @given(st.integers(3, 8), st.integers(10, 20))
 def test_loops_within_loops(outer, inner):
     rows = ([(OPEN, 0)] + [(WRITE, 100), (READ, 3)] * inner + [(FLUSH, 0), (CLOSE, 0)]) * outer
