@@ -46,6 +46,8 @@ class Headline(Record):
     ----------
     text : str
         All of it in a sentence.
+    cause : str
+        What makes the time in I/O, or where most of it is spent, as in `text`; empty where that is not known.
     io_s : float or None
         Time in s that the first thread of the rank which is longest in I/O spends in calls of I/O on selected files:
         transfers, flushes, opens, closes and the like, and all that they wait for. A non-blocking operation that is
@@ -76,6 +78,7 @@ class Headline(Record):
     """
 
     text: str
+    cause: str = ""
     io_s: float | None = None
     io_share: float | None = None
     run_s: float = 0.0
@@ -105,22 +108,22 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
     longest, mean, rank, basis = io
     any_s, (threads, waited) = _of_any(trace), _other_threads(trace, run_s)
     share = longest / run_s if run_s > 0 else 0.0
-    known = Headline("", longest, share, run_s, mean, any_s, rank, basis=basis)
-    text = _share_text(known, trace, threads)
+    known = Headline("", "", longest, share, run_s, mean, any_s, rank, basis=basis)
+    told, head = trace.definitions.recording.told, _share_text(known, trace, threads)
     if threads and not longest:
-        return replace(known, text=text + threads)
+        return replace(known, text=told(head + threads))
     causes = [] if share < _LITTLE else _causes(findings, longest)
-    part = min(1.0, _cost(causes) / longest) if causes else 0.0
+    part, text = min(1.0, _cost(causes) / longest) if causes else 0.0, ""
     if part < _MOST:
         layer, what = _longest(trace, None if mean is None else mean * trace.ranks)
         known = replace(known, layer=layer)
-        text += f", {what}" if layer else ""
+        text = f", {what}" if layer else ""
         text += "; little to gain there" if 0 < share < _LITTLE and not waited else ""
     if causes:
         known, why = _blamed(known, causes, findings, part)
         text += why
-    text += _late(findings) + threads + _in_mpi(trace, run_s) + _unseen(trace)
-    return replace(known, text=trace.definitions.recording.told(text))
+    rest = _late(findings) + threads + _in_mpi(trace, run_s) + _unseen(trace)
+    return replace(known, text=told(head + text + rest), cause=told(text).lstrip(" ,;:"))
 
 
 def _share_text(known: Headline, trace: Trace, threads: str) -> str:

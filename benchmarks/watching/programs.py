@@ -1,6 +1,6 @@
 """Real programs under a real Score-P with our plugin, and `iostrata watch` at default options beside them.
 
-    python benchmarks/watching/programs.py SCOREP FOLDER [PROGRAM...]     # prints a table
+    python benchmarks/watching/programs.py SCOREP FOLDER [PROGRAM...]     # writes a section of benchmarks/RESULTS.md
 
 SCOREP is the prefix of a Score-P whose Open MPI is on the PATH, as are the programs: Debian's lammps, ffmpeg, samtools
 (with wgsim), bwa and tar, which are not recompiled. Each is traced, too, and what `watch` said is compared with that.
@@ -24,6 +24,10 @@ from iostrata.live.records.intake import Intake, Key, Spans
 from iostrata.live.sources import open_source
 from judged import HEAD, Judged, Line, judged
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from results import write_section
+
+TITLE = "`watch` beside programs that run (`python benchmarks/watching/programs.py`)"
 PLUGIN = Path(__file__).resolve().parents[2] / "live" / "scorep"
 ARCHIVE = "archive/traces.otf2"
 OPEN_MPI = {
@@ -155,8 +159,8 @@ def main() -> None:
     folder = Path(folder).resolve()
     subprocess.run(["make", "-s", "-C", PLUGIN, f"SCOREP={scorep}", f"OUT={folder / 'lib'}"], check=True)
     every = Judged()
-    print(f"| program | time | load | share of a core | with its start | {HEAD} |")
-    print("|---" * (5 + HEAD.count("|") + 1) + "|")
+    rows = [f"| program | time | load | share of a core | with its start | {HEAD} |"]
+    rows.append("|---" * (5 + HEAD.count("|") + 1) + "|")
     for name in names or PROGRAMS:
         lines, seconds = recorded(PROGRAMS[name], Path(scorep), folder / name)
         streams, end = told(folder / name)
@@ -166,9 +170,10 @@ def main() -> None:
         following = (seconds["beside"] - seconds["start"]) / (seconds["over"] - seconds["first"])
         whole = seconds["all"] / (seconds["ended"] - seconds["began"])
         time_s, load = seconds["ended"] - seconds["first"], os.getloadavg()[0]
-        print(f"| {name} | {time_s:.0f} s | {load:.0f} | {following:.2%} | {whole:.2%} | {found.row()} |", flush=True)
-    print(f"| all | | | | | {every.row()} |")
-    print(*every.wrong, sep="\n", file=sys.stderr)
+        rows.append(f"| {name} | {time_s:.0f} s | {load:.0f} | {following:.2%} | {whole:.2%} | {found.row()} |")
+        print(rows[-1], flush=True)
+    rows += [f"| all | | | | | {every.row()} |", "", *(f"- {one}" for one in every.wrong)]
+    write_section(TITLE, "\n".join(rows))
 
 
 if __name__ == "__main__":

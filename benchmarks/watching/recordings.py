@@ -1,6 +1,6 @@
 """Real recordings replayed at default options: whether `watch` says all that it should, and what that costs.
 
-    python benchmarks/watching/recordings.py ARCHIVE...             # prints a table
+    python benchmarks/watching/recordings.py ARCHIVE...             # writes a section of benchmarks/RESULTS.md
     python benchmarks/watching/recordings.py --peer FOLDER ARCHIVE...  # beside FTIO's predictor, installed in FOLDER
 
 Of each archive: processor time as a share of the recording's length, of all updates but the last, which is
@@ -21,7 +21,10 @@ from iostrata.live.following import replay, trace_columns
 from iostrata.live.job import LiveJob
 from judged import HEAD, Judged, judged
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "prediction"))
+sys.path += [str(Path(__file__).resolve().parents[1] / folder) for folder in ("", "prediction", "accuracy")]
+from results import write_section
+
+TITLE = "`watch` on recordings that are replayed (`python benchmarks/watching/recordings.py`)"
 MOST_ASKED = 20
 """Phases of a stream after which FTIO is asked, at most: each answer takes it a tenth of a second."""
 
@@ -74,23 +77,24 @@ def main() -> None:
     wanted = arguments.parse_args()
     peer = None
     if wanted.peer is not None:
-        sys.path.append(str(Path(__file__).resolve().parents[1] / "accuracy"))
         from ftio_peer import Peer
 
         peer = Peer(wanted.peer)
     every = Judged()
     ftio = "" if peer is None else " | next start off | FTIO's off"
-    print(f"| recording | length | share of a core | {HEAD}{ftio} |")
-    print("|---" * (3 + HEAD.count("|") + 1 + ftio.count("|")) + "|")
-    for name in wanted.archives:
-        trace = iostrata.open_trace(name)
+    lines = [f"| recording | length | share of a core | {HEAD}{ftio} |"]
+    lines.append("|---" * (3 + HEAD.count("|") + 1 + ftio.count("|")) + "|")
+    for archive in wanted.archives:
+        trace, name = iostrata.open_trace(archive), Path(archive).parent.name
         share, found = replayed(trace)
-        found.wrong = [f"{Path(name).name} {one}" for one in found.wrong]
+        found.wrong = [f"{name} {one}" for one in found.wrong]
         every.add(found)
         more = "" if peer is None else f" | {beside(trace, peer)}"
-        print(f"| {Path(name).name} | {trace.duration:.1f} s | {share:.2%} | {found.row()}{more} |", flush=True)
-    print(f"| all | | | {every.row()}{' | | ' if peer else ''} |")
-    print(*every.wrong, sep="\n", file=sys.stderr)
+        lines.append(f"| {name} | {trace.duration:.1f} s | {share:.2%} | {found.row()}{more} |")
+        print(lines[-1], flush=True)
+    lines.append(f"| all | | | {every.row()}{' | | ' if peer else ''} |")
+    lines += ["", *(f"- {one}" for one in every.wrong)]
+    write_section(TITLE, "\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -56,11 +56,6 @@ Scores = Mapping[str, float]
 """Problem-Scores by the key of a run, in the order of assess."""
 
 
-def io_share(job: JobRow) -> float | None:
-    """Return the share of a run in which at least one operation was under way."""
-    return job.io_s / job.duration_s if job.io_s is not None and job.duration_s else None
-
-
 def _columns(*names: str) -> dict[str, TableColumn]:
     """Return columns for metrics of jobs by their names."""
     metrics = {one.name: one for one in metrics_of(JobRow)}
@@ -68,9 +63,10 @@ def _columns(*names: str) -> dict[str, TableColumn]:
 
 
 _JOB: Final = _columns(
-    "cost_s", "io_s", "duration_s", "ranks", "bytes_read", "bytes_written", "operations", "metadata_operations"
+    *("cost_s", "io_s", "io_share", "duration_s", "ranks", "bytes_read", "bytes_written", "operations"),
+    "metadata_operations",
 )
-_SHARE: Final = TableColumn("Share of the run", io_share, "share", "I/O time over the length of the run.")
+_SHARE: Final = replace(_JOB["io_share"], kind="share")
 _DISTRIBUTIONS: Final = (
     *(
         _JOB[name]
@@ -83,16 +79,17 @@ _DISTRIBUTIONS: Final = (
 def _named(run: Run, name: str, report: str | None) -> Cell:
     """Return what a run is called, with a link to its report and its worst finding."""
     worst = min(run.findings, key=lambda one: SEVERITIES.index(one.severity), default=None)
-    notes = [("info", _without_finding(run.job))] if worst is None else [(worst.severity, f"{worst.id}: {worst.text}")]
+    notes = [("info" if worst is None else worst.severity, _cause(run.job, worst))]
     shown = f"{name} (damaged)" if run.job.damaged else name
     href = None if report is None else quote(report)
     return {"value": shown, "title": run.job.job, "notes": notes, "order": name, "href": href}
 
 
-def _without_finding(job: JobRow) -> str:
-    """Say what a run spends its time with."""
-    share = io_share(job)
-    return "no I/O" if not job.operations else "no finding" if share is None else f"{percent_text(share)} of it is I/O"
+def _cause(job: JobRow, worst: FindingRow | None) -> str:
+    """Return what makes the time of a run's I/O, in words."""
+    if job.cause or worst is None:
+        return job.cause or ("no finding" if job.operations else "no I/O")
+    return f"{worst.id}: {worst.text}"
 
 
 def _by_severity(job: JobRow) -> Cell:

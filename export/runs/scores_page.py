@@ -141,8 +141,9 @@ def _ranking(jobs: Sequence[JobScore], order: str) -> list[PageBlock]:
         return [Paragraph("No job has a segment with intensive I/O.")]
     known = [TableColumn("batch system", account_text, "text")] if any(one.account for one in jobs) else []
     value = TableColumn(TITLES[order], order, "seconds" if order == "cost_s" else "ratio")
+    causes = [TableColumn("cause", "cause", "text")] if any(one.cause for one in jobs) else []
     metrics = TableColumn("scores in", lambda one: ", ".join(one.metrics), "text")
-    columns = (TableColumn("job", "job", "text"), value, *_RANKED, metrics, *known)
+    columns = (TableColumn("job", "job", "text"), value, *causes, *_RANKED, metrics, *known)
     return [Table(columns, jobs)]
 
 

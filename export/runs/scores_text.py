@@ -1,14 +1,17 @@
 """The terminal view of ``iostrata assess``."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...model.quantities import count_text, counted, rate_text, seconds_text, share_text
+from ...model.quantities import count_text, counted, percent_text, rate_text, seconds_text, share_text
 from ...model.text import printable, shortened
+from ...runs.collection.content import trace_name
+from ...runs.collection.names import distinct_names
 from ...runs.scores.accounting import JobAccount
 from ...runs.scores.assessment import JobScore, Ranking, groups
 from ...runs.scores.limits import MetricLimits
@@ -19,6 +22,8 @@ TITLES: Final = {"problem_score": "Problem-Score", "io_intensity": "I/O-Intensit
 
 _SHOWN: Final = 20
 _GROUPS_SHOWN: Final = 5
+_GAP: Final = 2
+"""Blanks between columns."""
 
 
 def account_text(one: JobScore) -> str:
@@ -51,7 +56,9 @@ def print_scores(found: Ranking, console: Console) -> None:
     over = ", over all ranks" if order == "cost_s" else ""
     console.print(Text(f"{facts}, ranked by {TITLES[order]}{over}", style="bold"))
     if listed := found.listed:
-        console.print(_ranking_table(listed[:_SHOWN], order, console.width))
+        shown = listed[:_SHOWN]
+        by_cost = order == "cost_s"
+        console.print(_cost_table(shown, console) if by_cost else _ranking_table(shown, order, console.width))
         print_rest(len(listed) - _SHOWN, "job", console)
     else:
         print_paragraph("No job has a segment with intensive I/O.", console, indent=0)
@@ -69,13 +76,47 @@ def print_scores(found: Ranking, console: Console) -> None:
             f"All jobs are shorter than a segment of {seconds_text(limits.segment_s)}: a shorter --segment tells more."
         )
         print_paragraph(text, console, "yellow", indent=0)
+    where = "share of the segments with intensive I/O"
+    columns = (
+        "time lost: in the program's own operations, over all ranks; share: of the run, that the rank which is longest "
+        f"in I/O spends in it; score: Problem-Score, where time is the {where}"
+        if order == "cost_s"
+        else f"time: {where}"
+    )
     text = (
-        "time: share of the segments with intensive I/O; util.: mean of the highest score there (0, 1 or "
-        f"{limits.critical:g}), summed over file systems; balance: 1 where all nodes do alike; data: share of the "
-        f"values that are there. Problem-Score (1 − balance) · time · util. / file systems; I/O-Intensity balance · "
-        "time · util. · nodes."
+        f"{columns}; util.: mean of the highest score there (0, 1 or {limits.critical:g}), summed over file systems; "
+        "balance: 1 where all nodes do alike; data: share of the values that are there. Problem-Score (1 − balance) · "
+        "time · util. / file systems; I/O-Intensity balance · time · util. · nodes."
     )
     print_paragraph(text, console, "dim", indent=0)
+
+
+def _cost_table(jobs: Sequence[JobScore], console: Console) -> Table:
+    """Return what the I/O of runs of collections takes, and in the room that is left why.
+
+    Names are as short as tells them apart.
+    """
+    known = any(one.account is not None for one in jobs)
+    names = distinct_names({one.job: trace_name(Path(one.job)) for one in jobs})
+    rows = [
+        (
+            str(number),
+            shortened(printable(names[one.job]), max(8, console.width // 4)),
+            seconds_text(one.cost_s or 0.0),
+            "–" if one.io_share is None else percent_text(one.io_share),
+            f"{one.problem_score:.3g}",
+            *((account_text(one),) if known else ()),
+        )
+        for number, one in enumerate(jobs, start=1)
+    ]
+    titles = ("", "job", "time lost", "share", "score", *(("batch system",) if known else ()))
+    used = console.measure(table_of_numbers(titles, rows, names=(1, 5))).maximum
+    room = max(len("cause"), console.width - used - _GAP)
+    causes = [Text(printable(one.cause or "–")) for one in jobs]
+    for cause in causes:
+        cause.truncate(room, overflow="ellipsis")
+    told = ((*row, cause.plain) for row, cause in zip(rows, causes, strict=True))
+    return table_of_numbers((*titles, "cause"), told, names=(1, 5, 6))
 
 
 def _ranking_table(busy: Sequence[JobScore], order: str, width: int) -> Table:
@@ -84,7 +125,7 @@ def _ranking_table(busy: Sequence[JobScore], order: str, width: int) -> Table:
         (
             str(number),
             shortened(printable(one.job), max(16, width - (92 if known else 62))),
-            seconds_text(one.cost_s) if order == "cost_s" and one.cost_s else f"{getattr(one, order) or 0:.3g}",
+            f"{getattr(one, order):.3g}",
             share_text(one.problem_time, 1),
             f"{one.utilization:.2f}",
             "–" if one.balance is None else f"{one.balance:.2f}",
@@ -95,8 +136,7 @@ def _ranking_table(busy: Sequence[JobScore], order: str, width: int) -> Table:
         )
         for number, one in enumerate(busy, start=1)
     )
-    what = "time lost" if order == "cost_s" else "score"
-    titles = ("", "job", what, "time", "util.", "balance", "nodes", "segments", "data")
+    titles = ("", "job", "score", "time", "util.", "balance", "nodes", "segments", "data")
     return table_of_numbers((*titles, "batch system") if known else titles, rows, names=(1, 9) if known else (1,))
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...analysis.comparison.headline import headline_of
 from ...analysis.comparison.iterations import loops_of
 from ...analysis.comparison.layer_periods import LayerPeriod, in_loop
 from ...analysis.detect import detect_period
@@ -145,6 +146,7 @@ def run_of(trace: Trace, settings: Settings, job: str, name: str, content: str |
     }
     segments = trace.stream.summed(lambda: SegmentSums(trace, settings.segment))
     found = find(trace)
+    first = headline_of(trace, found)
     row = JobRow(
         job=job,
         name=name,
@@ -154,6 +156,8 @@ def run_of(trace: Trace, settings: Settings, job: str, name: str, content: str |
         **_recorded(trace),
         **_moved(trace, segments, signals),
         **_found(trace, found),
+        io_share=first.io_share,
+        cause=printable(first.cause) if first.cause else None,
     )
     layers = tuple(_layer_rows(trace, job, settings, signals, segments.metadata))
     known = _finding_rows(job, found), tuple(_signal_rows(job, signals)), segments.rows(job)

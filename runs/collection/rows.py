@@ -68,6 +68,8 @@ class JobRow:
         Null where the trace does not know.
     layers : tuple of str
         Highest first.
+    cause : str or None
+        What makes the time in I/O, or where most of it is spent, as the headline of the run has it.
     damaged : bool or None
     """
 
@@ -117,9 +119,15 @@ class JobRow:
         title="I/O cost",
         needs=("operations",),
     )
+    io_share: float | None = _known(
+        "Share of the run that the rank which is longest in I/O spends in its calls of I/O.",
+        adds="none",
+        title="share of the run",
+    )
     findings: int | None = _known("Findings in all.")
     critical: int | None = _known("Findings of the severity critical.")
     warnings: int | None = _known("Findings of the severity warning.")
+    cause: str | None = None
     damaged: bool | None = None
     events_lost: int | None = _known("Events that the damage cost.")
     set_aside_operations: int | None = _known("Operations on files that do not count.")

@@ -51,9 +51,13 @@ class JobScore(Record):
         What the batch system knew of it.
     cost_s : float or None
         Time in I/O in s, over all ranks, of a run of a collection.
+    io_share : float or None
+        Share of such a run that the rank which is longest in I/O spends in it.
+    cause : str or None
+        What makes that time, or where most of it is spent.
     """
 
-    OPTIONAL: ClassVar = frozenset({"account", "cost_s"})
+    OPTIONAL: ClassVar = frozenset({"account", "cost_s", "io_share", "cause"})
 
     job: str
     problem_time: float
@@ -70,6 +74,8 @@ class JobScore(Record):
     metrics: tuple[str, ...] = ()
     account: JobAccount | None = None
     cost_s: float | None = None
+    io_share: float | None = None
+    cause: str | None = None
 
 
 @dataclass(frozen=True)

@@ -363,9 +363,14 @@ def _floats(column: Any) -> Floats:
 
 
 def with_costs(scores: Iterable[JobScore], runs: Iterable[Collection]) -> list[JobScore]:
-    """Return scores with what I/O costs each run of the collections, where that is known."""
-    costs = {job.job: job.cost_s for one in runs for job in one.jobs}
-    return [replace(one, cost_s=costs.get(one.job)) for one in scores]
+    """Return scores with what I/O costs each run of the collections, and why, where that is known."""
+    known = {job.job: job for one in runs for job in one.jobs}
+    return [
+        one
+        if (job := known.get(one.job)) is None
+        else replace(one, cost_s=job.cost_s, io_share=job.io_share, cause=job.cause)
+        for one in scores
+    ]
 
 
 def scores_of_runs(runs: Collection) -> list[JobScore]:

@@ -69,6 +69,19 @@ def test_what_is_on_screen_fits_80_columns(run_on_terminal, table, limits):
     assert "300 jobs" in plain
 
 
+def test_runs_of_a_collection_have_a_line_each_with_their_cause(document, run, run_on_terminal, tmp_path):
+    traces = [FIXTURES / name for name in ("ckpt4", "ncckpt4", "ckpt8_unnested")]
+    assert run("collect", *traces, "-o", tmp_path / "runs", "--workers", "1").returncode == 0
+    causes = [one["cause"][:12] for one in document("assess", tmp_path / "runs")["jobs"]]
+    for width in (60, 100):
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", run_on_terminal(width, "assess", tmp_path / "runs"))
+        lines = plain.splitlines()
+        assert max(map(len, lines)) <= width
+        table = lines[next(place for place, line in enumerate(lines) if line.lstrip().startswith("job")) :][1:4]
+        assert [line.split()[:2] for line in table] == [["1", "ckpt8_unnested"], ["2", "ckpt4"], ["3", "ncckpt4"]]
+        assert all(cause in line for cause, line in zip(causes, table, strict=True))
+
+
 def test_the_page_loads_nothing_and_names_the_first(run, table, limits, tmp_path):
     page = tmp_path / "page.html"
     done = run("assess", table, "--limits", limits, "-o", page)

@@ -247,8 +247,14 @@ def test_assess_and_the_page_rank_runs_alike_and_say_by_what(runs, tmp_path, cap
     (table,) = (block for block in section["blocks"] if block["block"] == "table")
     assert [row[0]["title"] for row in table["rows"]] == [job["job"] for job in document["jobs"]]
     assert table["columns"][2]["title"] == "I/O cost"
+    # Each with its cause in one line.
+    assert [row[0]["notes"][0][1] for row in table["rows"]] == [job["cause"] for job in document["jobs"]]
+    capsys.readouterr()
     main(["assess", str(runs)])
-    assert "ranked by time lost in I/O" in capsys.readouterr().out
+    lines = capsys.readouterr().out.splitlines()
+    assert "ranked by time lost in I/O" in lines[0]
+    for line, job in zip(lines[2:5], document["jobs"], strict=True):
+        assert line.endswith(f"  {job['cause']}")
     main(["assess", str(runs), "--order", "problem-score"])
     assert "ranked by Problem-Score" in capsys.readouterr().out
 

@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iostrata import IostrataError, OutputError, TraceError, open_trace
+from iostrata.analysis.comparison.headline import headline_of
 from iostrata.analysis.comparison.iterations import loops_of
 from iostrata.analysis.comparison.layer_periods import layer_periods
+from iostrata.analysis.findings.find import find
 from iostrata.analysis.loops.find import find_loops
 from iostrata.analysis.loops.words import body_text
 from iostrata.cli import main
@@ -96,6 +98,10 @@ def test_rows_are_what_the_trace_says(run, fixtures):
         assert len(signal.values) == 512
         assert sum(signal.values) * signal.bin_s == pytest.approx(bytes_moved, rel=1e-9)
     assert {one.id for one in run.findings} >= {"funnelled-collective"}
+    first = headline_of(trace, find(trace))
+    assert (run.job.io_share, run.job.cause) == (first.io_share, first.cause)
+    assert first.cause
+    assert first.text.partition(")")[2].lstrip(" ,:;").startswith(first.cause)
 
 
 def test_metrics_by_node_keep_bytes_and_calls(run, fixtures):
