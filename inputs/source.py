@@ -14,8 +14,8 @@ from ..model.errors import SelectionError, TraceError
 from ..model.events import IoEvents
 from ..model.operations import Operations, check_rows
 from ..model.stream.calls import EventBatch, FollowsCalls, Regions
-from ..model.stream.damage import LocationDamage
-from ..model.stream.source import Block, Partition, ProcessSource
+from ..model.stream.damage import DamageReport, LocationDamage
+from ..model.stream.source import Block, Partition, ProcessSource, Tally
 from .calls import CallEvents
 
 MOST_LAYERS: Final = 255
@@ -98,6 +98,11 @@ class RowSource(ProcessSource):
     def chunk(self) -> int:
         """Nothing is read any more."""
         return 0
+
+    @property
+    def known_damage(self) -> DamageReport:  # type: ignore[override]
+        """All that is lost or damaged."""
+        return Tally.of(self).damage
 
     @property
     def work(self) -> Ints:

@@ -157,7 +157,7 @@ def _in_mpi(trace: Trace, run_s: float) -> str:
     if mpi is None or mpi.mean_s < _IN_MPI * run_s:
         return ""
     mean = f"{seconds_text(mpi.mean_s)} on average{f', most in {mpi.most}' if mpi.most else ''}"
-    return f"; ranks spend {percent_text(mpi.mean_s / run_s)} of it in calls of MPI ({mean})"
+    return f"; ranks spend {percent_text(mpi.mean_s / run_s)} of the run in calls of MPI ({mean})"
 
 
 def _other_threads(trace: Trace, run_s: float) -> tuple[str, bool]:

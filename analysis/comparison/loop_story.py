@@ -1,6 +1,8 @@
 """Loops in the story of a run, in place of what its bandwidth alone suggests."""
 
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Final, Literal
 
 from ...layers.selection.directions import DIRECTIONS, LayerDirection
@@ -55,7 +57,12 @@ def story_by_loops(
     most = max((one.bytes for one in loops), default=0)
     kept = [left for one in story if (left := _left_of(one, loops, most)) is not None]
     folder = common_folder(step.file for one in loops for step in one.body)
-    made = [_segment(found, group, folder) for group in alike(loops)]
+    pauses = [one.start for one in story if one.kind == "pause"]
+    # What is told before a pause is not told again as lasting through it.
+    parts = [
+        tuple(part) for group in alike(loops) for _, part in groupby(group, lambda one: bisect(pauses, one.begin_s))
+    ]
+    made = [_segment(found, group, folder, pauses) for group in parts]
     return tuple(sorted([*kept, *made], key=lambda one: (one.start, one.end)))
 
 
@@ -125,17 +132,19 @@ def _shared(segment: Segment, begin: float, end: float) -> float:
     return min(segment.end, end) - max(segment.start, begin) + _MOMENT
 
 
-def _segment(found: Loops, group: Sequence[Loop], folder: str) -> Segment:
-    """Return loops that are alike as one stretch."""
+def _segment(found: Loops, group: Sequence[Loop], folder: str, pauses: Sequence[float]) -> Segment:
+    """Return loops that are alike as one stretch; times at which the run pauses may lie in it."""
+    begin, end = min(one.begin_s for one in group), max(one.end_s for one in group)
     called = " and ".join(layers_called(group[0], found.loops))
     ranks = sorted({rank for one in group for rank in one.ranks})
     who = ", ".join(filter(None, (ranks_text(ranks, found.trace.ranks), called)))
     pace = pace_text(group[0]) if len(group) == 1 else ""
+    pace = "before and after a pause" if any(begin < one < end for one in pauses) else pace
     what = ", ".join(filter(None, (alike_text(group, found.loops, folder), pace)))
     count, moved = sum(one.count for one in group), float(sum(one.bytes for one in group))
     return Segment(
-        min(one.begin_s for one in group),
-        max(one.end_s for one in group),
+        begin,
+        end,
         "loop",
         layers=group[0].layers,
         period=group[0].interval_s.mean if len(group) == 1 and group[0].timing != "irregular" else None,

@@ -1,5 +1,6 @@
 """What rules look at: the operations of a trace by kind, and who did some of them where and when."""
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from ...layers.selection.directions import DIRECTIONS, Direction
 from ...layers.selection.window import sums_by
 from ...layers.trace import Trace
 from ...model.arrays import Floats, Ints, Mask
-from ...model.codes import IoFlag
+from ...model.codes import IoFlag, IoMode
 from ...model.sums import NOBODY
 from ..detect import detect_period
 from ..results.parts import Phase
@@ -41,6 +42,8 @@ _DOES: Final = {
 }
 """Names of functions that do so."""
 RANKS_SHOWN: Final = 64
+_UNKNOWN_PART: Final = 0.2
+"""Of a kind of call, operations of which it is not known which they are: who calls them must make nearly all."""
 
 
 class Gain(NamedTuple):
@@ -211,16 +214,19 @@ class Facts:
             return match.cost_s
         return self.longest_s(match.cells)
 
-    def called(self, layer: str, deed: str) -> dict[str, str]:
-        """Return the function that most of a layer's time in a kind of call goes to, and who of the program called it.
+    def called(self, layer: str, deed: str, cells: Mask | None = None) -> dict[str, str]:
+        """Return the function that most of the time in some operations goes to, and who of the program called it.
 
-        Nothing where the trace does not tell, or none takes most of the time.
+        Nothing where the trace does not tell. What each function takes is known of a layer's time in a kind of call:
+        one that takes so much of it that most of the time in question must be its is named.
 
         Parameters
         ----------
         layer : str
         deed : str
             ``read``, ``write`` or ``flush``.
+        cells : bool (cells,), optional
+            The operations, where it is known which they are.
         """
         calls = self.trace.calls.totals
         if calls is None or deed not in _DOES or layer not in calls.scope.order:
@@ -230,12 +236,19 @@ class Facts:
         does = np.array([bool(of_layer[row] and _DOES[deed].search(name)) for row, name in enumerate(regions.name)])
         rows = np.flatnonzero(does[calls.paths.region]) if len(does) else NOBODY
         found: dict[str, str] = {}
+        mine = _UNKNOWN_PART if cells is None else self._share_of_deed(layer, deed, cells)
         for by in (FUNCTION, CALLER):
             taken = sums_by(calls.paths.keys(by)[rows] + 1, ticks[rows], len(regions) + 1)
             most = int(taken.argmax())
-            if most and 2 * taken[most] > taken.sum():
+            if most and taken[most] > (1 - mine / 2) * taken.sum():
                 found[by] = calls.paths.texts(by, np.array([most - 1]))[0]
         return found
+
+    def _share_of_deed(self, layer: str, deed: str, cells: Mask) -> float:
+        """Return the share of some operations in the time of all of their layer and kind."""
+        of_kind = self.cells.of(layer, deed) if deed in DIRECTIONS else self.cells.mode == IoMode.FLUSH
+        of_kind = of_kind & (self.cells.layer == self.cells.layer_row(layer))
+        return self.cells.seconds(cells & of_kind) / (self.cells.seconds(of_kind) or 1.0)
 
     def file_name(self, row: int) -> str:
         """Return the name of a file row, empty where there is none."""
@@ -274,6 +287,31 @@ class Facts:
             "files": distinct_names(self.file_name(int(known[row])) for row in order),
             "file_count": int((known >= 0).sum()),
         }
+
+    def files_within(
+        self, layer: str, processes: Numbers, ticks: tuple[int, int], *modes: int, own: bool = True, share: float = 1.0
+    ) -> dict[str, Any]:
+        """Return the files on which some processes are longest in a layer's operations between two times.
+
+        What they do there besides in that time is on these files, too: of single operations no file is kept. Where
+        some take most of the time, those are enough that have that `share` of it.
+        """
+        cells = self.cells
+        there = cells.selected & (cells.layer == cells.layer_row(layer)) & np.isin(cells.mode, modes)
+        there &= np.isin(cells.process, processes) & (cells.columns.begin <= ticks[1]) & (cells.columns.end >= ticks[0])
+        there &= cells.own | (not own)
+        if share < 1 and there.any():
+            names, place = np.unique(cells.file[there], return_inverse=True)
+            took = sums_by(place, cells.columns.ticks[there], len(names))
+            order = np.argsort(-took, kind="stable")
+            until = int(np.searchsorted(np.cumsum(took[order]), share * took.sum())) + 1
+            there &= np.isin(cells.file, names[order[:until]])
+        return self.on_files(cells.file[there], cells.columns.ticks[there])
+
+    def ticks(self, start: float, end: float) -> tuple[int, int]:
+        """Return two times in s as ticks, no later and no earlier."""
+        second = self.cells.window.ticks_per_second
+        return math.floor(start * second), math.ceil(end * second)
 
     def extent(self, begin: Ints, end: Ints) -> list[float]:
         """Return the first of some begins and the last of some ends, ticks, in s from the trace's start."""

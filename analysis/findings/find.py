@@ -236,7 +236,7 @@ def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match, shown: froze
     caution = _BY_COUNTERS if isinstance(facts, CountedFacts) else ""
     caution += " (may come from the trace's damage)" if facts.damaged(match.layer) else ""
     deed = str(match.evidence.get("direction", "flush" if "flushes" in match.evidence else ""))
-    called = {} if isinstance(facts, CountedFacts) else facts.called(match.layer, deed)
+    called = {} if isinstance(facts, CountedFacts) else facts.called(match.layer, deed, match.cells)
     evidence = {**match.evidence, **called, **where}
     told = facts.definitions.recording.told
     return Finding(

@@ -1,12 +1,13 @@
 """Findings about ranks that the others wait for, phase by phase."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
-from ...layers.selection.directions import Direction
+from ...layers.selection.directions import Direction, modes_of
 from ...layers.trace import Trace
-from ...model.arrays import Mask
+from ...model.arrays import Ints, Mask
 from ...model.quantities import named_ranks, seconds_text
 from ..results.parts import Phase
 from .facts import MIB, RANKS_SHOWN, Facts, Match
@@ -84,9 +85,15 @@ def stragglers(
                 "last_phases": count,
                 "late_s": float(np.median(found.after_median[by_them])),
             },
-            where={"time_range_s": [extent[0].start, extent[-1].end]},
+            where=_where(facts, layer, direction, found.rank[mine], (extent[0].start, extent[-1].end)),
             cost_s=cost,
         )
+
+
+def _where(facts: Facts, layer: str, direction: Direction, ranks: Ints, seconds: tuple[float, float]) -> dict[str, Any]:
+    """Return from when to when some ranks are late, and with which files."""
+    late = np.flatnonzero(np.isin(facts.definitions.groups.rank, ranks))
+    return {**facts.files_within(layer, late, facts.ticks(*seconds), *modes_of(direction)), "time_range_s": [*seconds]}
 
 
 def _sentence(found: LateRanks, mine: Mask, by_them: Mask, transfers: str) -> str:

@@ -104,8 +104,8 @@ def _metadata_time_counted(
         told = ", ".join(counted(count, name[:-1], name) for name, count in calls.items() if count)
         yield counters.match(
             group,
-            f"{group.layer} spends {seconds_text(took)} in calls that move no data ({told}), beside "
-            f"{seconds_text(transfer_s)} in {counted(group.operations, 'transfer')}",
+            f"{group.layer} spends {seconds_text(took)} in calls that move no data ({told})"
+            + (f", beside {seconds_text(transfer_s)} in {counted(group.operations, 'transfer')}" if transfer_s else ""),
             {
                 "metadata_calls": sum(calls.values()),
                 "longest": max(calls, key=lambda name: calls[name]),

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from ...layers.attribution.calls.functions import FUNCTION
-from ...layers.flow.balance import CAUSES, WITHOUT_PARENT
+from ...layers.flow.balance import CAUSES, WITHOUT_PARENT, HiddenTraffic
 from ...layers.flow.flow import Flow
 from ...model.arrays import Mask
 from ...model.quantities import bytes_text, joined, named_ranks, percent_text
@@ -145,7 +145,16 @@ def hidden_traffic(facts: Facts, *, least_share: float = 0.01, least_bytes: floa
             f"of any {one.other} operation, {percent_text(rest * one.share / one.bytes)} of its bytes: "
             f"{CAUSES[one.cause]}",
             {**one.to_dict(), "unexplained_bytes": rest, **({"fill_bytes": fills} if fills else {})},
+            where=facts.where(_without_parent(facts, one)),
         )
+
+
+def _without_parent(facts: Facts, one: HiddenTraffic) -> Mask:
+    """Return the operations that moved what has no parent, bool (cells,)."""
+    cells = facts.cells
+    higher = cells.stack.layer[cells.at_handles(cells.stack.higher)]
+    below = ~cells.own & (higher == cells.layer_row(one.other or ""))
+    return np.asarray(below & cells.of(one.layer, one.direction) & cells.moving & (cells.attribution.parent < 0))
 
 
 def _filled(facts: Facts, layer: str) -> int | float:

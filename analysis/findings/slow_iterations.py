@@ -3,6 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
+from ...model.codes import IoMode
 from ..loops.find import find_loops
 from ..loops.loops import Iteration
 from ..loops.words import Blame, blame_of, length_of, outlier_text, slow_iterations, usual_length
@@ -59,10 +62,14 @@ def slow_iteration(facts: Facts, *, fewest_iterations: float = 4, share_of_run: 
                 (sum(max(0, min(length_of(long[one]) - longest, who.seconds)) for one, who in blamed.items()), cost),
                 "were they as long as the longest of the others, and as long as usual",
             ),
-            where=_where(long[worst], blamed[worst]),
+            where=_where(facts, long[worst], blamed[worst]),
         )
 
 
-def _where(one: Iteration, who: Blame) -> dict[str, Any]:
+def _where(facts: Facts, one: Iteration, who: Blame) -> dict[str, Any]:
+    """Return who is to blame, when, and on which files the layer that is busy then is longest."""
+    rank, within = facts.definitions.groups.rank, facts.ticks(one.begin_s, one.end_s)
+    there = np.arange(len(rank)) if who.rank is None else np.flatnonzero(rank == who.rank)
     ranks = {} if who.rank is None else {"ranks": [who.rank], "rank_count": 1}
-    return {**ranks, "time_range_s": [one.begin_s, one.end_s]}
+    files = facts.files_within(who.layer, there, within, *IoMode, own=False)
+    return {**ranks, **files, "time_range_s": [one.begin_s, one.end_s]}

@@ -11,6 +11,7 @@ from ...layers.flow.calls import ALIGNMENT
 from ...layers.flow.relations import SizeLimits
 from ...layers.selection.directions import DIRECTIONS, modes_of
 from ...model.arrays import Ints, Mask
+from ...model.codes import IoMode
 from ...model.keyed import KeyedSums
 from ...model.quantities import bytes_text, counted, named_ranks, percent_text, seconds_text
 from .counted import CountedFacts, stride_of
@@ -67,7 +68,7 @@ def alternating_access(facts: Facts, *, operations: float = 100, least_share: fl
             f"{count:,} of the program's {all_of:,} {layer} transfers go the other way than the one before on the same "
             f"file ({percent_text(count / all_of)}): it is read and written by turns",
             {"turns": count, "operations": all_of, "share": count / all_of},
-            where=_where(facts, turns),
+            where=_where(facts, layer, turns, *IoMode),
             cost_s=_longest(facts, turns),
         )
 
@@ -111,7 +112,7 @@ def metadata_sync(
             f"{counted(count, 'flush', 'flushes')} of the program's {all_of:,} through {layer} put out next to "
             f"nothing: their process had written at most {bytes_text(written)} to the file since the last one",
             {"flushes": all_of, "empty_flushes": count, "share": count / all_of},
-            where=_where(facts, empty),
+            where=_where(facts, layer, empty, IoMode.FLUSH),
             cost_s=cost,
             gain=Gain(
                 (cost * float(empty["ticks"].min() / empty["ticks"].max()), cost),
@@ -196,7 +197,7 @@ def unaligned_requests(
                 "bytes": int(apart["bytes"].sum()),
                 "slower": slower,
             },
-            where=_where(facts, apart),
+            where=_where(facts, layer, apart, mode),
             cost_s=cost,
         )
 
@@ -305,7 +306,7 @@ def random_access(
                 "share": count / all_of,
                 "slower": slower,
             },
-            where=_where(facts, apart),
+            where=_where(facts, layer, apart, mode),
             cost_s=share * float(apart["ticks"].max()) / second,
         )
 
@@ -398,7 +399,7 @@ class _SlowTransfers:
 def _slow_match(facts: Facts, layer: str, direction: str, found: _SlowTransfers, most_of_loss: float) -> Match:
     """Return the match of slow transfers: those that lose most of the time say when and where to look."""
     worst = found.worst(most_of_loss)
-    where, ranks = _where(facts, worst), facts.ranks(worst.keys[1])
+    where, ranks = _where(facts, layer, worst, *modes_of(direction), share=most_of_loss), facts.ranks(worst.keys[1])
     start, end = where["time_range_s"]
     who = f" on {named_ranks(ranks)}" if ranks else ""
     share, time_share = found.count / found.all_of, found.ticks / found.all_ticks
@@ -464,7 +465,10 @@ def _medians(paces: KeyedSums) -> Ints:
     return usual
 
 
-def _where(facts: Facts, found: KeyedSums) -> dict[str, Any]:
-    """Return who did some operations, by process in the second key, and when."""
-    times = facts.extent(found["begin"], found["end"]) if len(found) else None
-    return {**facts.who(found.keys[1]), "time_range_s": times}
+def _where(facts: Facts, layer: str, found: KeyedSums, *modes: int, share: float = 1.0) -> dict[str, Any]:
+    """Return who did some operations, by process in the second key, when, and on which files as `files_within`."""
+    if not len(found):
+        return {**facts.who(found.keys[1]), "time_range_s": None}
+    within = (int(found["begin"].min()), int(found["end"].max()))
+    files = facts.files_within(layer, found.keys[1], within, *modes, share=share)
+    return {**facts.who(found.keys[1]), **files, "time_range_s": facts.extent(found["begin"], found["end"])}

@@ -68,6 +68,7 @@ INFO: Final = {
     "handles": Annotated[Document, keys_of(int | None, "total roots precreated without_file")],
     "system_tree": list[Annotated[Document, _NODE]],
     "communicators": list[CommunicatorSize],
+    "damage?": Annotated[Document, DAMAGE],
 }
 LAYERS: Final = {
     "layers": list[Annotated[Document, LayerStatistics, {"traffic": str}]],
@@ -161,6 +162,7 @@ def info_document(summary: TraceSummary) -> Annotated[Document, INFO]:
             )
         ],
         "communicators": [dict(vars(one)) for one in summary.communicators],
+        **({} if summary.damage is None else {"damage": damage_entry(summary.damage)}),
     }
 
 

@@ -3,10 +3,13 @@
 from typing import Final
 
 from rich.console import Console
+from rich.text import Text
 
 from ...model.quantities import bytes_text, counted
 from ...model.text import printable
+from ...runs.collection.rows import TABLES
 from ..collection import CollectionWritten
+from ..terminal.console import print_paragraph
 
 _SHOWN: Final = 10
 
@@ -18,13 +21,14 @@ def print_collected(written: CollectionWritten, out: Console) -> None:
         done.append(f"{written.unchanged:,} unchanged since the last call")
     if written.failed:
         done.append(f"{len(written.failed):,} that cannot be used")
-    out.print(", ".join(done), highlight=False, soft_wrap=True)
+    print_paragraph(", ".join(done), out, indent=0)
     for one in written.failed[:_SHOWN]:
         text = one.reason if one.job in one.reason else f"{one.job}: {one.reason}"
-        out.print(f"  {text}", highlight=False, markup=False)
+        print_paragraph(printable(text), out)
     if len(written.failed) > _SHOWN:
-        out.print(f"  and {len(written.failed) - _SHOWN:,} more; the table job says why", highlight=False)
+        print_paragraph(f"and {len(written.failed) - _SHOWN:,} more; the table job says why", out)
     folder = printable(written.path)
     runs = counted(written.runs, "run")
-    out.print(f"{folder}: {runs} in 5 tables, {bytes_text(written.bytes)}", highlight=False, markup=False)
-    out.print(f"Next: iostrata report {folder} -o runs.html", highlight=False, markup=False)
+    print_paragraph(f"{folder}: {runs} in {len(TABLES)} tables, {bytes_text(written.bytes)}", out, indent=0)
+    # To be copied, so on one line.
+    out.print(Text(f"Next: iostrata report {folder} -o runs.html"), soft_wrap=True)

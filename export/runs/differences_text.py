@@ -31,7 +31,7 @@ def print_difference(
     """Print the verdict, the changes that matter, those that do not in short, and which rules are broken."""
     names = difference.names
     for letter, runs in (("A", difference.before), ("B", difference.after)):
-        out.print(Text.assemble((f"{letter}  ", "bold"), _side_text(runs, names)), overflow="fold")
+        print_paragraph(Text.assemble((f"{letter}  ", "bold"), _side_text(runs, names)), out, indent=0)
     for run in difference.unusable:
         print_paragraph(f"left out: {run.job.job}: {run.job.reason}", out, "yellow", indent=0)
     out.print()
@@ -74,8 +74,11 @@ def _print_smaller(changes: Sequence[Change], out: Console) -> None:
 
 def _print_change(change: Change, out: Console) -> None:
     sign, style = _SIGNS[change.good]
-    out.print(Text(sign + " ", style=style), end="") if out.is_terminal else None
-    print_paragraph(printable(change.text), out, indent=0 if out.is_terminal else 2)
+    told = printable(change.text)
+    if out.is_terminal:
+        print_paragraph(Text.assemble((f"{sign} ", style), told), out, indent=0)
+    else:
+        print_paragraph(told, out)
 
 
 def _side_text(runs: Sequence[Run], names: Mapping[str, str]) -> str:

@@ -15,11 +15,13 @@ from ...runs.collection.names import distinct_names
 from ...runs.scores.accounting import JobAccount
 from ...runs.scores.assessment import JobScore, Ranking, groups
 from ...runs.scores.limits import MetricLimits
-from ..terminal.console import print_paragraph, print_rest, table_of_numbers
+from ..terminal.console import fitted, print_paragraph, print_rest, table_of_numbers
 
 TITLES: Final = {"problem_score": "Problem-Score", "io_intensity": "I/O-Intensity", "cost_s": "time lost in I/O"}
 
 
+_GIVE_WAY: Final = ("data", "nodes", "segments", "util.", "batch system", "balance", "score", "share")
+"""Columns that are left out where there is no room, the first ones first."""
 _SHOWN: Final = 20
 _GROUPS_SHOWN: Final = 5
 _GAP: Final = 2
@@ -54,11 +56,12 @@ def print_scores(found: Ranking, console: Console) -> None:
     jobs, busy, limits, order = found.jobs, found.busy, found.limits, found.order
     facts = f"{counted(len(jobs), 'job')}, {count_text(len(busy))} with intensive I/O"
     over = ", over all ranks" if order == "cost_s" else ""
-    console.print(Text(f"{facts}, ranked by {TITLES[order]}{over}", style="bold"))
+    print_paragraph(f"{facts}, ranked by {TITLES[order]}{over}", console, "bold", indent=0)
     if listed := found.listed:
         shown = listed[:_SHOWN]
         by_cost = order == "cost_s"
-        console.print(_cost_table(shown, console) if by_cost else _ranking_table(shown, order, console.width))
+        table = _cost_table(shown, console) if by_cost else _ranking_table(shown, order, console.width)
+        console.print(fitted(table, console, *_GIVE_WAY))
         print_rest(len(listed) - _SHOWN, "job", console)
     else:
         print_paragraph("No job has a segment with intensive I/O.", console, indent=0)
@@ -97,7 +100,7 @@ def _cost_table(jobs: Sequence[JobScore], console: Console) -> Table:
     Names are as short as tells them apart.
     """
     known = any(one.account is not None for one in jobs)
-    names = distinct_names({one.job: trace_name(Path(one.job)) for one in jobs})
+    names = _names(jobs)
     rows = [
         (
             str(number),
@@ -119,8 +122,14 @@ def _cost_table(jobs: Sequence[JobScore], console: Console) -> Table:
     return table_of_numbers((*titles, "cause"), told, names=(1, 5, 6))
 
 
+def _names(jobs: Sequence[JobScore]) -> dict[str, str]:
+    """Return what jobs are called; keys of runs are paths."""
+    return distinct_names({one.job: trace_name(Path(one.job)) if "/" in one.job else one.job for one in jobs})
+
+
 def _ranking_table(busy: Sequence[JobScore], order: str, width: int) -> Table:
     known = any(one.account is not None for one in busy)
+    names = _names(busy)
     rows = (
         (
             str(number),
@@ -145,7 +154,7 @@ def _shares_text(jobs: Sequence[JobScore], busy: Sequence[JobScore], left_out: i
     parts = [f"{share_text(len(jobs) - len(busy), len(jobs))} of the jobs have no intensive segment"]
     if busy:
         always = sum(one.problem_time == 1 for one in busy)
-        parts.append(f"in {share_text(always, len(busy))} of the others every segment is intensive")
+        parts += [f"in {share_text(always, len(busy))} of the others every segment is intensive"] if always else []
     if left_out:
         parts.append(f"{counted(left_out, 'job')} too short to be ranked")
     return "; ".join(parts) + "."

@@ -14,7 +14,7 @@ from ...model.text import printable, shortened
 from ...runs.signatures.known import Likeness
 from ...runs.signatures.scaling import Scaling
 from ...runs.signatures.signature import CommonBurst, SampleUse, Signature
-from ..terminal.console import bounded, curve_width, print_paragraph, print_rest, table_of_numbers
+from ..terminal.console import bounded, curve_width, fitted, print_paragraph, print_rest, table_of_numbers
 from ..terminal.periods import GUTTER, interval_row, labelled_curve, points_per_column
 
 _HEIGHT: Final = 5
@@ -41,12 +41,14 @@ def print_signature(
     facts = f"  {bytes_text(signature.volume)} in {counted(len(signature.bursts), 'burst')}, common to {runs}"
     if (outside := signature.parameters.outside_share) is not None:
         facts += f"; {percent_text(outside)} of the bytes are outside of them"
-    console.print(Text.assemble((printable(what), "bold"), facts))
+    print_paragraph(Text.assemble((printable(what), "bold"), facts), console, indent=0)
     for line in _curve(signature, console):
         console.print(line, no_wrap=True, overflow="crop", crop=bounded(console))
     if signature.bursts:
         console.print()
-        console.print(_bursts(signature.bursts[:_BURSTS_SHOWN], len(used)))
+        console.print(
+            fitted(_bursts(signature.bursts[:_BURSTS_SHOWN], len(used)), console, "apart by", "centre", "runs")
+        )
         print_rest(len(signature.bursts) - _BURSTS_SHOWN, "burst", console)
     else:
         text = "No burst is common to the runs: are they of one application? A lower --kappa asks fewer to agree."
@@ -61,11 +63,12 @@ def print_signature(
 def print_likeness(runs: Sequence[Likeness], what: str, console: Console) -> None:
     """Print of each run whether it is a usual one, and where it deviates."""
     usual = sum(one.typical for one in runs)
-    console.print(Text.assemble((printable(what), "bold"), f"  {usual} of {counted(len(runs), 'run')} as usual"))
+    told = Text.assemble((printable(what), "bold"), f"  {usual} of {counted(len(runs), 'run')} as usual")
+    print_paragraph(told, console, indent=0)
     for one in runs:
         facts = f"{seconds_text(one.duration_s)}, {bytes_text(one.volume_bytes)} in {counted(one.bursts, 'burst')}"
         verdict = Text("as usual", "green") if one.typical else Text("deviates", "yellow")
-        console.print(Text.assemble(f"{printable(one.run)}  ", verdict, f"  {facts}"), overflow="fold")
+        print_paragraph(Text.assemble(f"{printable(one.run)}  ", verdict, f"  {facts}"), console, indent=0)
         for deviation in one.deviations[:_BURSTS_SHOWN]:
             print_paragraph(deviation.text, console)
         print_rest(len(one.deviations) - _BURSTS_SHOWN, "deviation", console)

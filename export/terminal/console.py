@@ -124,7 +124,9 @@ class _WithoutTrailingSpaces(TextIOBase):
         self._stream.flush()
 
 
-_TOGETHER: Final = re.compile(r"(?<=\d) (?=(?:%|[kMGTPE]?B(?:/s)?|[mµ]?s|[kMG]?Hz|\([<>\d])(?![\w-]))|(?<=rank) (?=\d)")
+_TOGETHER: Final = re.compile(
+    r"(?<=\d) (?=(?:%|[kMGTPE]?B(?:/s)?|[mµ]?s|[kMG]?Hz|ranks?|\([<>\d])(?![\w-]))|(?<=rank) (?=\d)"
+)
 _HELD: Final = "\ue000"
 """Stands for a blank at which no line ends; no name out of a trace has it, for `printable` writes it as an escape."""
 

@@ -10,7 +10,7 @@ from ...model.quantities import count_text, counted, frequency_text, seconds_tex
 from ...model.recording import OTF2
 from ...model.stream.summary import TraceSummary, start_time
 from ...model.text import printable
-from .console import folded_column, name_column, plain_table, print_counters
+from .console import folded_column, name_column, plain_table, print_counters, print_damage
 
 _NODES_SHOWN: Final = 4
 _DEEPEST_TREE: Final = 8
@@ -30,6 +30,9 @@ def print_info(summary: TraceSummary, console: Console) -> None:
         console.print()
         console.print(_paradigms(summary, gap=2 if console.width >= _ROOMY else 1))
     print_counters(summary.definitions.recording, console)
+    if summary.damage is not None and summary.damage.damaged:
+        console.print()
+        print_damage(summary.damage, console)
 
 
 def _facts(summary: TraceSummary) -> list[tuple[str, str]]:

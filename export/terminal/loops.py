@@ -12,7 +12,7 @@ from ...analysis.loops.words import alike, alike_text, moved_text, outlier_text,
 from ...layers.statistics.kinds import common_folder
 from ...model.quantities import bytes_text, counted, range_text, seconds_text
 from ...model.text import printable
-from .console import bounded, print_damage, print_heading, print_paragraph, table_of_numbers
+from .console import bounded, fitted, print_damage, print_heading, print_paragraph, table_of_numbers
 
 _SHOWN: Final = 8
 """Streams on one screen, those that move most first."""
@@ -144,7 +144,8 @@ def _print_iterations(loop: Loop, console: Console) -> None:
             row.append("–" if moved is None else bytes_text(moved.bytes_read + moved.bytes_written))
         rows.append(row + [_busy_text(part, several) for part in parts])
     titles = ["", "begin", "length", *(["moved"] if top else []), *map(printable, loop.layers)]
-    console.print(table_of_numbers(titles, rows))
+    # Of layers the lowest ones give way.
+    console.print(fitted(table_of_numbers(titles, rows), console, *reversed(titles[3:])))
     what = f"moved in {printable(top)}; " if top else ""
     rank = " and its slowest rank" if several else ""
     print_paragraph(f"{what}by layer: the time it was busy{rank}", console, "dim", indent=0)

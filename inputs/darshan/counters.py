@@ -205,4 +205,5 @@ def read_mpi(log: Log) -> tuple[dict[int, str], MpiTime | None, list[str]]:
         most = int(seconds.argmax())
         by_call = dict(zip((f"MPI_{name}" for name in _MPI_CALLS), calls.mean(axis=0).tolist(), strict=True))
         time = MpiTime(float(seconds.mean()), float(seconds[most]), ranks[most], by_call)
-    return dict(zip(ranks, nodes, strict=True)), time, [f"APMPI: {fault}"] if fault else []
+    told = [f"APMPI: {fault}; {count:,} of {counted(log.job.processes, 'rank')} are in what can be read"]
+    return dict(zip(ranks, nodes, strict=True)), time, told if fault else []

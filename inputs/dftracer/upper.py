@@ -131,11 +131,11 @@ def overlap_note(process: Links, begin: Ticks, end: Ticks, io: Mask, computing: 
             for chosen in (io, other)
         )
         left = float(np.maximum(of_io - of_other, 0).sum()) / NANOSECONDS
-        seconds = float(of_other.sum()) / NANOSECONDS
+        seconds, io_s = (float(one.sum()) / NANOSECONDS for one in (of_other, of_io))
         notes.append(
             f"{name} takes {seconds_text(seconds)} in {counted(int(other.sum()), 'call')}: {share_text(hidden, whole)} "
             f"of the I/O runs beside it in the same process, {share_text(hidden_anywhere, anywhere)} of the time with "
-            f"I/O has it in any; by DFAnalyzer's definition, I/O less {name} by process, {seconds_text(left)} of "
-            f"{seconds_text(float(of_io.sum()) / NANOSECONDS)} are not overlapped"
+            f"I/O has it in any. DFAnalyzer calls {seconds_text(io_s - left)} of the {seconds_text(io_s)} of I/O "
+            f"overlapped: it takes {name} from I/O by process, whenever each was"
         )
     return notes

@@ -151,6 +151,10 @@ class Source(Protocol):
     def chunk(self) -> int:
         """Bytes of a file that a thread has in memory while it reads."""
 
+    @property
+    def known_damage(self) -> DamageReport | None:
+        """What is lost or damaged, where all was read when the source was opened; None before events are read."""
+
     def worker_count(self, workers: int | None) -> int:
         """Return how many threads read where `workers` are asked for; SelectionError if that is below one."""
 
@@ -191,6 +195,7 @@ class ProcessSource:
     definitions: Definitions
     LEAST_WORK: ClassVar[int] = 1
     """Work that is worth a partition."""
+    known_damage: DamageReport | None = None
 
     @property
     def work(self) -> Ints:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..codes import PROCESS
 from ..definitions import Clock, Definitions, Paradigm
+from .damage import DamageReport
 from .source import Source
 
 
@@ -44,6 +45,8 @@ class TraceSummary:
         Events of all kinds that the definitions promise.
     files_per_system : tuple of (str, str, int)
         File system, mount point and number of files, where the trace knows them.
+    damage : DamageReport or None
+        None of an archive, whose events are not read.
     """
 
     path: Path
@@ -58,6 +61,7 @@ class TraceSummary:
     handles_precreated: int
     handles_without_file: int
     files_per_system: tuple[tuple[str, str, int], ...]
+    damage: DamageReport | None = None
 
     @property
     def ranks_of_nodes(self) -> tuple[int, ...]:
@@ -95,6 +99,7 @@ def summarise(source: Source) -> TraceSummary:
         handles_precreated=int(np.count_nonzero(handles.precreated)),
         handles_without_file=int(np.count_nonzero(handles.file < 0)),
         files_per_system=_files_per_system(definitions),
+        damage=source.known_damage,
     )
 
 

@@ -45,6 +45,40 @@ def test_a_terminal_is_not_overrun(run_on_terminal, fixtures, command, archive, 
     assert max(map(len, text.splitlines())) <= columns
 
 
+RUNS = {
+    "diff": ("ckpt4", "ckpt4_romio"),
+    "assess": ("ckpt4", "ncckpt4", "ncckpt4_romio", "--segment", "1"),
+    "signature": ("ckpt4", "ckpt4_linktime", "ckpt4_jitter"),
+    "loops": ("ncckpt4", "--iterations"),
+    "collect": ("ckpt4", "ncckpt4", "no-such-trace-that-has-a-long-name-in-a-folder-with-others", "-o", "runs"),
+}
+CUT = re.compile(r"\d[\d.,]*…(?! )")
+"""A number that ends before its unit; the middle of a name may be left out, and a range has blanks."""
+
+
+@pytest.mark.parametrize("command", RUNS)
+def test_commands_on_runs_fit_60_columns_and_cut_no_number(run_on_terminal, fixtures, tmp_path, command):
+    given = [fixtures / one if (fixtures / one).is_dir() else one for one in RUNS[command]]
+    if command == "collect":
+        (tmp_path / given[2]).mkdir()
+        given[2:] = [tmp_path / given[2], "-o", tmp_path / given[4]]
+    text = SEQUENCE.sub("", run_on_terminal(60, command, *given))
+    # What is to be copied stands on one line.
+    lines = [line for line in text.splitlines() if not line.startswith("Next: ")]
+    assert max(map(len, lines)) <= 60
+    assert not CUT.search(text)
+    if command == "assess":
+        # Columns go, but not the one that says which job it is.
+        assert {"job", "score"} <= set(next(line for line in lines if "score " in line).split())
+        assert "ncckpt4" in text
+
+
+def test_runs_of_a_collection_have_names_and_not_the_ends_of_their_paths(run, run_on_terminal, fixtures, tmp_path):
+    run("collect", fixtures / "ckpt4", fixtures / "ncckpt4", "-o", tmp_path / "runs")
+    text = SEQUENCE.sub("", run_on_terminal(80, "assess", tmp_path / "runs", "--segment", "5"))
+    assert re.search(r"^ *\d+  n?c?ckpt4 ", text, re.MULTILINE)
+
+
 def test_a_wide_terminal_shows_more(run_process_on_terminal, run_on_terminal, fixtures):
     narrow, wide = (run_process_on_terminal(columns, "layers", fixtures / "ckpt4") for columns in (80, 200))
     assert (narrow, wide) == tuple(run_on_terminal(columns, "layers", fixtures / "ckpt4") for columns in (80, 200))

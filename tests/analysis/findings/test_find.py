@@ -14,6 +14,7 @@ from iostrata.analysis.findings import find, rules
 from iostrata.analysis.findings.facts import Gain
 from iostrata.analysis.findings.find import evidence_units
 from iostrata.analysis.findings.rule import SEVERITIES
+from iostrata.model.errors import TraceError
 from otf2.enums import (
     IoAccessMode,
     IoCreationFlag,
@@ -115,6 +116,30 @@ def test_independent_writes_of_a_shared_file(found):
     one = found("ncckpt4_indep")["shared-file-independent"]
     assert (one.layer, one.evidence["rank_count"], one.evidence["file_count"]) == ("netCDF", 4, 1)
     assert "shared-file-independent" not in found("ncckpt4")
+
+
+def test_every_finding_names_files(fixtures):
+    found = [(name.name, one) for name in fixtures.iterdir() if name.is_dir() for one in _found_in(name)]
+    assert {"slow-operations", "stragglers", "metadata-sync", "slow-iteration"} & {one.id for _, one in found}
+    assert [(name, one.id) for name, one in found if not one.files] == []
+
+
+def _found_in(folder):
+    try:
+        return find(open_trace(folder))
+    except TraceError:
+        return ()
+
+
+def test_few_slow_operations_name_the_files_that_they_are_on_and_not_all_files(tmp_path):
+    rows = ["layer,rank,mode,start,end,bytes,file"]
+    for number in range(400):
+        took = 1.0 if number == 77 else 0.001
+        rows.append(f"POSIX,0,write,{number * 0.01},{number * 0.01 + took},4096,/data/part{number}")
+    (tmp_path / "table.csv").write_text("\n".join(rows))
+    (one,) = (one for one in find(open_trace(tmp_path / "table.csv")) if one.id == "slow-operations")
+    assert one.files == ("/data/part77",)
+    assert one.text.count("/data/part77") == 1
 
 
 def test_findings_are_plain_and_ordered(fixtures):

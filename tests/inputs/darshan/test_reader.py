@@ -337,6 +337,22 @@ def test_every_segment_is_an_operation_of_its_rank_file_and_mode(darshan_log, ro
     assert sorted(found) == sorted((row[0], names_of[row[1]], row[2], row[3]) for row in rows)
 
 
+@pytest.mark.parametrize("name", ["APMPI", "HEATMAP"])
+def test_info_says_what_cannot_be_read_of_a_module(darshan_log, capsys, name):
+    record = bytes(48) if name == "APMPI" else b""
+    path = darshan_log(modules={name: (1, [record, bytes(5232)] if record else [b"\xff" * 90]), "POSIX": (4, [])})
+    content = bytearray(path.read_bytes())
+    module = read_log(path).modules[name]
+    content[module.offset + module.length // 2 : module.offset + module.length] = bytes(
+        module.length - module.length // 2
+    )
+    path.write_bytes(content)
+    assert main(["info", str(path)]) == 0
+    assert f"{name}: " in capsys.readouterr().out
+    assert main(["info", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["damage"]["damaged"]
+
+
 @pytest.mark.parametrize("version", [1, 2])
 def test_apmpi_tells_nodes_and_the_time_in_mpi(darshan_log, version):
     def record(rank, seconds, node):
@@ -355,7 +371,7 @@ def test_apmpi_tells_nodes_and_the_time_in_mpi(darshan_log, version):
     if version == 1:
         assert "ranks spend 3 s in calls of MPI on average (MPI_Waitall 2.25 s), rank 1 most, 4 s" in notes
         told = headline_of(trace, ()).text
-        assert "; ranks spend 30 % of it in calls of MPI (3 s on average, most in MPI_Waitall 2.25 s)" in told
+        assert "; ranks spend 30 % of the run in calls of MPI (3 s on average, most in MPI_Waitall 2.25 s)" in told
         assert trace.breakdown("node").key == ("n7", "n8")
         assert not trace.damage.damaged
     else:

@@ -112,7 +112,7 @@ def test_categories_around_transfers_are_layers_above(dftracer_file):
     (note,) = (one for one in trace.definitions.recording.notes if one.startswith("computing"))
     # 240 µs of reads in the thread that computes, 100 µs of the write beside it.
     assert "2 ms in 4 calls: 29 % of the I/O runs beside it in the same process" in note
-    assert "0 s of 340 µs are not overlapped" in note
+    assert "DFAnalyzer calls 340 µs of the 340 µs of I/O overlapped" in note
 
 
 def test_both_dialects_give_the_same(dftracer_file):
