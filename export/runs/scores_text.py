@@ -133,7 +133,7 @@ def _ranking_table(busy: Sequence[JobScore], order: str, width: int) -> Table:
     rows = (
         (
             str(number),
-            shortened(printable(one.job), max(16, width - (92 if known else 62))),
+            shortened(printable(names[one.job]), max(16, width - (92 if known else 62))),
             f"{getattr(one, order):.3g}",
             share_text(one.problem_time, 1),
             f"{one.utilization:.2f}",
