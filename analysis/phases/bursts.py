@@ -17,7 +17,7 @@ import numpy as np
 
 from ...model.arrays import Floats, Rows
 from ...signals.construction import StepSignal
-from .kernels import rises_above
+from .kernels import climbed, rises_above
 
 FEWEST_BURSTS = 4
 """Three bursts have two intervals, of which any two may be alike."""
@@ -70,8 +70,14 @@ class Bursts:
 
 
 def vertices(signal: StepSignal) -> tuple[Floats, Floats]:
-    """Return times in s and cumulative volume, float64 (k,) each; a time comes twice where there is an impulse."""
-    times, cumulative = signal.times, signal.cumulative
+    """Return times in s and cumulative volume, float64 (k,) each; a time comes twice where there is an impulse.
+
+    One between two steps of one rate, but for rounding, is left out: pieces of an operation are one.
+    """
+    change = np.abs(np.diff(signal.values)) > NEGLIGIBLE**3 * np.abs(signal.values[1:])
+    real = np.concatenate(([True], change, [True]))
+    real[np.searchsorted(signal.times, signal.impulse_times)] = True
+    times, cumulative = signal.times[real], signal.cumulative[real]
     at, inverse = np.unique(np.searchsorted(times, signal.impulse_times), return_inverse=True)
     volumes = np.bincount(inverse, signal.impulse_volumes)
     before = np.maximum(cumulative[at] - volumes, np.where(at > 0, cumulative[np.maximum(at - 1, 0)], 0.0))
@@ -128,11 +134,11 @@ def sets_of_bursts(times: Floats, cumulative: Floats, bin_width: float = 0.0) ->
     all O(n) where few remain.
     """
     rates = levels(times, cumulative) if cumulative[-1] > 0 else []
-    distinct: dict[bytes, Bursts] = {}
+    distinct: dict[int, Bursts] = {}
     for level in rates:
         for one in _rungs(times, cumulative, level, -math.log(len(rates))):
             # The same starts over several levels: their thresholds add up, and the lowest level has the whole bursts.
-            key = one.start.tobytes()
+            key = hash(one.start.tobytes())
             known = distinct.setdefault(key, replace(one, log_weight=-math.inf))
             distinct[key] = replace(known, log_weight=float(np.logaddexp(known.log_weight, one.log_weight)))
     found = sorted(distinct.values(), key=lambda one: -one.log_weight)
@@ -145,9 +151,12 @@ def _rungs(times: Floats, cumulative: Floats, level: float, log_weight: float) -
     path = cumulative - level * (times - times[0])
     # Rounding makes a path that is flat wander a little.
     lowest = RELATIVE_ROUNDING * (float(np.ptp(path)) + cumulative[-1] * NEGLIGIBLE)
-    highest = max((upper for _, upper, _ in _climb(path, lowest, 2.0)), default=0.0)
+    above = float(np.ptp(path))
+    while above > lowest and rises_above(path, above).size < 2 * FEWEST_BURSTS:
+        above *= 0.5
+    highest = max((upper for _, upper, _ in _climb(path, max(above, lowest))), default=0.0)
     lowest = max(NEGLIGIBLE * highest, lowest)
-    largest = heapq.nlargest(MOST_SETS, _climb(path, lowest, 1 + ALIKE), key=lambda rung: rung[1] / rung[0])
+    largest = heapq.nlargest(MOST_SETS, _climb(path, lowest), key=lambda rung: rung[1] / rung[0])
     found = []
     for lower, upper, rows in largest:
         foot, top = rows[::2], rows[1::2]
@@ -157,13 +166,15 @@ def _rungs(times: Floats, cumulative: Floats, level: float, log_weight: float) -
     return found
 
 
-def _climb(path: Floats, threshold: float, ratio: float) -> Iterator[tuple[float, float, Rows]]:
+def _climb(path: Floats, threshold: float) -> Iterator[tuple[float, float, Rows]]:
     """Yield lower and upper threshold and the rows of feet and tops between them, while there are four rises."""
     rows = np.arange(path.size)
-    while (left := rises_above(path, threshold)).size >= 2 * FEWEST_BURSTS:
-        rows, path = rows[left], path[left]
+    while True:
+        rows, path, smallest = climbed(rows, path, threshold)
+        if rows.size < 2 * FEWEST_BURSTS:
+            return
         # Nothing changes up to the smallest rise or fall that is left.
-        upper = max(float(np.abs(np.diff(path)).min()) * (1 + RELATIVE_ROUNDING), threshold * ratio)
+        upper = max(smallest * (1 + RELATIVE_ROUNDING), threshold * (1 + ALIKE))
         yield threshold, upper, rows
         threshold = upper
 

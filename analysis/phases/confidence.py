@@ -5,13 +5,13 @@ all classes of the accuracy study, with and without a period, on seeds 21,000 to
 """
 
 import math
-from dataclasses import replace
+from bisect import bisect_left
 
 import numpy as np
 
 from ...model.arrays import Floats
 from ..results.result import is_certain
-from .bursts import MOST_PERIODS, RELATIVE_ROUNDING
+from .bursts import MOST_PERIODS, RELATIVE_ROUNDING, Bursts
 from .decision import Decision, decide, without
 from .stretches import PulseTrain
 
@@ -56,13 +56,14 @@ def decided(times: Floats, cumulative: Floats, alpha: float, width: float = 0.0)
 
 
 def more_to_settle(decision: Decision, bin_width: float) -> int:
-    """Return how many more bursts like those of the main train would make its period certain."""
-    train, n = decision.main, decision.main.intervals.size
-    for more in range(MOST_SETTLING):
-        grown = (n + more) / n
-        longer = replace(train, gain=train.gain * grown)
-        # Which it has found already.
-        vars(longer).update(jitter=train.jitter, error=train.error / math.sqrt(grown))
-        if is_certain(confidence(decision, longer, bin_width), longer.error):
-            return more
-    return MOST_SETTLING
+    """Return how many more bursts, with the intervals of the main train again, would make its period certain."""
+    train, intervals = decision.main, np.diff(decision.main.bursts.start)
+
+    def settles(more: int) -> bool:
+        n = intervals.size + more
+        start = train.start + np.append(0.0, np.cumsum(np.resize(intervals, n)))
+        bursts, gain = Bursts(start, start, start, train.bursts.log_weight), train.gain * n / intervals.size
+        longer = PulseTrain(bursts, np.resize(train.spans, n), gain)
+        return is_certain(confidence(decision, longer, bin_width), longer.error)
+
+    return bisect_left(range(MOST_SETTLING), True, key=settles)

@@ -42,6 +42,16 @@ def rises_above(path: Floats, threshold: float) -> Rows:
 
 
 @compiled
+def climbed(rows: Rows, path: Floats, threshold: float) -> tuple[Rows, Floats, float]:
+    """Return the rows and the path of the rises above a threshold, and the smallest rise or fall among them."""
+    left = rises_above(path, threshold)
+    smallest = math.inf
+    for at in range(1, left.size):
+        smallest = min(smallest, abs(path[left[at]] - path[left[at - 1]]))
+    return rows[left], path[left], smallest
+
+
+@compiled
 def path_to(last: int, before: Rows) -> Rows:
     """Return the rows of the path that ends with a row, given the one before each; -1 is before the first."""
     rows = [last]
@@ -188,6 +198,26 @@ def _fill_laws(values: Floats, first: int, stop: int, part: Floats, step: float)
             share += math.lgamma(here + n - long) + math.lgamma(lost + long) - math.lgamma(here + lost + n)
             alike = log_marginal(int(told) - 1, max(squares - own * own / told, 0.0), STEADY_LAW)
             values[law] = alike + 0.5 * math.log(n / told) + share - ways - further
+
+
+@compiled
+def sums_until(positions: Rows, logs: Floats, spans: Floats, late: Mask) -> Floats:
+    """Return the sums up to each position that `most_probable` takes, given the columns of `stretches`."""
+    sums, run, at = np.zeros((positions.size, 16)), np.zeros(16), 0
+    # A delay is as likely to be of any length, on a logarithmic axis.
+    ways = math.log(math.log(RANGE))
+    for row in range(logs.size):
+        x, off, slow = logs[row], 1.0 * late[row], 1.0 * (spans[row] > 1)
+        single, prompt, step = x - math.log(spans[row]), x * (1 - off), (x - logs[max(row - 1, 0)]) ** 2
+        if row == positions[at]:
+            sums[at], sums[at, 15] = run, step
+            at += 1
+        missing = (1.0, single, single * single, slow, (spans[row] - 1) * math.log(2.0))
+        delayed = (1 - off, prompt, prompt * prompt, off, off * ways)
+        for k, value in enumerate((x, x * x, x * row, *missing, *delayed, step, math.exp(x))):
+            run[k] += value
+    sums[at] = run
+    return sums
 
 
 @compiled

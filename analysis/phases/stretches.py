@@ -9,8 +9,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from ...model.arrays import Floats, Mask, Rows, median
 from . import kernels
-from .bursts import ALIKE, FEWEST_BURSTS, MOST_PERIODS, NEARLY, NEGLIGIBLE, RELATIVE_ROUNDING, Bursts
-from .kernels import most_probable
+from .bursts import ALIKE, FEWEST_BURSTS, MOST_PERIODS, NEGLIGIBLE, RELATIVE_ROUNDING, Bursts
+from .kernels import most_probable, sums_until
 
 MOST_SPANS, SPAN_WITHIN, NEIGHBOURS = 5, 0.15, 9
 """Intervals within an eighth of up to five times the usual of nine around them have phases missing."""
@@ -18,8 +18,6 @@ MOST_POSITIONS = 100
 """Intervals up to which each may be a boundary; of more the positions that differ most from what follows."""
 MOST_JITTER = 0.4
 """Above this coefficient of variation the next burst cannot be predicted to two fifths of a period."""
-CHANCE = NEGLIGIBLE * ALIKE
-"""Probability of a trend by chance from which on it is none."""
 INSIDE = MOST_PERIODS * MOST_SPANS
 """Times as fast as a neighbour is what is no regime where it lasts for one period of that: the inside of a burst."""
 SAME_PERIOD = 0.02
@@ -78,19 +76,20 @@ class PulseTrain:
     def drift(self) -> float:
         """Logarithm of the interval at the end over that at the start, by a line through all.
 
-        0 where they are the same, or it may be chance (t-test at `CHANCE`).
+        0 where they are the same, or it may be chance: where it is more probable than a thousandth.
         """
-        from scipy.special import stdtr
-
         if self.intervals.min() <= 0:
             return 0.0
-        logs, rows = np.log(self.intervals), np.arange(self.intervals.size) - 0.5 * (self.intervals.size - 1)
-        change = float(rows @ logs) / max(float(rows @ rows), 1.0) * rows.size
-        off = logs - logs.mean() - change * rows / rows.size
-        # A line through n values has a slope with a deviation of jitter √12 / n^1.5; it changes by n slopes.
-        freedom = max(rows.size - 2, 1)
-        far = abs(change) / max(math.sqrt(12 * _inflation(off) / freedom) * float(off.std()), RELATIVE_ROUNDING)
-        return change if abs(change) > SAME_PERIOD and 2 * stdtr(freedom, -far) < CHANCE else 0.0
+        n = self.intervals.size
+        logs, rows = np.log(self.intervals), np.arange(n) - 0.5 * (n - 1)
+        # Sums of products by threads of their own would cost more than they save.
+        change = 12 * float((rows * logs).sum()) / max(n * n - 1, 12)
+        if abs(change) <= SAME_PERIOD:
+            return 0.0
+        # A line through n values has a slope with a deviation of √12 / n of that of their mean; it changes by n slopes.
+        off = logs - logs.mean() - change * rows / n
+        chance = _chance_off(off, np.array([abs(change) / math.sqrt(12)]), 2)
+        return change if chance[0] < NEGLIGIBLE else 0.0
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -118,34 +117,35 @@ class PulseTrain:
 
     @cached_property
     def error(self) -> float:
-        """Half of the 95 % confidence interval of the period, as a share of it: t_{0.975} · jitter / √m, inflated."""
-        from scipy.special import stdtrit
-
-        freedom = max(self.intervals.size - 1, 1)
-        return (
-            float(stdtrit(freedom, 0.975))
-            * self.jitter
-            * math.sqrt(_inflation(self.steady - self.steady.mean()) / freedom)
-        )
+        """Half of the 95 % confidence interval of the period, as a share of it; see `_chance_off`."""
+        off = self.steady / self.steady.mean() - 1
+        far = np.geomspace(1, 1000, 200) * max(float(np.sqrt((off * off).mean() / off.size)), RELATIVE_ROUNDING)
+        return float(np.interp(-0.05, -_chance_off(off, far), far))
 
     def interval(self) -> tuple[float, float]:
         """Return the 95 % confidence interval of the period in s."""
         return max(1 - self.error, 0.0) * self.period, (1 + self.error) * self.period
 
 
-def _inflation(off: Floats) -> float:
-    """Return how many times as far the mean of intervals may be off, squared, as if they were independent.
+def _chance_off(off: Floats, far: Floats, fitted: int = 1) -> Floats:
+    """Return the probabilities that a mean is off by more than each of `far`, given the deviations from it.
 
-    The mean of (1 + φ) / (1 - φ) over what deviations tell of their autocorrelation φ: beforehand it nearly always
-    is 0, or else anywhere up to 0.9, and each φ counts the more the more it matters.
+    `fitted` are the numbers that these are free of. They are an autoregressive process with a memory φ: of 0, which is
+    four times as probable beforehand, or else 1 / (1 - φ), as many as one tells of, is anywhere up to ten on a
+    logarithmic axis. For each φ the mean has a law of Student; what they tell of φ weighs them.
     """
-    memory, total, ends = np.linspace(0, 0.9, 19), float(off @ off), float(off[0] ** 2 + off[-1] ** 2)
-    rest = total - 2 * memory * float(off[1:] @ off[:-1]) + memory**2 * (total - ends)
-    rest = np.maximum(rest, RELATIVE_ROUNDING * total + np.finfo(np.float64).tiny)
-    far = (1 + memory) / (1 - memory)
-    likely = np.sqrt(1 - memory**2) * far * (rest / rest.min()) ** (0.5 * (1 - off.size))
-    likely[0] *= NEARLY / (1 - NEARLY) * (memory.size - 1)
-    return float(likely @ far / likely.sum())
+    from scipy.special import stdtr
+
+    memory = 1 - np.geomspace(1, ALIKE, 19)
+    n, total, ends = off.size, float((off * off).sum()), float(off[0] ** 2 + off[-1] ** 2)
+    rest = np.maximum(total - 2 * memory * float((off[1:] * off[:-1]).sum()) + memory**2 * (total - ends), 0.0)
+    rest += RELATIVE_ROUNDING * total + RELATIVE_ROUNDING**2
+    told, freedom = (1 - memory) * (n - (n - 2) * memory), max(n - fitted, 1)
+    likely = np.sqrt((1 - memory**2) / told) * (rest / rest.min()) ** (-0.5 * freedom)
+    likely[0] *= 4 * (memory.size - 1)
+    # What swings slowly has steps far smaller than such a process of its size.
+    precisions = np.sqrt(freedom * told / np.maximum(rest, (1 - memory**2) * total))
+    return np.asarray(2 * stdtr(freedom, -far[:, np.newaxis] * precisions) @ likely / likely.sum())
 
 
 def spans_of(intervals: Floats) -> tuple[Floats, Mask]:
@@ -262,16 +262,8 @@ def stretches(intervals: Floats, spans: Floats, late: Mask, whole: bool = False)
     """
     n = intervals.size
     logs = np.log(intervals) - np.log(median(intervals))
-    single, prompt = logs - np.log(spans), np.where(late, 0.0, logs)
-    missing = (np.ones(n), single, single**2, spans > 1, (spans - 1) * math.log(2.0))
-    # A delay is as likely to be of any length, on a logarithmic axis.
-    delayed = (~late, prompt, prompt**2, late, late * math.log(math.log(kernels.RANGE)))
-    steps = np.diff(logs, prepend=logs[0]) ** 2
-    columns = np.array((logs, logs**2, logs * np.arange(n), *missing, *delayed, steps, np.exp(logs)), np.float64)
     positions = np.array((0, n)) if whole else _positions(logs)
-    sums = np.zeros((positions.size, len(columns) + 1))
-    np.cumsum(np.add.reduceat(columns, positions[:-1], axis=1), axis=1, out=sums[1:, :-1].T)
-    sums[:-1, -1] = steps[positions[:-1]]
+    sums = sums_until(positions, logs, spans, late)
     rows, law, gain = most_probable(positions, sums)
     ends = positions[rows].tolist()
     return list(zip(ends, ends[1:], law[1:].tolist(), gain[1:].tolist(), strict=False))
@@ -284,5 +276,6 @@ def _positions(logs: Floats) -> Rows:
         return np.arange(n + 1)
     side = NEIGHBOURS // 2 + 1
     means = np.convolve(logs, np.full(side, 1 / side), "valid")
-    most = np.argsort(-np.abs(means[side:] - means[:-side]))[:MOST_POSITIONS] + side
+    apart = -np.abs(means[side:] - means[:-side])
+    most = np.argpartition(apart, min(MOST_POSITIONS, apart.size) - 1)[:MOST_POSITIONS] + side
     return np.unique(np.append(most, (0, n)))
