@@ -331,9 +331,9 @@ def shared_file_independent(facts: Facts, *, ranks: float = 2, least_bytes: floa
     :How it is measured: Files that two ranks or more wrote, without the collective flag.
     :When it is wrong: On a local disk, or with parts that end at stripes, it is as good as any; whether collective
         calls are better has to be measured.
-    :What helps: Let each rank's part begin and end at a block of the file system (a stripe of Lustre), so that no two
-        ranks fight over a lock, or write one file a node. Aggregating calls help only where locks do
-        cost: measure both ways.
+    :What helps: Writes: let each rank's part begin and end at a block of the file system (a stripe of Lustre), so that
+        no two ranks fight over a lock, or write one file a node. Reads: no locks are in the way, and large parts may
+        stay as they are. Aggregating calls help where requests are small or locks do cost: measure both ways.
     """
     cells = facts.cells
     independent = cells.own & cells.moving & ((cells.flags & np.uint32(IoFlag.COLLECTIVE)) == 0) & (cells.file >= 0)
