@@ -20,6 +20,8 @@ from otf2.enums import (
     IoCreationFlag,
     IoOperationFlag,
     IoOperationMode,
+    IoParadigmClass,
+    IoParadigmFlag,
     IoStatusFlag,
 )
 
@@ -338,6 +340,31 @@ def test_read_amplification_leaves_out_data_sieving(written):
     assert ids["write-amplification"].evidence["amplification"] == 4.0
     assert ids["data-sieving"].evidence["read_bytes"] == 4 * 2**20
     assert ids["data-sieving"].severity == "warning"
+
+
+def test_files_that_a_layer_opens_and_never_moves_are_no_amplification(written):
+    """A stream of ISO C, or a handle of MPI, is opened and its descriptor written: nothing was asked for there."""
+    asked, past = written.file("/s/a"), written.file("/s/b")
+    upper = [written.handle(one, written.mpi) for one in (asked, past)]
+    lower = [written.handle(one, written.posix, above) for one, above in zip((asked, past), upper, strict=True)]
+    written.operate(0, upper[0], WRITE, 0, 100, 2**20)
+    written.operate(0, lower[0], WRITE, 10, 20, 2**20)
+    written.operate(0, lower[1], WRITE, 200, 220, 64 * 2**20)
+    assert "write-amplification" not in written.findings()
+
+
+def test_a_layer_is_idle_only_where_nothing_moves_in_the_layer_below_that_moves_most(written):
+    """A header is read by ISO C, all else by POSIX: while that moves, the layer is not idle."""
+    definitions = written.trace.definitions
+    top = definitions.io_paradigm("netCDF", "netCDF", IoParadigmClass.SERIAL, IoParadigmFlag.NONE, {})
+    file = written.file("/s/a")
+    upper = written.handle(file, top)
+    header, lower = written.handle(file, written.mpi, upper), written.handle(file, written.posix, upper)
+    written.operate(0, header, READ, 0, 10, 512)
+    for step in range(20):
+        written.operate(0, upper, READ, 20_000 * step, 20_000 * step + 15_000, 2**20)
+        written.operate(0, lower, READ, 20_000 * step + 100, 20_000 * step + 14_900, 2**20)
+    assert "layer-overhead" not in written.findings()
 
 
 def test_files_opened_by_all_and_used_by_one(written):
