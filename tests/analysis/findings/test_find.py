@@ -342,6 +342,25 @@ def test_read_amplification_leaves_out_data_sieving(written):
     assert ids["data-sieving"].severity == "warning"
 
 
+@pytest.mark.parametrize(("lasts", "told"), [(3_000, True), (40, False)])
+def test_calls_of_a_layer_that_moves_nothing_take_long_too(written, lasts, told):
+    """Files are opened by POSIX, and all bytes moved by the layer above, which the recorder knows alone."""
+    upper = written.handle(written.file("/s/a"), written.mpi)
+    for step in range(10):
+        start = 10_000 * step
+        lower = written.handle(written.file(f"/s/b{step}"), written.posix)
+        written.call(0, "open", start, start + lasts)
+        written.create(0, lower, start + 5)
+        written.operate(0, upper, WRITE, start + 5_000, start + 6_000, 2**20)
+    found = written.findings()
+    assert ("metadata-time" in found) is told
+    if told:
+        one = found["metadata-time"]
+        assert one.layer == "POSIX"
+        assert one.cost_s == pytest.approx(0.03)
+        assert "POSIX spends 30 ms in 10 opens, and transfers nothing; longest on rank 0" in one.text
+
+
 def test_files_that_a_layer_opens_and_never_moves_are_no_amplification(written):
     """A stream of ISO C, or a handle of MPI, is opened and its descriptor written: nothing was asked for there."""
     asked, past = written.file("/s/a"), written.file("/s/b")
