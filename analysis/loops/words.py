@@ -183,28 +183,33 @@ def pace_text(loop: Loop) -> str:
 
 
 def moved_text(loop: Loop) -> str:
-    """Return what the highest layer that moves bytes does in an iteration, or in all where it does in less than half.
+    """Return what an iteration reads and writes, each in the highest layer that does so."""
+    told: dict[str, list[str]] = {}
+    for name, verb in (("bytes_read", "read"), ("bytes_written", "written")):
+        layer = next((layer for layer, part in loop.sums.items() if getattr(part, name)), None)
+        if layer is not None:
+            told.setdefault(layer, []).append(_amount_text(loop, layer, name, verb))
+    parts = []
+    for layer, found in told.items():
+        text = " and ".join(found)
+        text = text.replace(" each and", " and") if all(one.endswith("each") for one in found) else text
+        parts.append(f"{text} in {layer}")
+    return ", ".join(parts)
+
+
+def _amount_text(loop: Loop, layer: str, name: str, verb: str) -> str:
+    """Return what a layer moves in an iteration, or in all where it does in less than half.
 
     Where most iterations move the same and others so much more or less that the mean is none of them, both are told.
     """
-    layer = next((name for name, part in loop.sums.items() if part.bytes_read + part.bytes_written), None)
-    if layer is None:
-        return ""
-    found = []
-    for name, verb in (("bytes_read", "read"), ("bytes_written", "written")):
-        mean = getattr(loop.sums[layer], name) / loop.count
-        each = np.array([getattr(one.layers[layer], name) if layer in one.layers else 0 for one in loop.iterations])
-        often = np.count_nonzero(each)
-        usual = float(np.median(each)) if len(each) else mean
-        if mean and len(each) and 2 * often < loop.count:
-            found.append(f"{bytes_text(mean * loop.count)} {verb} in {counted(int(often), 'iteration')}")
-        elif mean and abs(mean - usual) > _ALIKE * usual and 2 * np.count_nonzero(each == usual) > loop.count:
-            found.append(f"{bytes_text(usual)} {verb} in most, {bytes_text(mean)} on average")
-        elif mean:
-            found.append(f"{bytes_text(mean)} {verb} each")
-    text = " and ".join(found)
-    text = text.replace(" each and", " and") if all(one.endswith("each") for one in found) else text
-    return f"{text} in {layer}"
+    mean = getattr(loop.sums[layer], name) / loop.count
+    each = np.array([getattr(one.layers[layer], name) if layer in one.layers else 0 for one in loop.iterations])
+    often, usual = int(np.count_nonzero(each)), float(np.median(each)) if len(each) else mean
+    if len(each) and 2 * often < loop.count:
+        return f"{bytes_text(mean * loop.count)} {verb} in {counted(often, 'iteration')}"
+    if abs(mean - usual) > _ALIKE * usual and 2 * np.count_nonzero(each == usual) > loop.count:
+        return f"{bytes_text(usual)} {verb} in most, {bytes_text(mean)} on average"
+    return f"{bytes_text(mean)} {verb} each"
 
 
 def outlier_text(loop: Loop) -> str:

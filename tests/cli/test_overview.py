@@ -62,7 +62,7 @@ def test_the_numbers_are_those_of_the_other_commands(document, fixtures, archive
 
 def test_the_overview_begins_with_it(document, run_on_terminal, fixtures):
     text = document(fixtures / "ncckpt4")["headline"]["text"]
-    assert text.startswith("I/O is 1.7 % of the run")
+    assert text.startswith("I/O is 1.8 % of the run")
     assert text[:60] in run_on_terminal(200, fixtures / "ncckpt4", LINES="24")
 
 

@@ -75,6 +75,8 @@ def test_what_a_lower_layer_moves_is_told_where_the_upper_one_moves_nothing():
     one = loop_of(range(8))
     above = replace(one, layers=("ISOC", "POSIX"), sums={"ISOC": LayerPart(0, 0, 0, 0.0), **one.sums})
     assert moved_text(above) == "100 B written each in POSIX"
+    both = replace(one, sums={"ISOC": LayerPart(0, 80, 8, 0.0), "POSIX": LayerPart(8000, 80, 8, 0.0)})
+    assert moved_text(replace(both, iterations=())) == "1 kB read each in POSIX, 10 B written each in ISOC"
 
 
 @pytest.mark.parametrize(
