@@ -280,7 +280,7 @@ def _aside(place: int | np.int64, walk: Walk) -> int:
 @inlined
 def _group(place: int | np.int64, aside: int, walk: Walk) -> int | np.int64:
     """Return the group that the time of an open call belongs to."""
-    frames, does_io, last = walk.frames, walk.functions.does_io, walk.shares.shape[1] - 1
+    frames, does_io, last = walk.frames, walk.functions.does_io, int(walk.shares.shape[1]) - 1
     region, below = frames.region[place], frames.below[place]
     if below >= 0 and does_io[frames.region[below]] and not does_io[region]:
         return last if walk.noted.aside[below] == ASIDE else last - 1
