@@ -66,7 +66,8 @@ def imbalance(
     -----
     :In short: one rank moves most; even shares.
     :Why: The others wait, or their network lies idle.
-    :How it is measured: Bytes of the program's own operations by rank and node.
+    :How it is measured: Bytes of the program's own operations by rank and node; cost is by how much longer than the
+        mean the longest rank is in them, and in flushes of what it wrote.
     :When it is wrong: Aggregators that gather on purpose look the same; see who writes in the layer below.
     :What helps: Spread the data over more writers: one a node, or all of them by MPI-IO or a library above it.
     """
@@ -78,7 +79,7 @@ def imbalance(
         who = _busiest(found, least_share, times_fair)
         if not who:
             continue
-        seconds = facts.rank_seconds(own)
+        seconds = facts.rank_seconds(facts.with_flushes(layer, direction, own))
         yield Match(
             layer,
             f"{who} of the program's {layer} {direction}s, {bytes_text(moved)} over "
@@ -135,7 +136,8 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
     -----
     :In short: {who} alone moves everything; several writers or readers.
     :Why: It cannot be faster than one process.
-    :How it is measured: The program's own operations of a layer; cost is what the others could take from it.
+    :How it is measured: The program's own operations of a layer; cost is what the others could take from it, with the
+        flushes of what is written.
     :When it is wrong: Where it is little, or the others compute meanwhile, it costs nothing that matters.
     :What helps: Let several ranks move the data: one a node, or all of them by MPI-IO or a library above it; where
         it is little, it may stay as it is.
@@ -145,7 +147,7 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
         ranks = len(found.ranks.name)
         if ranks < 2 or found.movers != 1 or moved < least_bytes:
             continue
-        longest = facts.longest_s(own)
+        longest = facts.longest_s(facts.with_flushes(layer, direction, own))
         yield Match(
             layer,
             f"rank {found.ranks.busiest} alone does the program's {layer} {direction}s, {bytes_text(moved)} in "

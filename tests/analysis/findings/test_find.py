@@ -703,8 +703,9 @@ def test_a_finding_names_the_call_that_takes_its_time_and_who_made_it(name, find
     assert one.evidence.get("caller", "").partition(" (")[0] == (caller or "")
 
 
-def test_a_range_that_is_no_estimate_tells_the_most_and_why():
+def test_a_range_that_is_no_estimate_is_a_quarter_to_the_most_and_says_so():
     assert Gain((0.3, 2.0), "by twice as many").of(1.0) == ((0.3, 1.0), "by twice as many")
     (least, most), reason = Gain((0.03, 2.0), "by twice as many").of(1.9)
-    assert (least, most) == (0.0, 1.9)
-    assert reason == "by twice as many; these are too far apart to tell more than the most"
+    assert (least, most) == (0.475, 1.9)
+    assert Gain((0.0, 2.0), "nothing is known").of(1.0).gain_s == (0.0, 1.0)
+    assert reason == "by twice as many; from a quarter of that on, as most runs did"
