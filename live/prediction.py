@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from ..analysis.phases.stretches import PulseTrain
-from ..model.arrays import Floats
+from ..model.arrays import Floats, Rows
 
 LATEST: Final = 32
 """Intervals that the next one is predicted from, the latest ones."""
@@ -245,8 +245,6 @@ def start_law(train: PulseTrain) -> StartLaw:
     those before it, is compared with when they came. Each of them also tells, by Bayes' rule, how likely it is that
     the regime had ended before it, as its intervals may then be any; a start may also be astray.
     """
-    from scipy.special import gammaln, stdtr
-
     spans = train.spans[-LATEST:]
     n = spans.size
     start = train.bursts.start[-n - 1 :]
@@ -261,7 +259,7 @@ def start_law(train: PulseTrain) -> StartLaw:
 
     # Everything for the first k intervals, k = 2 … n.
     k = np.arange(2, n + 1)
-    prior, freedom = PRIOR_INTERVALS * (PRIOR_JITTER * period) ** 2, PRIOR_INTERVALS + k - 1
+    prior, freedom = PRIOR_INTERVALS * (PRIOR_JITTER * period) ** 2, np.asarray(PRIOR_INTERVALS + k - 1, np.float64)
     follows = np.maximum(np.cumsum(steps**2 / spans)[k - 1] - off[k] ** 2 / place[k], 0.0) + prior
     follows_mean = off[k] + off[k] / place[k]
     follows_scale = np.sqrt(follows / freedom * (1 + 1 / place[k]))
@@ -277,31 +275,40 @@ def start_law(train: PulseTrain) -> StartLaw:
     )
     weight = np.zeros(k.size) if train.drift != 0 else 1 / (1 + np.exp(np.minimum(more_likely, 700.0)))
 
-    tried = np.flatnonzero((k >= FIRST) & (k < n))
-    tried = tried[spans[k[tried]] == 1]
-    came = off[k[tried] + 1]
-    level = weight[tried] * stdtr(freedom[tried], (came - clock_mean[tried]) / clock_scale[tried])
-    level += (1 - weight[tried]) * stdtr(freedom[tried], (came - follows_mean[tried]) / follows_scale[tried])
-    density = np.zeros(tried.size)
-    for part, mean, scale in ((weight, clock_mean, clock_scale), (1 - weight, follows_mean, follows_scale)):
-        half, beyond = 0.5 * freedom[tried], ((came - mean[tried]) / scale[tried]) ** 2 / freedom[tried]
-        height = gammaln(half + 0.5) - gammaln(half) - 0.5 * np.log(2 * np.pi * half)
-        density += part[tried] / scale[tried] * np.exp(height - (half + 0.5) * np.log1p(beyond))
-    anywhere = 1 / (2 * math.log(ANYWHERE) * intervals[k[tried]])
-    changed = 0.0
-    for here, other, count in zip(density.tolist(), anywhere.tolist(), k[tried].tolist(), strict=True):
-        changed += (1 - changed) * ENDING[0] / (ENDING[1] + count)
-        changed = changed * other / (changed * other + (1 - changed) * ((1 - STRAY) * here + STRAY * other))
+    tried = np.flatnonzero((k >= FIRST) & (np.append(spans, 0.0)[k] == 1))
+    weights, means = np.array([weight, 1 - weight]), np.array([clock_mean, follows_mean])
+    scales = np.array([clock_scale, follows_scale])
+    level, density = _mixed(off[k[tried] + 1], weights[:, tried], means[:, tried], scales[:, tried], freedom[tried])
     usual = float(start[-1]) + period - float(off[-1])
     return StartLaw(
-        weight=np.array([weight[-1], 1 - weight[-1]]),
-        mean=usual + np.array([clock_mean[-1], follows_mean[-1]]),
-        scale=np.array([clock_scale[-1], follows_scale[-1]]),
+        weight=weights[:, -1],
+        mean=usual + means[:, -1],
+        scale=scales[:, -1],
         freedom=float(freedom[-1]),
         period=train.period,
         record=np.sort(np.abs(2 * level - 1)),
         missing=(train.missing + MISSING) / (float(train.spans.sum()) + 1),
         ending=ENDING[0] / (ENDING[1] + len(train.bursts)),
-        changed=changed,
+        changed=_changed(density, intervals[k[tried]], k[tried]),
         after=law_of_steps(float(start[-1]), float(np.diff(start[-2:])[0]), np.zeros(0)),
     )
+
+
+def _mixed(came: Floats, weight: Floats, mean: Floats, scale: Floats, freedom: Floats) -> tuple[Floats, Floats]:
+    """Return probability up to each start, and its density, by mixtures of Student's t; parameters are (2, n)."""
+    from scipy.special import gammaln, stdtr
+
+    off, half = (came - mean) / scale, 0.5 * freedom
+    height = gammaln(half + 0.5) - gammaln(half) - 0.5 * np.log(2 * np.pi * half)
+    density = np.exp(height - (half + 0.5) * np.log1p(off**2 / freedom)) / scale
+    return (weight * stdtr(freedom, off)).sum(axis=0), (weight * density).sum(axis=0)
+
+
+def _changed(density: Floats, intervals: Floats, count: Rows) -> float:
+    """Return how likely the regime has ended, by the density of each start, its interval and those before it."""
+    anywhere = 1 / (2 * math.log(ANYWHERE) * intervals)
+    changed = 0.0
+    for here, other, before in zip(density.tolist(), anywhere.tolist(), count.tolist(), strict=True):
+        changed += (1 - changed) * ENDING[0] / (ENDING[1] + before)
+        changed = changed * other / (changed * other + (1 - changed) * ((1 - STRAY) * here + STRAY * other))
+    return float(changed)
