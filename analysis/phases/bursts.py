@@ -168,14 +168,11 @@ def _rungs(times: Floats, cumulative: Floats, level: float, log_weight: float) -
 
 def _climb(path: Floats, threshold: float) -> Iterator[tuple[float, float, Rows]]:
     """Yield lower and upper threshold and the rows of feet and tops between them, while there are four rises."""
-    rows = np.arange(path.size)
-    while True:
-        rows, path, smallest = climbed(rows, path, threshold)
-        if rows.size < 2 * FEWEST_BURSTS:
-            return
+    found = (np.arange(path.size), path, 0.0)
+    while (found := climbed(found[0], found[1], threshold))[0].size >= 2 * FEWEST_BURSTS:
         # Nothing changes up to the smallest rise or fall that is left.
-        upper = max(smallest * (1 + RELATIVE_ROUNDING), threshold * (1 + ALIKE))
-        yield threshold, upper, rows
+        upper = max(found[2] * (1 + RELATIVE_ROUNDING), threshold * (1 + ALIKE))
+        yield threshold, upper, found[0]
         threshold = upper
 
 

@@ -4,15 +4,27 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from ...model.arrays import Floats, median
 from .bins import FEWEST_BINS, bin_width, in_units, too_coarse
-from .bursts import ALIKE, MOST, MOST_SETS, NEARLY, Bursts, busy_extent, clipped, few_bursts, sets_of_bursts
+from .bursts import (
+    ALIKE,
+    FEWEST_BURSTS,
+    MOST,
+    MOST_SETS,
+    NEARLY,
+    Bursts,
+    busy_extent,
+    clipped,
+    few_bursts,
+    sets_of_bursts,
+)
 from .concurrent import concurrent_trains
 from .cycles import cycle_length, in_whole_periods
-from .kernels import LOOSE_SHAPE
+from .kernels import LOOSE_SHAPES
 from .line import spectral_line
 from .stretches import INSIDE, MOST_JITTER, SAME_PERIOD, PulseTrain, divided, joined, resting_train
 
@@ -157,13 +169,13 @@ class _Search:
     most_jitter: float
 
     def silent(self, trains: list[PulseTrain]) -> float:
-        """Return the time in s of the silent pause between two trains; dense ones are the parts of two bursts."""
+        """Return the time in s of silent pauses between trains; many, or dense ones, are the parts of bursts."""
         dense = max((float((one.bursts.end - one.bursts.start).sum()) / one.length for one in trains), default=1.0)
-        if len(trains) != 2 or dense > MOST:
+        if len(trains) >= FEWEST_BURSTS or dense > MOST:
             return 0.0
-        end, begin = trains[0].start + trains[0].length, trains[1].start
-        moved = np.diff(np.interp((end, begin), self.times, self.cumulative))
-        return max(begin - end, 0.0) if moved == 0 else 0.0
+        pauses = [(one.start + one.length, other.start) for one, other in pairwise(trains)]
+        moved = [np.diff(np.interp(pause, self.times, self.cumulative)) for pause in pauses]
+        return sum(max(end - begin, 0.0) for (begin, end), some in zip(pauses, moved, strict=True) if some == 0)
 
     def accepted(self, kind: str, own: Bursts, trains: list[PulseTrain], share: float, null: float) -> list[Decision]:
         """Return the decision for trains that may be stated, if they explain more than a share of a set of bursts.
@@ -172,12 +184,16 @@ class _Search:
         """
         shortest = FEWEST_BINS * self.width
         good = _lasting([one for one in trains if one.period >= shortest and one.jitter <= self.most_jitter])
+        if not good:
+            return []
         needed, silent = -math.log(self.alpha), self.silent(good)
         found = Decision(_kind(kind, good), tuple(good), own, self.busy, enough=needed, silent=silent)
+        clearest, (looser, tighter) = own is self.sets[0], (found.main.jitter**2 * shape > 1 for shape in LOOSE_SHAPES)
         # Where there is no choice among sets less will do.
-        needed -= PROBABLE if found.whole and own is self.sets[0] else 0.0
-        # Anything but one period of all bursts, none missing, is easily found in few intervals, and so are loose ones.
-        needed += 0.0 if found.whole and found.main.jitter**2 * LOOSE_SHAPE <= 1 else found.enough
+        needed -= PROBABLE if found.whole and clearest and found.main.jitter <= 3 * ALIKE else 0.0
+        # Anything but one period of all bursts, none missing, is easily found in few intervals, and so are loose ones,
+        # the more so where neighbours were merged, which makes any intervals more even.
+        needed += found.enough * ((not found.whole) + (looser if clearest else tighter))
         # As if all were as the median: small bursts that touch a larger one count as small.
         moved = sum(median(one.bursts.volume) * len(one.bursts) for one in good)
         enough = moved > SMALLEST * float(self.cumulative[-1]) and found.gain - null >= needed

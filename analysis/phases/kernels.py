@@ -45,10 +45,10 @@ def rises_above(path: Floats, threshold: float) -> Rows:
 def climbed(rows: Rows, path: Floats, threshold: float) -> tuple[Rows, Floats, float]:
     """Return the rows and the path of the rises above a threshold, and the smallest rise or fall among them."""
     left = rises_above(path, threshold)
-    smallest = math.inf
+    kept, smallest = path[left], math.inf
     for at in range(1, left.size):
-        smallest = min(smallest, abs(path[left[at]] - path[left[at - 1]]))
-    return rows[left], path[left], smallest
+        smallest = min(smallest, abs(kept[at] - kept[at - 1]))
+    return rows[left], kept, smallest
 
 
 @compiled
@@ -125,10 +125,10 @@ def longest_quiet(times: Floats, cumulative: Floats, first: Rows, last: Rows, mo
     return low, high
 
 
-FREE_SHAPE, LOOSE_SHAPE = 2.0, 10.0
+FREE_SHAPE, LOOSE_SHAPES = 2.0, (8.0, 16.0)
 """Shapes of gamma laws of intervals d: of free ones, as those that are cut out of noise (jitter 0.7), and of a period
 that hardly is one (0.32)."""
-STEADY_LAW, WANDERING_LAW, WILD_LAW = (0.5, 0.03), (FREE_SHAPE, 0.2), (FREE_SHAPE, 1.0)
+STEADY_LAW, WANDERING_LAW, WILD_LAW = (0.5, 0.03), (FREE_SHAPE, 0.2), (4.0, 1.0)
 """Inverse-gamma laws (shape, size) of the deviation of ln d: of a period, of the change from one interval to the next
 where intervals wander, and of free ones of all lengths."""
 RANGE = 4.0
@@ -178,8 +178,9 @@ def _fill_laws(values: Floats, first: int, stop: int, part: Floats, step: float)
     wild = log_marginal(n - 1, within, WILD_LAW)
     values[FREE] = max(anywhere + log_renewal(n, total, part[14], FREE_SHAPE), wild)
     if n >= 3:
-        loose = anywhere + log_renewal(n, total, part[14], LOOSE_SHAPE)
-        values[STEADY] = max(loose, log_marginal(n - 1, within, STEADY_LAW))
+        values[STEADY] = log_marginal(n - 1, within, STEADY_LAW)
+        for shape in LOOSE_SHAPES:
+            values[STEADY] = max(values[STEADY], anywhere + log_renewal(n, total, part[14], shape))
     if n >= 6:
         # The first of intervals that wander is anywhere, and each of the others a random factor away.
         values[WANDERING] = log_marginal(n - 1, steps, WANDERING_LAW) + anywhere - further

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...model.arrays import Floats, median
 from .bins import FEWEST_BINS
-from .bursts import ALIKE, FEWEST_BURSTS, MOST_PERIODS, busy_extent, clipped, few_bursts
+from .bursts import ALIKE, FEWEST_BURSTS, MOST_PERIODS, NEARLY, busy_extent, clipped, few_bursts
 
 MOST_BINS, FINER = 8192, 16
 """Bins at most, and steps between two lines of the spectrum."""
@@ -53,10 +53,14 @@ def spectral_line(times: Floats, cumulative: Floats, bin_width: float) -> tuple[
     step = (high - low) / MOST_BINS
     step = bin_width * math.ceil(step / bin_width) if bin_width > 0 else step
     n = int((high - low) / step * (1 + 1e-9))
+    roots = np.sqrt(np.maximum(np.diff(np.interp(low + step * np.arange(n + 1), times, cumulative)), 0.0))
+    # Of what comes twice, as of two runs, every other line of the spectrum is empty, and all others stand out.
+    if n > 1 and np.corrcoef(roots[: n // 2], roots[n - n // 2 :])[0, 1] > NEARLY:
+        n //= 2
+        roots = roots[:n]
     slowest, fastest = FINER * FEWEST_BURSTS, int(FINER * n * step / max(FEWEST_BINS * step, 1.5 * typical))
     if fastest < 2 * slowest:
         return None
-    roots = np.sqrt(np.maximum(np.diff(np.interp(low + step * np.arange(n + 1), times, cumulative)), 0.0))
     window = np.sin(np.pi * (np.arange(n) + 0.5) / n)
     power = np.abs(np.fft.rfft((roots - roots.mean()) * window, FINER * n)) ** 2
     level = np.append(_levels(power[: 3 * fastest], slowest), 0.0)

@@ -57,6 +57,8 @@ def judge(answer: Answer, given: SignalInput, family: str) -> dict[str, Any]:
         row["volumes"] = volume_ratios(answer, truth)
     if stated and truth.bounded and truth.phase_start is not None and answer.phase_start is not None:
         row["f1"] = phase_f1(answer.phase_start, truth.phase_start, PHASE * min(looked_for))
+    if truth.law is not None and answer.interval is not None:
+        row["covered"] = answer.interval[0] <= truth.law <= answer.interval[1]
     if truth.pause is not None:
         row["pause"] = answer.pause is not None and abs(answer.pause / truth.pause - 1) <= FOUND
     if truth.drift:

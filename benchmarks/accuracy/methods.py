@@ -38,6 +38,8 @@ class Answer:
         None where no period is stated.
     estimate : float or None
         The period, or without one the mean time between phases.
+    interval : (float, float) or None
+        Of the period, in s.
     pause, drift : float or None
         Pause between phases in s and relative change of the interval, where the evidence states one.
     """
@@ -51,6 +53,7 @@ class Answer:
     volume_per_period: float | None = None
     phase_start: np.ndarray | None = None
     phase_bytes: np.ndarray | None = None
+    interval: tuple[float, float] | None = None
     pause: float | None = None
     drift: float | None = None
     evidence: dict[str, Any] = field(default_factory=dict)
@@ -92,6 +95,7 @@ def answer_of(result: PeriodResult, seconds: float) -> Answer:
         volume_per_period=None if result.metrics is None else result.metrics.volume_per_period,
         phase_start=np.array([phase.start for phase in result.phases]),
         phase_bytes=np.array([phase.volume for phase in result.phases]),
+        interval=result.period_interval,
         **told,
     )
 

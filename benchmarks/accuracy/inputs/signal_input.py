@@ -55,6 +55,8 @@ class Truth:
         (last interval - first interval) / mean interval.
     pause : float or None
         Constant time in s from the end of a phase to the start of the next.
+    law : float or None
+        Mean in s of the law that the intervals are drawn from, about which their own mean varies.
     """
 
     periods: tuple[float, ...] = ()
@@ -68,6 +70,7 @@ class Truth:
     bounded: bool = False
     drift: float = 0.0
     pause: float | None = None
+    law: float | None = None
 
 
 NO_PERIOD = Truth()

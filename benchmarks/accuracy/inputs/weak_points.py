@@ -120,8 +120,9 @@ def shared_burst(rng: np.random.Generator) -> SignalInput:
 
 def loose(rng: np.random.Generator) -> SignalInput:
     """31 to 80 phases with independent intervals of a jitter of 10 to 20 %."""
-    intervals = _period(rng) * np.maximum(1 + rng.uniform(0.1, 0.2) * rng.normal(size=int(rng.integers(30, 80))), 0.3)
-    return _boxes(rng, intervals, float(intervals.mean()))
+    mean = _period(rng)
+    intervals = mean * np.maximum(1 + rng.uniform(0.1, 0.2) * rng.normal(size=int(rng.integers(30, 80))), 0.3)
+    return _boxes(rng, intervals, float(intervals.mean()), law=mean)
 
 
 def smooth_drift(rng: np.random.Generator) -> SignalInput:
@@ -140,7 +141,7 @@ def autocorrelated(rng: np.random.Generator, memory: float) -> SignalInput:
         noise[row] = memory * noise[row - 1] + np.sqrt(1 - memory**2) * noise[row]
     mean = _period(rng)
     intervals = mean * np.maximum(1 + rng.uniform(0.05, 0.12) * noise[100:], 0.2)
-    return _boxes(rng, intervals, float(intervals.mean()))
+    return _boxes(rng, intervals, float(intervals.mean()), law=mean)
 
 
 def renewal(rng: np.random.Generator) -> SignalInput:
@@ -197,15 +198,17 @@ def trend(rng: np.random.Generator) -> SignalInput:
     """10 to 40 intervals (jitter 5 to 10 %) that grow or shrink by a factor of 1.8 to 2.5 from first to last."""
     count, factor = int(rng.integers(10, 41)), rng.uniform(1.8, 2.5) ** float(rng.choice((-1, 1)))
     steady = 1 + rng.uniform(0.05, 0.1) * np.clip(rng.normal(size=count), -2.5, 2.5)
-    intervals = _period(rng) * factor ** np.linspace(-0.5, 0.5, count) * steady
-    return _boxes(rng, intervals, float(intervals.mean()), drift=float(np.log(factor)))
+    drifting = _period(rng) * factor ** np.linspace(-0.5, 0.5, count)
+    intervals = drifting * steady
+    return _boxes(rng, intervals, float(intervals.mean()), drift=float(np.log(factor)), law=float(drifting.mean()))
 
 
 def far_trend(rng: np.random.Generator) -> SignalInput:
     """20 to 60 intervals (jitter 3 %) that become 4 to 8 times as long or as short."""
     count, factor = int(rng.integers(20, 61)), rng.uniform(4, 8) ** float(rng.choice((-1, 1)))
-    intervals = _period(rng) * factor ** np.linspace(-0.5, 0.5, count) * (1 + 0.03 * rng.normal(size=count))
-    return _boxes(rng, intervals, float(intervals.mean()), 0.2, drift=float(np.log(factor)))
+    drifting = _period(rng) * factor ** np.linspace(-0.5, 0.5, count)
+    intervals = drifting * (1 + 0.03 * rng.normal(size=count))
+    return _boxes(rng, intervals, float(intervals.mean()), 0.2, drift=float(np.log(factor)), law=float(drifting.mean()))
 
 
 def few_and_loose(rng: np.random.Generator) -> SignalInput:

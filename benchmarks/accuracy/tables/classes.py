@@ -121,6 +121,8 @@ def extras(rows: Rows) -> str:
             if family == "period" and share(mine, "split"):
                 told.append(f"divided into regimes {with_interval(mine, 'split')}")
             told += [f"{score} told {with_interval(mine, score)}" for score in ("drift", "pause") if score in mine[0]]
+            if any("covered" in row for row in mine):
+                told.append(f"interval holds the mean of the law {with_interval(mine, 'covered')}")
             if family == "concurrent":
                 told.append(f"that of more volume first {with_interval(mine, 'first')}")
             if family == "stationary":

@@ -69,3 +69,16 @@ def test_spikes_that_move_next_to_nothing_over_a_constant_rate_have_no_line(spre
         np.append(start, spikes), np.append(start + 0.05, spikes + 1e-4), np.append(0.05 * rates, np.full(8, 3e3))
     )
     assert spectral_line(*vertices(signal), 0.0) is None
+
+
+def test_noise_that_comes_twice_has_no_line() -> None:
+    """Every other line of its spectrum is empty, so that all others stand out of the noise beside them."""
+    clear = 0
+    for seed in range(20):
+        random, values = np.random.default_rng(seed), np.zeros(400)
+        for row in range(1, values.size):
+            values[row] = 0.8 * values[row - 1] + random.normal()
+        twice = np.tile(values - values.min(), 2)
+        line = spectral_line(*vertices(step_signal(np.arange(800), np.arange(800) + 1.0, twice)), 1.0)
+        clear += line is not None and line[1] < 0.01
+    assert clear <= 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 ANALYSIS = Path(__file__).parents[3] / "analysis"
 FILES = (*sorted((ANALYSIS / "phases").glob("*.py")), ANALYSIS / "methods" / "auto.py")
-MOST_LINES, MOST_CONSTANTS = 986, 41
+MOST_LINES, MOST_CONSTANTS = 1002, 43
 NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 

@@ -34,6 +34,26 @@ def test_a_long_silent_pause_leaves_nothing_unexplained() -> None:
     assert verdict(start, 2.0).period == pytest.approx(10.0, rel=0.02)
 
 
+def test_two_long_silent_pauses_leave_nothing_unexplained_either() -> None:
+    start = 10.0 * np.concatenate([at + np.arange(12) for at in (0, 80, 170)])
+    start = start + 0.2 * np.random.default_rng(0).normal(size=start.size)
+    assert verdict(start, 2.0).period == pytest.approx(10.0, rel=0.02)
+
+
+def test_gamma_intervals_of_a_third_are_loose_and_those_of_a_half_and_more_free() -> None:
+    found = {}
+    for jitter in (0.35, 0.6, 0.8):
+        stated = 0
+        for seed in range(30):
+            random = np.random.default_rng(seed)
+            intervals = 10 * random.gamma(1 / jitter**2, jitter**2, int(random.integers(40, 120)))
+            result = verdict(np.append(0.0, np.cumsum(intervals)), 0.01)
+            stated += result.period is not None and abs(result.period / intervals.mean() - 1) < 0.05
+        found[jitter] = stated
+    assert found[0.35] >= 26
+    assert found[0.6] + found[0.8] <= 2
+
+
 @pytest.mark.parametrize("hosts", [2, 5, 8])
 def test_load_of_hosts_out_of_step_is_in_bins_of_one_host(hosts: int) -> None:
     random = np.random.default_rng(hosts)
