@@ -20,11 +20,11 @@ def _flushes_counted(counters: CountedFacts, *, least_share: float, least_s: flo
         if group.direction != "write" or share < least_share or counters.longest(group.rows, "write")[0] < least_s:
             continue
         each = bytes_text(group.bytes / group.operations)
-        after = "each" if share >= EACH else "each flush"
+        when = "after each" if share >= EACH else "in each flush"
         yield counters.match(
             group,
             f"{counted(flushes, 'flush', 'flushes')} beside {counted(group.operations, 'write')} of {each} on average: "
-            f"{group.layer} waits for the storage after {after}{pattern_text(group, flushes=False)}",
+            f"{group.layer} waits for the storage {when}{pattern_text(group, flushes=False)}",
             {"flushes": flushes, "operations": group.operations, "share": share},
             share=share,
         )

@@ -183,3 +183,25 @@ def test_other_threads_that_are_long_in_io_leave_open_what_is_to_gain(tmp_path, 
     assert "other threads are in I/O for" in text
     assert ("whether it waits for them is not recorded" in text) is told_so
     assert ("little to gain there" in text) is not told_so
+
+
+def test_a_cause_that_is_most_of_the_io_spares_as_much_of_the_calls_beside_it(fixtures):
+    ranges = 0
+    for folder in sorted(one for one in fixtures.iterdir() if (one / "traces.otf2").exists()):
+        trace = open_trace(folder)
+        findings = find(trace)
+        told = headline_of(trace, findings)
+        if told.gain_s is None or told.io_s is None:
+            continue
+        least, most = told.gain_s
+        assert least <= most <= told.io_s * (1 + 1e-9)
+        # A range that is wider tells nothing.
+        assert not least or most <= 4 * least * (1 + 1e-9)
+        causes = [one for one in findings if one.id == told.finding and one.gain_s]
+        alone = max(one.gain_s[1] for one in causes)
+        if told.cause_share >= 0.5 and len(causes) == 1:
+            assert most == pytest.approx(min(told.io_s, alone * max(1, told.io_s / causes[0].cost_s)))
+            ranges += least > 0
+        else:
+            assert told.cause_share >= 0.5 or most <= sum(one.gain_s[1] for one in causes) * (1 + 1e-9)
+    assert ranges

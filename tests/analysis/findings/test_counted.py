@@ -116,7 +116,7 @@ def test_what_is_planted_comes_first_with_its_file_rank_and_cost(findings, first
 
 @pytest.mark.parametrize(
     ("flushes", "told", "beside"),
-    [(4096, "after each (", "a flush after each"), (2600, "after each flush (", "many flushes")],
+    [(4096, "after each (", "a flush after each"), (2600, "in each flush (", "many flushes")],
 )
 def test_flushes_follow_each_write_only_where_there_are_as_many(findings, flushes, told, beside):
     found, _ = findings({POSIX: [shared(size=2048, fsyncs=flushes)]})

@@ -142,6 +142,25 @@ def test_few_slow_operations_name_the_files_that_they_are_on_and_not_all_files(t
     assert one.text.count("/data/part77") == 1
 
 
+@pytest.mark.parametrize(("share", "name"), [(0.1, "imbalance"), (0.0, "serial-io")])
+def test_who_writes_most_also_waits_in_its_flushes(tmp_path, share, name):
+    rows = ["layer,rank,mode,start,end,bytes,file"]
+    for number in range(10):
+        rows.append(f"POSIX,0,write,{number},{number + 0.01},1000000,/data/one")
+        rows.append(f"POSIX,0,flush,{number + 0.01},{number + 0.91},,/data/one")
+        for rank in (1, 2, 3):
+            what = f"write,{number},{number + 0.001},100000" if share else f"read,{number},{number + 0.001},1"
+            rows.append(f"POSIX,{rank},{what},/data/other")
+    (tmp_path / "table.csv").write_text("\n".join(rows))
+    found = {
+        (one.id, one.evidence["direction"]): one for one in find(open_trace(tmp_path / "table.csv")) if one.id == name
+    }
+    one = found[name, "write"]
+    # Of 9.1 s in writes and flushes the other ranks could take three quarters.
+    assert one.cost_s == pytest.approx(0.75 * 9.1, abs=0.02)
+    assert one.gain_s == pytest.approx((one.cost_s / 2, one.cost_s), rel=0.01)
+
+
 def test_findings_are_plain_and_ordered(fixtures):
     every = find(open_trace(fixtures / "ncckpt4"))
     ranks = [SEVERITIES.index(one.severity) for one in every]
