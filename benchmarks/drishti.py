@@ -8,7 +8,9 @@ says what a remark does, the log's counters are asked whether it is right; "open
 import argparse
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import iostrata
 import numpy as np
@@ -36,6 +38,10 @@ SAID = {
     "M03": ("shared-file-independent",),
 }
 """Findings that say what a remark does."""
+FEW = 16
+"""Transfers a rank, below which nothing is said of where they begin."""
+COPIED = 1e9
+"""Bytes a second that any machine copies in memory."""
 MEANWHILE = "a log of Darshan does not tell whether there is work to do meanwhile"
 
 
@@ -70,10 +76,7 @@ def refuted(trace: iostrata.Trace, code: str) -> tuple[bool, str]:
         told = f"{int(small):,} of {int(count):,} {way}s are of less than 10 KB, all take {share:.1%} of the run"
         return small < 0.1 * count or share < 0.01, told
     if code in ("P07", "P08"):
-        every = sum(np.maximum(counters.of(one)[0], 0)[posix].sum() for one in ("read", "write"))
-        mean = moved[posix].sum() / max(every, 1)
-        told = f"{int(every):,} transfers of {mean:,.0f} B on average take {share:.1%} of the run"
-        return share < 0.01 or every < 16 * ranks or mean < 4096, told
+        return misaligned(counters, code, share, run_s, ranks)
     if code in ("P09", "P10"):
         total = int(np.maximum(counters.of(way)[1], 0)[posix].sum())
         name = "max_byte_read" if way == "read" else "max_byte_written"
@@ -88,7 +91,9 @@ def refuted(trace: iostrata.Trace, code: str) -> tuple[bool, str]:
         )
     if code == "P17":
         each = counters.time("meta_time")[posix | counters.of_layer("MPI-IO")].sum() / ranks
-        return each < 1, f"{each:.3g} s on average of {ranks:,} ranks"
+        # Of a file that all ranks share Drishti takes the sum over them for the time of one.
+        told = f"{each:.3g} s on average of {ranks:,} ranks, {each / run_s if run_s else 0:.2%} of the run"
+        return each < max(1.0, 0.01 * run_s), told
     if code in ("P18", "P19"):
         what = "bytes" if code == "P18" else "time"
         column = counters.count if what == "bytes" else counters.time
@@ -105,7 +110,10 @@ def refuted(trace: iostrata.Trace, code: str) -> tuple[bool, str]:
         together, all_calls = int(counters.count(f"coll_{way}s")[upper].sum()), int(operations[upper].sum())
         below = int(operations[posix].sum())
         told = f"{together:,} of {all_calls:,} MPI-IO {way}s are collective, {below:,} of POSIX; {share:.1%} of the run"
-        return 2 * together > all_calls or share < 0.01, told
+        if way == "read" and below and not all_calls and counters.of("write")[0][upper].sum() > 0:
+            return True, f"{told}; no read was asked for: those of POSIX are data sieving's, which is said"
+        even, also = by_rank(counters, way, run_s, ranks)
+        return 2 * together > all_calls or share < 0.01 or even, f"{told}{also}"
     if code == "M01":
         used = posix & (moved > 0)
         users = np.bincount(counters.file[used & (counters.rank >= 0)], minlength=1)
@@ -115,6 +123,47 @@ def refuted(trace: iostrata.Trace, code: str) -> tuple[bool, str]:
             f"{ranks:,} ranks, {many:,} files that several share, {share:.1%} of the run",
         )
     return False, "nobody looked"
+
+
+def misaligned(counters: Any, code: str, share: float, run_s: float, ranks: int) -> tuple[bool, str]:
+    """Tell whether transfers that begin beside blocks, of the file or of memory, can cost what matters."""
+    posix = counters.of_layer("POSIX")
+    every = int(sum(np.maximum(counters.of(one)[0], 0)[posix].sum() for one in ("read", "write")))
+    moved = int(sum(np.maximum(counters.of(one)[1], 0)[posix].sum() for one in ("read", "write")))
+    where = "mem" if code == "P07" else "file"
+    apart, block = (
+        counters.count(f"{where}_not_aligned") * posix,
+        int(counters.count(f"{where}_alignment")[posix].max()),
+    )
+    mean = moved / max(every, 1)
+    told = f"{int(apart.sum()):,} of {every:,} transfers of {mean:,.0f} B on average, all take {share:.1%} of the run"
+    if share < 0.01:
+        return True, told
+    if code == "P07":
+        # A buffer that is not aligned costs a copy at most.
+        copied = moved / COPIED
+        return copied < 0.01 * run_s, f"{told}; to copy all bytes takes {copied:.2g} s"
+    if (apart[posix & (counters.rank >= 0)] <= 1).all() and not apart[counters.rank < 0].any():
+        return True, f"{told}; no rank does so more than once a file, as at its end"
+    if every < FEW * ranks:
+        return True, f"{told}; a rank has {every / ranks:.1f} on average, too few to tell of"
+    return mean < block, f"{told}; blocks are of {block:,} B{', so that they are small says it' * (mean < block)}"
+
+
+def by_rank(counters: Any, way: str, run_s: float, ranks: int) -> tuple[bool, str]:
+    """Tell whether ranks with more bytes take no longer than others, or lose little, and how long they take."""
+    mine = counters.of_layer("POSIX") & (counters.rank >= 0)
+    if not mine.any() or ranks < 2:
+        return False, ""
+    moved, took = (
+        np.bincount(counters.rank[mine], column[mine].astype(float), ranks)
+        for column in (np.maximum(counters.of(way)[1], 0), counters.time(f"{way}_time"))
+    )
+    lost = float(took.max() - took.mean())
+    explained = float(np.corrcoef(moved, took)[0, 1]) ** 2 if moved.std() and took.std() else 0.0
+    times = f"the longest rank {took.max():.3g} s, the mean {took.mean():.3g} s"
+    told = f"; {times}, of which bytes explain {explained:.0%}"
+    return lost < 0.01 * run_s or explained < 0.1, told
 
 
 def _largest(files: np.ndarray, reach: np.ndarray) -> np.ndarray:
@@ -141,6 +190,7 @@ def main() -> None:
     parser.add_argument("--drishti", type=Path, required=True)
     chosen = parser.parse_args()
     print("| log | remark | here |\n|---|---|---|")
+    counts: dict[str, Counter[str]] = {}
     for log in chosen.logs:
         try:
             trace = iostrata.open_trace(log)
@@ -150,14 +200,18 @@ def main() -> None:
         ids = {one.id for one in findings}
         for code, text in dict.fromkeys(remarks(chosen.drishti, log)):
             if not code or code in FACTS:
-                here = "as layers shows it" if code else ""
+                here, kind = "as layers shows it" if code else "", "shown"
             else:
                 said = sorted(ids.intersection(SAID.get(code, ())))
                 against, told = (True, "") if said or trace is None else refuted(trace, code)
-                here = (
-                    ", ".join(said) or f"{'not said' if against else 'open'}: {told or 'there is nothing to look at'}"
-                )
+                kind = "said" if said else "not said" if against else "open"
+                here = ", ".join(said) or f"{kind}: {told or 'there is nothing to look at'}"
+            counts.setdefault(code, Counter())[kind] += 1
             print(f"| {log.stem} | {code} {text[:110]} | {here} |", flush=True)
+    kinds = ("shown", "said", "not said", "open")
+    print(f"\n| remark | {' | '.join(kinds)} |\n|---|---|---|---|---|")
+    for code, often in sorted(counts.items()):
+        print(f"| {code or 'Drishti fails'} | {' | '.join(str(often[kind] or '') for kind in kinds)} |")
 
 
 if __name__ == "__main__":

@@ -30,6 +30,17 @@ class LazyGroup(click.Group):
         """Import the command `cmd_name`; None where there is no such command."""
         return COMMANDS.find(cmd_name)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take options that stand before the command, or before a trace alone, as those of the command."""
+        own = {name for one in self.get_params(ctx) for name in one.opts}
+        if args and args[0].startswith("-") and args[0] not in own:
+            place = next((place for place, one in enumerate(args) if one in COMMANDS.names), None)
+            if place is not None:
+                args = [args[place], *args[:place], *args[place + 1 :]]
+            elif any(map(os.path.exists, args)):
+                args = [OVERVIEW, *args]
+        return super().parse_args(ctx, args)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

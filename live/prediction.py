@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from ..analysis.phases.stretches import PulseTrain
-from ..model.arrays import Floats
+from ..model.arrays import Floats, Rows
 
 LATEST: Final = 32
 """Intervals that the next one is predicted from, the latest ones."""
@@ -28,6 +28,11 @@ COVERED: Final = 0.9
 """Share of the starts that lie between earliest and latest, while the regime goes on and no phase is missing."""
 ENDING: Final = (0.7, 8.0)
 """Beta law of the probability that a regime ends after a phase: of so many ends among so many phases."""
+STRAY: Final = 0.01
+"""Share of the starts that no law of their regime tells, and after which it goes on."""
+ANYWHERE: Final = 10.0
+"""Times the usual interval up to which, and as a share of it down to which, an interval of another regime is thought to
+be, with a uniform law of its logarithm."""
 MISSING: Final = 0.02
 """Phases that are missing, as thought beforehand, of one phase."""
 MOST_TURNS: Final = 5
@@ -68,6 +73,10 @@ class StartLaw:
         increasing.
     missing, ending : float
         Probability that a phase is missing, and that the regime has ended.
+    changed : float
+        Probability that the latest starts are of another regime already, by how they came.
+    after : StartLaw or None
+        The law if so, by the latest interval alone.
     """
 
     weight: Floats
@@ -78,6 +87,8 @@ class StartLaw:
     record: Floats
     missing: float
     ending: float
+    changed: float = 0.0
+    after: "StartLaw | None" = None
     _times: dict[tuple[float, float, int], tuple[float, float]] = field(default_factory=dict, init=False)
     """What `times` has found: until a phase could begin, the same is asked for after every update."""
 
@@ -199,17 +210,21 @@ def next_phase(law: StartLaw, now: float, lead: float = 0.0) -> NextPhase | None
     Where phases are missing the next start is that of a period later. What has passed is cut off, and what is left
     weighs against the regime's having ended.
     """
-    weight, left, best = 1 - law.ending, law.ending, (0.0, 0, 0.0)
-    passed = 1.0
-    for turn in range(MOST_TURNS):
-        # What cannot have begun yet cannot have a period later.
-        passed = passed and law.passed(now + lead, turn)
-        here = weight * (1 - law.missing) * (1 - passed)
-        best = max(best, (here, turn, passed))
-        left += here
-        weight *= law.missing
-    here, turn, passed = best
-    probability = COVERED * here / left
+    whole, best = 0.0, (0.0, 0, 0.0, law)
+    for one, share in ((law, 1 - law.changed), (law.after, law.changed)):
+        if one is None:
+            continue
+        weight, passed = share * (1 - one.ending), 1.0
+        whole += share * one.ending
+        for turn in range(MOST_TURNS):
+            # What cannot have begun yet cannot have a period later.
+            passed = passed and one.passed(now + lead, turn)
+            here = weight * (1 - one.missing) * (1 - passed)
+            best = max(best, (here, turn, passed, one), key=lambda found: found[0])
+            whole += here
+            weight *= one.missing
+    here, turn, passed, law = best
+    probability = COVERED * here / whole
     if probability < LEAST:
         return None
     outside = 0.5 * (1 - COVERED) * (1 - passed)
@@ -227,10 +242,9 @@ def start_law(train: PulseTrain) -> StartLaw:
     marginal likelihoods of the starts so far decide how much each weighs. With a drift each follows the last.
 
     Intervals need not be normal, nor independent. So what this law would have said of each of the latest starts, by
-    those before it, is compared with when they came.
+    those before it, is compared with when they came. Each of them also tells, by Bayes' rule, how likely it is that
+    the regime had ended before it, as its intervals may then be any; a start may also be astray.
     """
-    from scipy.special import stdtr
-
     spans = train.spans[-LATEST:]
     n = spans.size
     start = train.bursts.start[-n - 1 :]
@@ -245,7 +259,7 @@ def start_law(train: PulseTrain) -> StartLaw:
 
     # Everything for the first k intervals, k = 2 … n.
     k = np.arange(2, n + 1)
-    prior, freedom = PRIOR_INTERVALS * (PRIOR_JITTER * period) ** 2, PRIOR_INTERVALS + k - 1
+    prior, freedom = PRIOR_INTERVALS * (PRIOR_JITTER * period) ** 2, np.asarray(PRIOR_INTERVALS + k - 1, np.float64)
     follows = np.maximum(np.cumsum(steps**2 / spans)[k - 1] - off[k] ** 2 / place[k], 0.0) + prior
     follows_mean = off[k] + off[k] / place[k]
     follows_scale = np.sqrt(follows / freedom * (1 + 1 / place[k]))
@@ -261,19 +275,40 @@ def start_law(train: PulseTrain) -> StartLaw:
     )
     weight = np.zeros(k.size) if train.drift != 0 else 1 / (1 + np.exp(np.minimum(more_likely, 700.0)))
 
-    tried = np.flatnonzero((k >= FIRST) & (k < n))
-    tried = tried[spans[k[tried]] == 1]
-    came = off[k[tried] + 1]
-    level = weight[tried] * stdtr(freedom[tried], (came - clock_mean[tried]) / clock_scale[tried])
-    level += (1 - weight[tried]) * stdtr(freedom[tried], (came - follows_mean[tried]) / follows_scale[tried])
+    tried = np.flatnonzero((k >= FIRST) & (np.append(spans, 0.0)[k] == 1))
+    weights, means = np.array([weight, 1 - weight]), np.array([clock_mean, follows_mean])
+    scales = np.array([clock_scale, follows_scale])
+    level, density = _mixed(off[k[tried] + 1], weights[:, tried], means[:, tried], scales[:, tried], freedom[tried])
     usual = float(start[-1]) + period - float(off[-1])
     return StartLaw(
-        weight=np.array([weight[-1], 1 - weight[-1]]),
-        mean=usual + np.array([clock_mean[-1], follows_mean[-1]]),
-        scale=np.array([clock_scale[-1], follows_scale[-1]]),
+        weight=weights[:, -1],
+        mean=usual + means[:, -1],
+        scale=scales[:, -1],
         freedom=float(freedom[-1]),
         period=train.period,
         record=np.sort(np.abs(2 * level - 1)),
         missing=(train.missing + MISSING) / (float(train.spans.sum()) + 1),
         ending=ENDING[0] / (ENDING[1] + len(train.bursts)),
+        changed=_changed(density, intervals[k[tried]], k[tried]),
+        after=law_of_steps(float(start[-1]), float(np.diff(start[-2:])[0]), np.zeros(0)),
     )
+
+
+def _mixed(came: Floats, weight: Floats, mean: Floats, scale: Floats, freedom: Floats) -> tuple[Floats, Floats]:
+    """Return probability up to each start, and its density, by mixtures of Student's t; parameters are (2, n)."""
+    from scipy.special import gammaln, stdtr
+
+    off, half = (came - mean) / scale, 0.5 * freedom
+    height = gammaln(half + 0.5) - gammaln(half) - 0.5 * np.log(2 * np.pi * half)
+    density = np.exp(height - (half + 0.5) * np.log1p(off**2 / freedom)) / scale
+    return (weight * stdtr(freedom, off)).sum(axis=0), (weight * density).sum(axis=0)
+
+
+def _changed(density: Floats, intervals: Floats, count: Rows) -> float:
+    """Return how likely the regime has ended, by the density of each start, its interval and those before it."""
+    anywhere = 1 / (2 * math.log(ANYWHERE) * intervals)
+    changed = 0.0
+    for here, other, before in zip(density.tolist(), anywhere.tolist(), count.tolist(), strict=True):
+        changed += (1 - changed) * ENDING[0] / (ENDING[1] + before)
+        changed = changed * other / (changed * other + (1 - changed) * ((1 - STRAY) * here + STRAY * other))
+    return float(changed)

@@ -193,29 +193,43 @@ class Watcher:
         return self.signal.activity(gap).bursts(gap)
 
     def _choose(self, known: float, now: float) -> None:
-        """Choose the pause that parts bursts, in what moved as far back as pauses of a length in s are known."""
+        """Choose the pause that parts bursts, in what moved as far back as pauses of a length in s are known.
+
+        Few bursts of which none repeats are what a program does before, such as a start-up, and all that it does since:
+        then the last one is parted by itself while it goes on.
+        """
         activity = self.signal.activity(known if known < np.inf else None).bursts(TOUCHING)
-        self._repeats, self._gap = None, np.inf
+        self._gap, self._repeats = self._parting(activity, now)
+        bursts = activity.bursts(self._gap)
+        if self._repeats is None and 1 < len(bursts) < FEWEST_BURSTS and now - float(bursts.end[-1]) <= self._gap:
+            gap, repeats = self._parting(activity.take(activity.start >= bursts.start[-1]), now)
+            if repeats is not None:
+                self._gap, self._repeats = gap, repeats
+        self._bursts = activity.bursts(self._gap)
+
+    def _parting(self, activity: Activity, now: float) -> tuple[float, Repetition | None]:
+        """Return the pause in s that parts bursts best, infinite where none does, and what repeats in them."""
+        best, repeats = np.inf, None
         for gap, sure in activity.gaps(now):
             bursts = activity.bursts(gap)
             if bursts.is_outgrown():
                 continue
-            if self._gap < np.inf and _in_clumps(bursts):
+            if best < np.inf and _in_clumps(bursts):
                 # These are the insides of longer ones.
                 break
-            self._repeats = repetition(bursts, now - float(bursts.end[-1]) > gap)
-            if self._repeats is not None or activity.rests(gap, now):
-                self._gap = gap
-            if self._repeats is not None or (sure and self._gap < np.inf):
+            repeats = repetition(bursts, now - float(bursts.end[-1]) > gap)
+            if repeats is not None or activity.rests(gap, now):
+                best = gap
+            if repeats is not None or (sure and best < np.inf):
                 break
         # As it was parted when something repeated, and in bursts that are only alike.
-        for gap, alike in ((self._repeated, False), (self._gap, True), (self._repeated, True)):
-            if self._repeats is None and gap < np.inf:
+        for gap, alike in ((self._repeated, False), (best, True), (self._repeated, True)):
+            if repeats is None and gap < np.inf:
                 bursts = activity.bursts(gap)
-                if not bursts.is_outgrown() and not (gap < self._gap and _in_clumps(bursts)):
-                    self._repeats = repetition(bursts, now - float(bursts.end[-1]) > gap, alike)
-                self._gap = self._gap if self._repeats is None else gap
-        self._bursts = activity.bursts(self._gap)
+                if not bursts.is_outgrown() and not (gap < best and _in_clumps(bursts)):
+                    repeats = repetition(bursts, now - float(bursts.end[-1]) > gap, alike)
+                best = best if repeats is None else gap
+        return best, repeats
 
     def _go_on(self) -> None:
         """Add the bursts since the last look to what it found, and count phases."""

@@ -203,7 +203,7 @@ def definitions_of(
 
 
 def operations_of(rows: Sequence[dict[str, Any]]) -> Operations:
-    """Rows may have handle, begin, end (None: never completed), moved, requested (None: undefined), mode, process."""
+    """Rows may have handle, begin, end (None: never completed), moved, requested (None: undefined), mode, flags."""
     rows = sorted(rows, key=lambda row: row["begin"])
 
     def column(key: str, default: Any, undefined: int, dtype: type) -> np.ndarray:
@@ -222,7 +222,7 @@ def operations_of(rows: Sequence[dict[str, Any]]) -> Operations:
         process=process,
         handle=column("handle", 0, -1, np.int32),
         mode=column("mode", IoMode.WRITE, 0, np.uint8),
-        flags=np.zeros(len(rows), np.uint32),
+        flags=column("flags", 0, 0, np.uint32),
         begin=column("begin", 0, 0, np.int64),
         issued=np.full(len(rows), UNDEFINED_TIME, np.int64),
         end=column("end", None, UNDEFINED_TIME, np.int64),

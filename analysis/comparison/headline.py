@@ -10,7 +10,7 @@ from ...layers.trace import Trace
 from ...model.document import Record
 from ...model.quantities import counted, named_ranks, percent_text, seconds_range_text, seconds_text
 from ..findings.counted import CountedFacts, facts_of
-from ..findings.facts import blocking_s
+from ..findings.facts import FAR_APART, blocking_s
 from ..findings.find import Finding
 from ..findings.rule import rule_of, rules
 
@@ -287,10 +287,14 @@ def _of_one_time(first: Finding, findings: Sequence[Finding]) -> list[str]:
 def _gain_of(causes: Sequence[Finding], io_s: float) -> tuple[float, float] | None:
     """Return what could be saved of the cost of all, at least and at most; None where nothing shows it.
 
-    No more than all of the I/O.
+    No more than all of the I/O. Of a cause that is most of the I/O, at most the same share of all of it.
     """
     known = [one.gain_s for one in causes if one.gain_s is not None]
     least, most = (sum(one[place] for one in known) for place in (0, 1))
+    if (cost := _cost(causes)) >= _MOST * io_s > 0:
+        # Closes, opens and other ranks wait for the same: what spares most of these calls' time spares theirs.
+        most *= max(1.0, io_s / cost)
+        least = max(least, most / FAR_APART) if least else 0.0
     return (min(least, io_s), min(most, io_s)) if len(known) == len(causes) else None
 
 

@@ -10,7 +10,7 @@ from ...layers.statistics.kinds import common_folder
 from ...layers.trace import Trace
 from ...model.quantities import bytes_text
 from ..loops.loops import Iteration, Loop, Loops
-from ..loops.words import alike, alike_text, layers_called, pace_text, ranks_text
+from ..loops.words import alike, alike_text, layers_called, moved_text, pace_text, ranks_text
 from ..registry import DEFAULT_METHOD
 from ..results.result import PeriodResult
 from .iterations import loops_of
@@ -141,6 +141,7 @@ def _segment(found: Loops, group: Sequence[Loop], folder: str, pauses: Sequence[
     pace = pace_text(group[0]) if len(group) == 1 else ""
     pace = "before and after a pause" if any(begin < one < end for one in pauses) else pace
     what = ", ".join(filter(None, (alike_text(group, found.loops, folder), pace)))
+    amounts = moved_text(group[0]).removesuffix(f" in {called}") if len(group) == 1 else ""
     count, moved = sum(one.count for one in group), float(sum(one.bytes for one in group))
     return Segment(
         begin,
@@ -152,5 +153,5 @@ def _segment(found: Loops, group: Sequence[Loop], folder: str, pauses: Sequence[
         bytes=moved,
         bytes_per_phase=moved / count,
         ranks=len(ranks) or None,
-        text=found.trace.definitions.recording.told(f"{what}; {who}"),
+        text=found.trace.definitions.recording.told("; ".join(filter(None, (what, amounts, who)))),
     )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...layers.flow.flow import Flow
+from ...model.arrays import Mask, column_at
 from ...model.quantities import bytes_text, counted, named_ranks
 from .facts import KIB, MIB, Facts, Match
 from .rule import finding
@@ -29,7 +30,8 @@ def write_amplification(facts: Facts, *, amplification: float = 1.1, extra_bytes
     :In short: more is written below than asked for above; writing only that.
     :Why: Each byte too many costs time at the storage, and may be read and written again.
     :How it is measured: Bytes by descent: all writes through handles below the upper layer's, over the bytes of the
-        upper layer; cost is their share of the lower layer's time.
+        upper layer, but for files that the upper layer opens and never writes; cost is their share of the lower layer's
+        time.
     :When it is wrong: A library that buffers may write now what was asked for before the window; use the whole run.
     :What helps: See which pair of layers adds the bytes. Fill values: nc_set_fill(NC_NOFILL) or
         H5Pset_fill_time(H5D_FILL_TIME_NEVER). Chunks: choose H5Pset_chunk so that a process writes whole chunks. Data
@@ -65,13 +67,15 @@ def read_amplification(facts: Facts, *, amplification: float = 1.1, extra_bytes:
 
 def _amplified(facts: Facts, direction: str, least: float, extra_bytes: float) -> Iterator[Match]:
     """Find layers for which more is moved at the bottom than at their top."""
+    cells = facts.cells
     for flow in facts.to_bottom(direction):
-        aside = _inside_writes(facts, flow) if direction == "read" else 0
-        moved, asked = flow.lower_bytes - aside, flow.upper_bytes
+        inside = _inside_writes(facts, flow) if direction == "read" else np.zeros(len(cells.handle), np.bool_)
+        counted_below = flow.parts["lower"] & ~inside & ~_beneath(facts, flow)
+        aside, asked, moved = cells.bytes(inside), flow.upper_bytes, cells.bytes(counted_below)
         if not asked or moved - asked < extra_bytes or moved / asked < least:
             continue
         beside = f", beside {bytes_text(aside)} read inside writes" if aside else ""
-        hidden = flow.hidden_bytes
+        hidden = cells.bytes(flow.parts["hidden"] & counted_below)
         outside = f"; {bytes_text(hidden)} of it outside of {flow.upper} operations" if hidden else ""
         steps = [
             {"upper": step.upper, "lower": step.lower, "amplification": step.amplification}
@@ -86,7 +90,7 @@ def _amplified(facts: Facts, direction: str, least: float, extra_bytes: float) -
                 "upper": flow.upper,
                 "lower": flow.lower,
                 "upper_bytes": asked,
-                "lower_bytes": flow.lower_bytes,
+                "lower_bytes": moved + aside,
                 "extra_bytes": moved - asked,
                 "amplification": moved / asked,
                 "attributed_amplification": flow.attributed_amplification,
@@ -94,8 +98,8 @@ def _amplified(facts: Facts, direction: str, least: float, extra_bytes: float) -
                 "bytes_read_inside_writes": aside,
                 "steps": steps,
             },
-            cells=flow.parts["lower"],
-            cost_s=(1 - asked / moved) * facts.longest_s(flow.parts["lower"]),
+            cells=counted_below,
+            cost_s=(1 - asked / moved) * facts.longest_s(counted_below),
         )
 
 
@@ -108,8 +112,19 @@ def _on_the_way(facts: Facts, flow: Flow, step: Flow) -> bool:
     return starts and ends
 
 
-def _inside_writes(facts: Facts, flow: Flow) -> int | float:
-    """Return the bytes of the flow's lower reads that ran inside a write of any higher layer: data sieving."""
+def _beneath(facts: Facts, flow: Flow) -> Mask:
+    """Return which lower operations are on files that the upper layer opens and does not move that way at all.
+
+    There the program goes past it, such as by the descriptor of a stream of ISO C.
+    """
+    cells = facts.cells
+    above = cells.ancestor_handle_in(cells.layer_row(flow.upper))
+    files = column_at(facts.definitions.handles.file, above)
+    return ~np.isin(files, cells.file[flow.parts["upper"]])
+
+
+def _inside_writes(facts: Facts, flow: Flow) -> Mask:
+    """Return which of the flow's lower reads ran inside a write of any higher layer: data sieving."""
     cells = facts.cells
     writes = cells.of_direction("write")
     inside = np.zeros(len(writes), np.bool_)
@@ -117,7 +132,7 @@ def _inside_writes(facts: Facts, flow: Flow) -> int | float:
     while (known := above >= 0).any():
         inside[known] |= writes[above[known]]
         above = np.where(known, cells.attribution.parent[above], -1)
-    return cells.bytes(inside & flow.parts["lower"])
+    return np.asarray(inside & flow.parts["lower"])
 
 
 @finding(units={"share_of_written": "share"})

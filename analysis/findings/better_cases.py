@@ -22,8 +22,8 @@ _ENOUGH: Final = 4
 def gain_of_larger(facts: Facts, layer: int, mode: int, size: float, cost: float) -> Gain | None:
     """Return what larger transfers than `size` would save of `cost`; None where no pace of transfers is known.
 
-    At least what the pace of the larger ones there are saves, nothing without any: bytes may be what costs. At most
-    what the best pace of a tenth of the bytes saves.
+    At least what the pace of the larger ones there are saves, at most what the best pace of a tenth of the bytes saves.
+    Without any larger ones it is not known whether bytes or calls cost the time.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def gain_of_larger(facts: Facts, layer: int, mode: int, size: float, cost: float
     best = min(1.0, float(_best_pace(paces) / usual))
     rate = f"{bytes_text(facts.cells.window.ticks_per_second / (best * usual))}/s"
     if others["count"].sum() < _ENOUGH:
-        return Gain((0.0, cost * (1 - best)), f"from nothing, if bytes cost the time, to all at the best rate, {rate}")
+        return Gain((0.0, cost), "from nothing, if bytes cost the time, to all, if calls do: there are no larger ones")
     larger = min(1.0, float(others["ticks"].sum() / others["bytes"].sum() / usual))
     low, high = sorted((cost * (1 - larger), cost * (1 - best)))
     return Gain((low, high), f"at the mean rate of larger ones, and at the best rate there is, {rate}")
@@ -120,7 +120,11 @@ def gain_of_fewer_calls(facts: Facts, sums: KeyedSums, took: Floats) -> Gain | N
 
 
 def gain_of_sharing(longest: float, mean: float, movers: int, ranks: int) -> Gain:
-    """Return what sharing the work of `movers` ranks would save: by twice as many, and by all, of `longest` s."""
+    """Return what sharing the work of `movers` ranks would save: by twice as many, and by all, of `longest` s.
+
+    Ranks that move data at once may slow one another: then by half of the most.
+    """
     twice = mean if ranks <= 2 * movers else longest * 0.5
     low, high = sorted((max(0.0, longest - max(mean, twice)), longest - mean))
-    return Gain((low, high), f"by twice as many ranks as the {movers:,} that do it, and by all {ranks:,}")
+    how = f"by twice as many ranks as the {movers:,} that do it" if low < high / 2 else "if ranks slow one another"
+    return Gain((min(low, high / 2), high), f"{how}, and by all {ranks:,}")

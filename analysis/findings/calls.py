@@ -236,7 +236,7 @@ def _layer_overhead_counted(
 
 @finding(
     needs=("recorded handles",),
-    explained_by={"funnelled-collective": 0.5, "collective-without-benefit": 0.5},
+    explained_by={"funnelled-collective": 0.5, "collective-without-benefit": 0.5, "slow-iteration": 0.5},
     by_time=True,
     counted=_layer_overhead_counted,
 )
@@ -258,14 +258,18 @@ def layer_overhead(
     -----
     :In short: the library works or waits while nothing moves below; fewer and larger calls.
     :Why: Packing, conversion, communication or waiting in the library.
-    :How it is measured: Union of the layer's operations less the time in which the next layer has one.
+    :How it is measured: Union of the layer's operations less the time in which the next layer has one; of several, the
+        one that moves most.
     :When it is wrong: Data that a library keeps in memory moves later.
     :What helps: The time goes to communication, packing, conversion or waiting inside the library: fewer and larger
         calls, data types that match the file's, fewer ranks per call.
     """
     least = max(least_s, share_of_run * facts.run_s)
     for flow in facts.adjacent("write", "read"):
-        if not flow.lower_operations or not flow.upper_operations:
+        # Of several layers below, such as ISO C for a header and POSIX for the rest, the one that moves most.
+        beside = (one for one in facts.adjacent(flow.direction) if one.upper == flow.upper)
+        most = max(one.lower_bytes for one in beside)
+        if not flow.lower_operations or not flow.upper_operations or flow.lower_bytes < most:
             continue
         busy, idle = _idle_below(flow, facts)
         if idle < least or idle < least_share * busy:

@@ -205,9 +205,9 @@ def _matches(facts: Facts | CountedFacts, rule: Rule) -> Iterator[Match]:
 
 
 def _is_beside(one: Finding, causes: Mapping[str, float], found: Iterable[tuple[Rule, Finding]]) -> bool:
-    """Tell whether one of some rules reports in the same layer and direction, at least its share of the cost."""
-    where, cost = (one.layer, one.evidence.get("direction")), one.cost_s or 0.0
-    beside = (other for _, other in found if (other.layer, other.evidence.get("direction")) == where)
+    """Tell whether one of some rules reports in the layer and direction, or in any, at least its share of the cost."""
+    layer, way, cost = one.layer, one.evidence.get("direction"), one.cost_s or 0.0
+    beside = (other for _, other in found if other.layer == layer and other.evidence.get("direction", way) == way)
     return any(other.id in causes and (other.cost_s or 0.0) >= causes[other.id] * cost for other in beside)
 
 

@@ -140,9 +140,8 @@ def metadata_time(
     least_s: float = 0.001,
 ) -> Iterator[Match]:
     """Opens, closes, deletions and functions such as ``nc_enddef`` or ``MPI_File_set_size`` take longer than the
-    transfers of their layer, or a quarter as long and at least 1 % of the run, or closes alone take 2 % of the run or
-    10 % of the I/O. What puts data out (``MPI_File_sync``,
-    ``nc_sync``) is none of them.
+    transfers of their layer, or a quarter as long (or there are none) and at least 1 % of the run, or closes alone take
+    2 % of the run or 10 % of the I/O. What puts data out (``MPI_File_sync``, ``nc_sync``) is none of them.
 
     Parameters
     ----------
@@ -174,11 +173,11 @@ def metadata_time(
         sums = every.taken(every.keys[0] == row)
         transfers, transfer_s = _transfers(facts, row)
         took = _seconds_of(facts, calls, sums.keys[2], sums["ticks"])
-        if took is None or not transfers:
+        if took is None:
             continue
         cost = min(float(took.max(initial=0.0)), facts.run_s)
         beside = took.sum() / transfer_s if transfer_s else np.inf
-        least = least_s if beside >= 1 else share_of_run * facts.run_s
+        least = least_s if transfers and beside >= 1 else share_of_run * facts.run_s
         of_closes = sums.taken(sums.keys[1] == IoRecord.DESTROY_HANDLE)
         closing = _seconds_of(facts, calls, of_closes.keys[2], of_closes["ticks"])
         closes = closing is not None and facts.is_much(float(closing.max(initial=0.0)))
@@ -195,11 +194,15 @@ def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took:
     rank = "".join(f"; longest on rank {number}" for number in busiest.values())
     first, last = where["time_range_s"]
     longest = _longest_kinds(calls, layer)
+    beside = (
+        f"beside {seconds_text(transfer_s)} in {counted(transfers, 'transfer')}"
+        if transfers
+        else "and transfers nothing"
+    )
     told = ", ".join(f"{seconds_text(one)} in {counted(often, name[:-1], name)}" for one, often, name in longest)
     return Match(
         layer,
-        f"{layer} spends {told}, beside {seconds_text(transfer_s)} in {counted(transfers, 'transfer')}{rank}, from "
-        f"{seconds_text(first)} to {seconds_text(last)}",
+        f"{layer} spends {told}, {beside}{rank}, from {seconds_text(first)} to {seconds_text(last)}",
         {
             "metadata_calls": int(sums["calls"].sum()),
             "longest": longest[0][2] if longest else "calls",

@@ -66,7 +66,8 @@ def imbalance(
     -----
     :In short: one rank moves most; even shares.
     :Why: The others wait, or their network lies idle.
-    :How it is measured: Bytes of the program's own operations by rank and node.
+    :How it is measured: Bytes of the program's own operations by rank and node; cost is by how much longer than the
+        mean the longest rank is in them, and in flushes of what it wrote.
     :When it is wrong: Aggregators that gather on purpose look the same; see who writes in the layer below.
     :What helps: Spread the data over more writers: one a node, or all of them by MPI-IO or a library above it.
     """
@@ -78,7 +79,7 @@ def imbalance(
         who = _busiest(found, least_share, times_fair)
         if not who:
             continue
-        seconds = facts.rank_seconds(own)
+        seconds = facts.rank_seconds(facts.with_flushes(layer, direction, own))
         yield Match(
             layer,
             f"{who} of the program's {layer} {direction}s, {bytes_text(moved)} over "
@@ -135,7 +136,8 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
     -----
     :In short: {who} alone moves everything; several writers or readers.
     :Why: It cannot be faster than one process.
-    :How it is measured: The program's own operations of a layer; cost is what the others could take from it.
+    :How it is measured: The program's own operations of a layer; cost is what the others could take from it, with the
+        flushes of what is written.
     :When it is wrong: Where it is little, or the others compute meanwhile, it costs nothing that matters.
     :What helps: Let several ranks move the data: one a node, or all of them by MPI-IO or a library above it; where
         it is little, it may stay as it is.
@@ -145,7 +147,7 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
         ranks = len(found.ranks.name)
         if ranks < 2 or found.movers != 1 or moved < least_bytes:
             continue
-        longest = facts.longest_s(own)
+        longest = facts.longest_s(facts.with_flushes(layer, direction, own))
         yield Match(
             layer,
             f"rank {found.ranks.busiest} alone does the program's {layer} {direction}s, {bytes_text(moved)} in "
@@ -331,9 +333,9 @@ def shared_file_independent(facts: Facts, *, ranks: float = 2, least_bytes: floa
     :How it is measured: Files that two ranks or more wrote, without the collective flag.
     :When it is wrong: On a local disk, or with parts that end at stripes, it is as good as any; whether collective
         calls are better has to be measured.
-    :What helps: Let each rank's part begin and end at a block of the file system (a stripe of Lustre), so that no two
-        ranks fight over a lock, or write one file a node. Aggregating calls help only where locks do
-        cost: measure both ways.
+    :What helps: Writes: let each rank's part begin and end at a block of the file system (a stripe of Lustre), so that
+        no two ranks fight over a lock, or write one file a node. Reads: no locks are in the way, and large parts may
+        stay as they are. Aggregating calls help where requests are small or locks do cost: measure both ways.
     """
     cells = facts.cells
     independent = cells.own & cells.moving & ((cells.flags & np.uint32(IoFlag.COLLECTIVE)) == 0) & (cells.file >= 0)

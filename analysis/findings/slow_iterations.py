@@ -8,7 +8,7 @@ import numpy as np
 from ...model.codes import IoMode
 from ..loops.find import find_loops
 from ..loops.loops import Iteration
-from ..loops.words import Blame, blame_of, length_of, outlier_text, slow_iterations, usual_length
+from ..loops.words import Blame, blame_of, outlier_text, slow_iterations
 from .facts import Facts, Gain, Match
 from .rule import finding
 
@@ -29,8 +29,8 @@ def slow_iteration(facts: Facts, *, fewest_iterations: float = 4, share_of_run: 
     :In short: iteration {iteration} takes {slower:.1f} times as long as usual; the usual pace.
     :Why: The same steps can be done as fast as in the other iterations.
     :How it is measured: Iterations that stand out by their length, as ``iostrata loops`` marks them, if a layer is busy
-        for most of it, or a rank begins late by as much. Cost is by how much longer than usual they take, no more than
-        the layer is busy or the rank late.
+        for most of it or of what it takes longer than usual, or a rank comes late to collective calls by as much. Cost
+        is by how much longer than usual they take, no more than the layer is busy or the rank late.
     :When it is wrong: Under a load that comes and goes lengths vary by factors, and the longest of ten is often several
         times the median: only what is longer than the others let expect stands out. The first iteration may do more
         than the others: create files, allocate space, fill caches.
@@ -38,13 +38,13 @@ def slow_iteration(facts: Facts, *, fewest_iterations: float = 4, share_of_run: 
         what the rank did before; a load of other jobs on the file system comes and goes, so compare with another run.
     """
     for loop in find_loops(facts.trace).outermost:
-        usual, long = usual_length(loop), slow_iterations(loop)
-        blamed = {number: who for number, one in long.items() if (who := blame_of(one)) is not None}
+        usual, long = loop.usual_length, slow_iterations(loop)
+        blamed = {number: who for number, one in long.items() if (who := blame_of(loop, one)) and who.costs}
         if len(loop.iterations) < fewest_iterations or not blamed or not usual:
             continue
         worst = next(iter(blamed))
-        cost = sum(min(length_of(long[number]) - usual, who.seconds) for number, who in blamed.items())
-        slower = sorted(length_of(one) for number, one in enumerate(loop.iterations, 1) if number not in long)
+        cost = sum(min(long[number].length_s - usual, who.seconds) for number, who in blamed.items())
+        slower = sorted(one.length_s for number, one in enumerate(loop.iterations, 1) if number not in long)
         longest = max(usual, slower[-1]) if slower else usual
         if cost < share_of_run * facts.run_s:
             continue
@@ -54,12 +54,12 @@ def slow_iteration(facts: Facts, *, fewest_iterations: float = 4, share_of_run: 
             {
                 "loop": loop.id,
                 "iteration": worst,
-                "slower": length_of(long[worst]) / usual,
+                "slower": long[worst].length_s / usual,
                 "iterations": sorted(blamed),
             },
             cost_s=cost,
             gain=Gain(
-                (sum(max(0, min(length_of(long[one]) - longest, who.seconds)) for one, who in blamed.items()), cost),
+                (sum(max(0, min(long[one].length_s - longest, who.seconds)) for one, who in blamed.items()), cost),
                 "were they as long as the longest of the others, and as long as usual",
             ),
             where=_where(facts, long[worst], blamed[worst]),

@@ -267,8 +267,8 @@ def random_access(
         the slowest rank in the requests, of which a seek takes as long as moving 1 MiB. Beside ``small-requests`` it is
         for information.
     :When it is wrong: Where several files are in use at once, each is read in its order.
-    :What helps: Strides: a file view (MPI_File_set_view, hyperslabs) and collective calls let the library merge them.
-        Elsewhere sort the requests, or read larger pieces into memory.
+    :What helps: Sort the requests, or read larger pieces into memory. Strides: a file view (MPI_File_set_view,
+        hyperslabs) and collective calls let the library merge them.
     """
     second = facts.cells.window.ticks_per_second
     for layer, direction, mode, sums in _both_ways(facts):

@@ -299,6 +299,10 @@ def _best(line: Line, depth: int, closely: bool = True, evidence: float = EVIDEN
         return None
     needed = evidence + np.log2(len(tried))
     base = max(known, key=lambda one: one.saved)
+    # Sizes that change in the course of a run save bits wherever it is cut, but leave most of it untold.
+    told = [one for one in known if one.saved > max(one.left, needed) and one.start[0] <= (1 - _ALL) * len(line)]
+    if told and base.saved < base.left:
+        base = max(told, key=lambda one: one.saved)
     base = base._replace(saved=base.saved + _within(line, base, depth))
     if base.saved < needed:
         return None

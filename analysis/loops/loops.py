@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -74,7 +75,7 @@ class BodyStep(Record):
 class LayerPart(Record):
     """What a layer does in an iteration, or in all; ranks are known of an iteration only."""
 
-    OPTIONAL: ClassVar = frozenset({"slowest_rank", "latest_rank", "latest_s", "summed_s"})
+    OPTIONAL: ClassVar = frozenset({"slowest_rank", "latest_rank", "latest_s", "summed_s", "awaited_rank", "awaited_s"})
 
     bytes_read: int | float = metric("Bytes read.", unit="byte")
     bytes_written: int | float = metric("Bytes written.", unit="byte")
@@ -89,6 +90,13 @@ class LayerPart(Record):
         "How long after the usual rank that one began.", unit="s", adds="none", default=None
     )
     summed_s: float | None = metric("Time of operations, summed over ranks.", unit="s", adds="none", default=None)
+    awaited_rank: int | None = metric("Rank that came last to collective operations.", adds="none", default=None)
+    awaited_s: float | None = metric(
+        "How long after the usual rank that one came, summed over collective operations.",
+        unit="s",
+        adds="none",
+        default=None,
+    )
 
 
 @dataclass(frozen=True)
@@ -108,6 +116,11 @@ class Iteration(Record):
     outlier: bool
     layers: dict[str, LayerPart]
     other: bool = False
+
+    @property
+    def length_s(self) -> float:
+        """How long it takes over all ranks."""
+        return self.end_s - self.begin_s
 
 
 @dataclass(frozen=True)
@@ -163,6 +176,21 @@ class Loop(Record):
     def bytes(self) -> int | float:
         """Bytes moved in the layer that moves most."""
         return max((one.bytes_read + one.bytes_written for one in self.sums.values()), default=0)
+
+    @cached_property
+    def usual_length(self) -> float:
+        """How long iterations take in the median, in s; 0 where they are not told one by one."""
+        return float(np.median([one.length_s for one in self.iterations])) if self.iterations else 0.0
+
+    @cached_property
+    def usual_busy(self) -> dict[str, float]:
+        """How long each layer is busy in an iteration in the median, in s."""
+        parts = {layer: [one.layers.get(layer) for one in self.iterations] for layer in self.layers}
+        return {
+            layer: float(np.median([0.0 if one is None else one.busy_s for one in mine]))
+            for layer, mine in parts.items()
+            if mine
+        }
 
     @property
     def in_bursts(self) -> bool:
@@ -326,17 +354,19 @@ def _layer_parts(
 
 
 class _Blamed(NamedTuple):
-    """Ranks of an iteration in a layer: whose operations took longest, which began last, how long after most, and what
-    those of all take together.
+    """Ranks of an iteration in a layer: whose operations took longest, which began last, how long after most, what
+    those of all take together, and which came last to collective operations, how long after most in all of them.
     """
 
     slowest: int | None
     latest: int | None
     late_s: float | None
     summed_s: float | None
+    awaited: int | None
+    awaited_s: float | None
 
 
-_NOBODY: Final = _Blamed(None, None, None, None)
+_NOBODY: Final = _Blamed(*[None] * 6)
 
 
 def _blamed(sums: IterationSums, first: int, count: int) -> dict[int, _Blamed]:
@@ -344,16 +374,27 @@ def _blamed(sums: IterationSums, first: int, count: int) -> dict[int, _Blamed]:
     iteration, layer, process = sums.ranks.keys
     mine = (iteration >= first) & (iteration < first + count)
     group, process = (iteration * sums.layers + layer)[mine], process[mine]
-    ticks, begin = sums.ranks["ticks"][mine], sums.ranks["begin"][mine]
-    slowest, latest = np.lexsort((ticks, group)), np.lexsort((begin, group))
-    last = np.flatnonzero(np.diff(group[slowest], append=-1))
-    low = np.append(0, last[:-1] + 1)
-    # Of two ranks the usual one is the earlier.
-    late = begin[latest[last]] - begin[latest[(low + last) // 2]]
+    ticks, begin, calls, begins = (column[mine] for column in sums.ranks.values.values())
+    low, last = np.flatnonzero(np.diff(group, prepend=-1)), np.flatnonzero(np.diff(group, append=-1))
     ranks, second = np.append(sums.scope.definitions.groups.rank, -1), sums.scope.window.ticks_per_second
-    summed = np.add.reduceat(ticks[slowest], low) if len(ticks) else ticks
-    columns = (ranks[process[slowest[last]]], ranks[process[latest[last]]], late / second, summed / second)
-    rows = (_Blamed(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
-    known = (one._replace(slowest=None) if one.slowest == -1 else one for one in rows)
-    found = (one if one.late_s else one._replace(latest=None, late_s=None) for one in known)
-    return dict(zip(group[slowest][last].tolist(), found, strict=True))
+
+    def by(amount: Ints) -> tuple[Ints, Floats]:
+        """Return the rank that has most of each group, and how much more than the usual one in s, of two the other."""
+        order = np.lexsort((amount, group))
+        most, usual = order[last], order[(low + last) // 2]
+        return ranks[process[most]], (amount[most] - amount[usual]) / second
+
+    # Sums of begins are close to one another in a group, wherever they ran over.
+    late_calls = begins - np.repeat(begins[low], last - low + 1)
+    same = (np.minimum.reduceat(calls, low) == np.maximum.reduceat(calls, low)) if len(low) else low > 0
+    (slowest, _), (latest, late), (awaited, waited) = by(ticks), by(begin), by(late_calls)
+    waited = np.where(same & (calls[low] > 0), waited, 0.0)
+    summed = np.add.reduceat(ticks, low) if len(low) else ticks
+    columns = slowest, latest, late, summed / second, awaited, waited
+    found = {}
+    for key, row in zip(group[low].tolist(), zip(*(column.tolist() for column in columns), strict=True), strict=True):
+        one = _Blamed(*row)
+        one = one if one.slowest != -1 else one._replace(slowest=None)
+        one = one if one.late_s else one._replace(latest=None, late_s=None)
+        found[key] = one if one.awaited_s else one._replace(awaited=None, awaited_s=None)
+    return found

@@ -182,52 +182,62 @@ def pace_text(loop: Loop) -> str:
     return f"mostly every {seconds_text(median)}" if mostly else f"every {mean} on average"
 
 
-def moved_text(loop: Loop, layer: str) -> str:
-    """Return what a layer moves in an iteration, or in all where it does in less than half of them."""
-    found = []
+def moved_text(loop: Loop) -> str:
+    """Return what an iteration reads and writes, each in the highest layer that does so."""
+    told: dict[str, list[str]] = {}
     for name, verb in (("bytes_read", "read"), ("bytes_written", "written")):
-        amount = getattr(loop.sums[layer], name)
-        often = sum(layer in one.layers and getattr(one.layers[layer], name) > 0 for one in loop.iterations)
-        if amount and loop.iterations and 2 * often < loop.count:
-            found.append(f"{bytes_text(amount)} {verb} in {counted(often, 'iteration')}")
-        elif amount:
-            found.append(f"{bytes_text(amount / loop.count)} {verb} each")
-    text = " and ".join(found)
-    return text.replace(" each and", " and") if all(one.endswith("each") for one in found) else text
+        layer = next((layer for layer, part in loop.sums.items() if getattr(part, name)), None)
+        if layer is not None:
+            told.setdefault(layer, []).append(_amount_text(loop, layer, name, verb))
+    parts = []
+    for layer, found in told.items():
+        text = " and ".join(found)
+        text = text.replace(" each and", " and") if all(one.endswith("each") for one in found) else text
+        parts.append(f"{text} in {layer}")
+    return ", ".join(parts)
+
+
+def _amount_text(loop: Loop, layer: str, name: str, verb: str) -> str:
+    """Return what a layer moves in an iteration, or in all where it does in less than half.
+
+    Where most iterations move the same and others so much more or less that the mean is none of them, both are told.
+    """
+    mean = getattr(loop.sums[layer], name) / loop.count
+    each = np.array([getattr(one.layers[layer], name) if layer in one.layers else 0 for one in loop.iterations])
+    often, usual = int(np.count_nonzero(each)), float(np.median(each)) if len(each) else mean
+    if len(each) and 2 * often < loop.count:
+        return f"{bytes_text(mean * loop.count)} {verb} in {counted(often, 'iteration')}"
+    if abs(mean - usual) > _ALIKE * usual and 2 * np.count_nonzero(each == usual) > loop.count:
+        return f"{bytes_text(usual)} {verb} in most, {bytes_text(mean)} on average"
+    return f"{bytes_text(mean)} {verb} each"
 
 
 def outlier_text(loop: Loop) -> str:
-    """Return which iterations took much longer than the others, with the layer and rank to blame; empty for nobody.
+    """Return which iterations took much longer than the others, with the layer and rank to blame.
 
-    Where none did it is the longest one, if it takes a part of the run worth a word.
+    Where none did it is the longest one, if it takes a part of the run worth a word; and empty if no layer is busy.
     """
     if len(loop.iterations) < 2:
         return ""
     long = slow_iterations(loop)
     if not long:
-        number, worst = max(enumerate(loop.iterations, 1), key=lambda pair: length_of(pair[1]))
-        length = length_of(worst)
-        told = length > _MATTERS * loop.interval_s.mean and blame_of(worst) is not None
-        return f"iteration {number} is the longest: {seconds_text(length)} {blame_text(worst)}" if told else ""
-    number = next(iter(long))
-    length = length_of(long[number])
-    if blame_of(long[number]) is None:
+        number, worst = max(enumerate(loop.iterations, 1), key=lambda pair: pair[1].length_s)
+        length = worst.length_s
+        told = length > _MATTERS * loop.interval_s.mean and _busiest_s(worst)
+        return f"iteration {number} is the longest: {seconds_text(length)} {blame_text(loop, worst)}" if told else ""
+    number, worst = next(iter(long.items()))
+    length, usual = worst.length_s, loop.usual_length
+    if not _busiest_s(worst):
         return ""
-    usual = usual_length(loop)
     times = f"{length / usual:.1f} times as long as" if length < _COMPARABLE * usual else f"{seconds_text(usual)} is"
     more = f"; {counted(len(long) - 1, 'other stands', 'others stand')} out, too" if len(long) > 1 else ""
-    return f"iteration {number} takes {seconds_text(length)}, {times} usual {blame_text(long[number])}{more}"
+    return f"iteration {number} takes {seconds_text(length)}, {times} usual {blame_text(loop, worst)}{more}"
 
 
 def slow_iterations(loop: Loop) -> dict[int, Iteration]:
     """Return those that stand out by their numbers: first those for which somebody is to blame, the longest first."""
     found = [(number, one) for number, one in enumerate(loop.iterations, 1) if one.outlier]
-    return dict(sorted(found, key=lambda pair: (blame_of(pair[1]) is None, -length_of(pair[1]))))
-
-
-def usual_length(loop: Loop) -> float:
-    """Return how long the iterations take in the median, in s."""
-    return float(np.median([length_of(one) for one in loop.iterations])) if loop.iterations else 0.0
+    return dict(sorted(found, key=lambda pair: (blame_of(loop, pair[1]) is None, -pair[1].length_s)))
 
 
 class Blame(NamedTuple):
@@ -237,33 +247,60 @@ class Blame(NamedTuple):
     rank: int | None
     seconds: float
     text: str
+    costs: bool = True
+    """Whether that is time in calls of the layer: of a rank that is late only where calls are collective."""
 
 
-def blame_of(one: Iteration) -> Blame | None:
-    """Return what made an iteration long: a rank that began late, or else the lowest layer that was mostly busy."""
+def blame_of(loop: Loop, one: Iteration) -> Blame | None:
+    """Return what made an iteration long.
+
+    That is a rank that began late or that others wait for, else the lowest layer that was busy for most of it, or of
+    what it takes longer than usual.
+    """
+    length, usual = one.length_s, loop.usual_busy
     for layer, part in one.layers.items():
-        if part.latest_s is not None and part.latest_s > 0.5 * length_of(one):
+        if part.awaited_s is not None and part.awaited_s > 0.5 * length:
+            text = f"the others wait for rank {part.awaited_rank} for {seconds_text(part.awaited_s)} in {layer} calls"
+            return Blame(layer, part.awaited_rank, part.awaited_s, text)
+    for layer, part in one.layers.items():
+        if part.latest_s is not None and part.latest_s > 0.5 * length:
             text = f"rank {part.latest_rank} begins {seconds_text(part.latest_s)} after most others"
-            return Blame(layer, part.latest_rank, part.latest_s, text)
+            return Blame(layer, part.latest_rank, part.latest_s, text, part.awaited_s is not None)
     for layer, part in reversed(one.layers.items()):
-        if part.busy_s > 0.5 * length_of(one):
-            rank = "" if part.slowest_rank is None else f", most on rank {part.slowest_rank}"
-            text = f"{_done_by(layer, part)} for {seconds_text(part.busy_s)}{rank}"
-            return Blame(layer, part.slowest_rank, part.busy_s, text)
+        if part.busy_s > 0.5 * length:
+            return Blame(layer, part.slowest_rank, part.busy_s, _busy_text(layer, part))
+    for layer, part in reversed(one.layers.items()):
+        longer = part.busy_s - usual[layer]
+        if length > loop.usual_length and longer > 0.5 * (length - loop.usual_length):
+            text = f"{_busy_text(layer, part)}, {seconds_text(longer)} more than usual"
+            return Blame(layer, part.slowest_rank, longer, text)
     return None
 
 
-def _done_by(layer: str, part: LayerPart) -> str:
-    """Return what a layer did: ``POSIX reads and flushes``."""
+def _busy_text(layer: str, part: LayerPart) -> str:
+    """Return what a layer did and for how long: ``POSIX reads and flushes for 2 s, most on rank 3``."""
     amounts = {"reads": part.bytes_read, "writes": part.bytes_written, "flushes": part.flushes}
     *kinds, last = [kind for kind, amount in amounts.items() if amount] or ["operations"]
-    return f"{layer} {', '.join(kinds)}{' and ' if kinds else ''}{last}"
+    rank = "" if part.slowest_rank is None else f", most on rank {part.slowest_rank}"
+    return f"{layer} {', '.join(kinds)}{' and ' if kinds else ''}{last} for {seconds_text(part.busy_s)}{rank}"
 
 
-def blame_text(one: Iteration) -> str:
-    """Return what made an iteration long, in brackets."""
-    found = blame_of(one)
-    return "(no layer is busy for most of it)" if found is None else f"({found.text})"
+def blame_text(loop: Loop, one: Iteration) -> str:
+    """Return what made an iteration long, in brackets.
+
+    Where nothing in it did, the lowest of the layers that are busy for longest.
+    """
+    found = blame_of(loop, one)
+    if found is not None:
+        return f"({found.text})"
+    most = _busiest_s(one)
+    busy = next((_busy_text(*pair) for pair in reversed(one.layers.items()) if pair[1].busy_s > 0.5 * most), "")
+    return f"({busy}; for most of it nothing is transferred)" if busy else "(nothing is transferred in it)"
+
+
+def _busiest_s(one: Iteration) -> float:
+    """Return for how long the layer that is busy for longest is, in s."""
+    return max((part.busy_s for part in one.layers.values()), default=0.0)
 
 
 def timing_text(loop: Loop) -> str:
@@ -275,8 +312,3 @@ def timing_text(loop: Loop) -> str:
     how = "like a clock" if loop.timing == "clock" else loop.timing
     sure = share_text(min(loop.timing_probability, 0.9999), 1)
     return f"{how} (jitter {percent_text(loop.interval_s.jitter)}, {sure} sure)"
-
-
-def length_of(one: Iteration) -> float:
-    """Return how long an iteration takes over all ranks, in s."""
-    return one.end_s - one.begin_s

@@ -93,6 +93,7 @@ def command(
 
 def _read(given: "list[Path]", settings: "Settings", workers: int | None, dask: str | None) -> "list[tuple[Run, ...]]":
     """Return the runs of each side."""
+    from ...model.quantities import counted
     from ...runs.collection.chosen import folder_and_pattern, read_chosen
     from ...runs.collection.tables import is_collection
 
@@ -103,6 +104,10 @@ def _read(given: "list[Path]", settings: "Settings", workers: int | None, dask: 
     for side in given:
         with Progress("reading traces") as progress:
             sides.append(read_chosen(side, settings, workers=workers, client=dask, progress=progress))
+    for job in (run.job for side in sides for run in side if run.job.damaged):
+        warn(
+            f"{job.job} is damaged, {counted(job.events_lost or 0, 'event')} lost; the results cover what could be read"
+        )
     return sides
 
 

@@ -1,5 +1,6 @@
 """Write the list of all words of the tables and where each is explained: ``python docs/guide/terms.py``."""
 
+import os
 import re
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
@@ -9,9 +10,12 @@ import iostrata
 from iostrata.cli import main
 from iostrata.export.report.glossary import GLOSSARY
 from iostrata.export.terminal import layers as layers_view
+from iostrata.export.terminal import watch as views
 from iostrata.export.terminal.console import bounded
+from iostrata.export.terminal.watch import watch_view
+from iostrata.live.following import Update
 from iostrata.model.metrics import metrics_of
-from rich.console import Console
+from rich.console import Console, Group
 from rich.table import Table
 
 GUIDE = Path(__file__).parent
@@ -45,6 +49,8 @@ COMMANDS = (
     ("diff", "ncckpt4", "ncckpt4_nofill"),
     ("signature", "ckpt4", "ckpt4_linktime"),
     ("assess", "ckpt4", "ncckpt4"),
+    ("schedule", "ckpt4", "ncckpt4"),
+    ("watch", "--replay", "ckpt4", "--interval", "4"),
 )
 """What is run to see which titles there are."""
 
@@ -55,19 +61,32 @@ def titles() -> dict[str, list[str]]:
     shown = Console.print
     for name, *given in COMMANDS:
 
-        def print_noting(console: Console, *things: object, name: str = name, **options: object) -> None:
-            for column in (one for thing in things if isinstance(thing, Table) for one in thing.columns):
+        def noted(thing: object, name: str = name) -> None:
+            for column in thing.columns if isinstance(thing, Table) else ():
                 commands = found.setdefault(str(column.header), [])
                 commands += [name] if name not in commands else []
+
+        def print_noting(console: Console, *things: object, **options: object) -> None:
+            for thing in things:
+                noted(thing)
             shown(console, *things, **options)  # type: ignore[arg-type]
 
+        def seen(update: Update, title: str) -> Group:
+            view = watch_view(update, title)
+            for thing in view.renderables:
+                noted(thing)
+            return view
+
         Console.print = print_noting  # type: ignore[assignment,method-assign]
-        layers_view.bounded = lambda _console: True
+        layers_view.bounded, views.watch_view = lambda _console: True, seen
+        # What is kept up to date is shown on terminals only.
+        os.environ["FORCE_COLOR"] = "1" if name == "watch" else ""
         try:
             with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
                 main([name, *(str(FIXTURES / one) if (FIXTURES / one).exists() else one for one in given)])
         finally:
-            Console.print, layers_view.bounded = shown, bounded  # type: ignore[method-assign]
+            del os.environ["FORCE_COLOR"]
+            Console.print, layers_view.bounded, views.watch_view = shown, bounded, watch_view  # type: ignore[method-assign]
     layers = set(iostrata.open_trace(FIXTURES / "ncckpt4").order)
     return {title: commands for title, commands in sorted(found.items()) if title and title not in layers}
 

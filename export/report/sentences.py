@@ -198,7 +198,8 @@ def _regularity(periods: list[LayerPeriod]) -> str:
     """Return what comes how often, the largest signal first."""
     periodic = [period for period in periods if period.result.periodic and period.result.period is not None]
     if not periodic:
-        reason = f": {_lower_first(periods[0].result.reason)}" if periods else "."
+        largest = max(periods, key=lambda period: period.signal.volume, default=None)
+        reason = "." if largest is None else f": {_lower_first(largest.result.reason)}"
         return f"No layer has a period{reason}"
     strongest = max(periodic, key=lambda period: period.signal.volume)
     result, window = strongest.result, strongest.signal.window

@@ -1,6 +1,6 @@
 """The terminal view of ``iostrata signature``."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -11,7 +11,7 @@ from rich.text import Text
 from ...model.arrays import Floats
 from ...model.quantities import bytes_text, counted, percent_text, rate_text, seconds_text
 from ...model.text import printable, shortened
-from ...runs.signatures.known import Likeness
+from ...runs.signatures.known import Deviation, Likeness
 from ...runs.signatures.scaling import Scaling
 from ...runs.signatures.signature import CommonBurst, SampleUse, Signature
 from ..terminal.console import bounded, curve_width, fitted, print_paragraph, print_rest, table_of_numbers
@@ -69,9 +69,25 @@ def print_likeness(runs: Sequence[Likeness], what: str, console: Console) -> Non
         facts = f"{seconds_text(one.duration_s)}, {bytes_text(one.volume_bytes)} in {counted(one.bursts, 'burst')}"
         verdict = Text("as usual", "green") if one.typical else Text("deviates", "yellow")
         print_paragraph(Text.assemble(f"{printable(one.run)}  ", verdict, f"  {facts}"), console, indent=0)
-        for deviation in one.deviations[:_BURSTS_SHOWN]:
-            print_paragraph(deviation.text, console)
-        print_rest(len(one.deviations) - _BURSTS_SHOWN, "deviation", console)
+        sentences = list(_sentences(one.deviations))
+        for sentence in sentences[:_BURSTS_SHOWN]:
+            print_paragraph(sentence, console)
+        print_rest(len(sentences) - _BURSTS_SHOWN, "deviation", console)
+
+
+def _sentences(deviations: Iterable[Deviation]) -> Iterator[str]:
+    """Give what deviates, of bursts that deviate alike one sentence."""
+    alike: dict[str, list[Deviation]] = {}
+    for one in deviations:
+        alike.setdefault(one.text.removeprefix(f"burst {one.burst} "), []).append(one)
+    for rest, several in alike.items():
+        numbers = [one.burst for one in several if one.burst is not None]
+        if len(numbers) < 2:
+            yield several[0].text
+        elif numbers[-1] - numbers[0] < len(numbers):
+            yield f"each of bursts {numbers[0]} to {numbers[-1]} {rest}"
+        else:
+            yield f"each of {len(numbers)} bursts from {numbers[0]} to {numbers[-1]} {rest}"
 
 
 def resampled_maxima(values: Floats, count: int) -> Floats:

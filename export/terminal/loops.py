@@ -121,11 +121,9 @@ def _line(found: Loops, group: Sequence[Loop], folder: str) -> Text:
 
 def _numbers(loop: Loop) -> str:
     """Return how long iterations take, and what stands out."""
-    top = next(iter(loop.sums), "")
     pace = ", ".join(filter(None, (pace_text(loop), timing_text(loop))))
-    moved = moved_text(loop, top) if top else ""
-    moved += f" in {printable(top)}" if moved else ""
-    return "; ".join(one for one in (pace, loop.timing_changes, moved, outlier_text(loop)) if one)
+    texts = pace, loop.timing_changes, printable(moved_text(loop)), printable(outlier_text(loop))
+    return "; ".join(filter(None, texts))
 
 
 def _print_iterations(loop: Loop, console: Console) -> None:
@@ -138,7 +136,7 @@ def _print_iterations(loop: Loop, console: Console) -> None:
     rows = []
     for number, one in enumerate(loop.iterations, 1):
         mark, parts = "*" if one.outlier else "", [one.layers.get(layer) for layer in loop.layers]
-        row = [f"{mark}{number}", seconds_text(one.begin_s), seconds_text(one.end_s - one.begin_s)]
+        row = [f"{mark}{number}", seconds_text(one.begin_s), seconds_text(one.length_s)]
         if top:
             moved = one.layers.get(top)
             row.append("–" if moved is None else bytes_text(moved.bytes_read + moved.bytes_written))

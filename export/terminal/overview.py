@@ -88,11 +88,17 @@ def _print_story(story: Sequence[Segment], console: Console, lines: int) -> bool
 
 
 def _with_pace(text: str, columns: int) -> str:
-    """Return a loop in so many columns: where they are too few without the last steps and who, but with how often."""
-    if cell_len(text) <= columns:
-        return text
+    """Return a loop in so many columns: where they are too few without what it moves, or the last steps and who.
+
+    What it moves stays where steps are left out anyhow and have as much room as that.
+    """
     steps, _, behind = text.rpartition(")")
-    pace = behind.partition(";")[0]
+    pace, *amounts, who = behind.split("; ") if ";" in behind else (behind, "")
+    for short in (text, f"{steps}){pace}; {who}"):
+        if cell_len(short) <= columns:
+            return short
+    whole = "; ".join([pace, *amounts])
+    pace = whole if 2 * cell_len(whole) < columns else pace
     head = Text(steps)
     head.truncate(columns - cell_len(pace) - 2)
     # Half a step would be another one: "write 2…" of 256 KiB.

@@ -185,7 +185,7 @@ def _iterations(trace: Trace, layers: Sequence[str]) -> Iterator[Marker]:
     for loop, text in titled(found, [one for one in found.substantial if set(layers) & set(one.layers)]):
         title = shortened(printable(text), _TITLE)
         for number, one in enumerate(loop.iterations, 1):
-            note = f", stands out {blame_text(one)}" if one.outlier else ""
+            note = f", stands out {blame_text(loop, one)}" if one.outlier else ""
             told = f"iteration {number} of {title}{note}"
             yield _marker(trace, f"loop {loop.id}", one.begin_s, one.end_s, told)
 

@@ -299,7 +299,7 @@ def _iterations(loop: Loop) -> list[_Entry]:
     for number, one in enumerate(loop.iterations, 1):
         arguments: dict[str, Any] = {"loop": loop.id, "number": number, "of": loop.count}
         arguments |= {f"{layer} bytes": part.bytes_read + part.bytes_written for layer, part in one.layers.items()}
-        arguments |= {"stands out": blame_text(one)} if one.outlier else {}
+        arguments |= {"stands out": blame_text(loop, one)} if one.outlier else {}
         found.append((f"iteration {number}", (one.begin_s, one.end_s), arguments))
     return sorted(found, key=lambda one: one[1])
 

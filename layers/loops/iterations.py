@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from ...model.arrays import Ints, Links
+from ...model.codes import IoFlag
 from ...model.keyed import KeyedSums
 from ...model.ranges import MOST_STRETCHES, RangeUnion
 from ...model.sums import Sums, keyed, nested
@@ -138,7 +139,8 @@ class IterationSums(Sums):
     amounts : KeyedSums
         By iteration, layer and mode.
     ranks : KeyedSums
-        The ticks of operations by iteration, layer and process, and when the first one began.
+        The ticks of operations by iteration, layer and process, when the first one began, how many are collective, and
+        the sum of these ones' begins, of which only differences tell, as it may have run over.
     busy : RangeUnion
         When operations were under way, by ``iteration * layers + layer``.
     """
@@ -146,7 +148,7 @@ class IterationSums(Sums):
     scope: Scope
     assignment: Assignment
     amounts: KeyedSums = keyed(3, "operations", "hidden", "whole", "part", "begin", "end")
-    ranks: KeyedSums = keyed(3, "ticks", "begin")
+    ranks: KeyedSums = keyed(3, "ticks", "begin", "collective", "begins")
     busy: RangeUnion = nested(lambda sums: RangeUnion(sums.scope.exact))
 
     def __post_init__(self) -> None:
@@ -169,7 +171,12 @@ class IterationSums(Sums):
         self.amounts = self.amounts.plus((iteration, layer, mode), values)
         inside = iteration >= 0
         process = process[inside] - 1
-        of_rank = {"ticks": ticks[inside], "begin": values["begin"][inside]}
+        together = np.flatnonzero(own.calls.flags[what.row] & np.uint32(IoFlag.COLLECTIVE))
+        collective, begins = np.zeros((2, len(keys)), np.int64)
+        np.add.at(collective, group[together], 1)
+        np.add.at(begins, group[together], what.begin[together])
+        columns = ticks, values["begin"], collective, begins
+        of_rank = {name: column[inside] for name, column in zip(self.ranks.values, columns, strict=True)}
         self.ranks = self.ranks.plus((iteration[inside], layer[inside], process), of_rank)
         union, unions = grouped(np.where(inside, iteration * self.layers + layer, OUTSIDE))
         most = len(group) if self.scope.exact else MOST_STRETCHES

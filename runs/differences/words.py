@@ -8,6 +8,8 @@ from ...analysis.loops.words import size_text
 from ...model.quantities import bytes_text, counted, percent_text, rate_text, seconds_text
 
 _SURE: Final = 3
+_UNKNOWN: Final = 1000.0
+"""Ratio of its ends from which on an interval says nothing: of one run a side it may span many orders of magnitude."""
 
 
 @dataclass(frozen=True)
@@ -165,9 +167,13 @@ def _ratio(words: Words) -> str:
 def _interval(words: Words) -> str:
     if words.interval is None:
         return ""
-    low, high = words.interval
     few = f"; {counted(words.runs, 'run')} a side" if words.runs < _SURE else ""
-    return f" ({low:.2g} … {high:.2g} times{few})"
+    return f" ({_factors(*words.interval)}{few})"
+
+
+def _factors(low: float, high: float) -> str:
+    """Return between which factors a change lies, where that says anything of it."""
+    return f"{low:.2g} … {high:.2g} times" if high < _UNKNOWN * low else "too uncertain to tell how much"
 
 
 def count_text(name: str, words: Words) -> str:
@@ -206,10 +212,9 @@ def iteration_text(name: str, layer: str | None, words: Words, iterations: int, 
     """Return the sentence of how long an iteration takes, or keeps a layer busy, `summed` over ranks or not."""
     start = f"An iteration{_on(name)} takes" if layer is None else f"An iteration{_on(name)} keeps {layer} busy for"
     start = f"In an iteration{_on(name)} all ranks together are in {layer} for" if summed else start
-    low, high = words.interval or (0.0, 0.0)
     times = f"{start} {seconds_text(words.after)} instead of {seconds_text(words.before)}{_ratio(words)}"
     runs = f"{iterations:,} iterations" if words.runs == 1 else f"{words.runs} runs"
-    return f"{times} ({low:.2g} … {high:.2g} times; {runs} a side)"
+    return f"{times} ({_factors(*(words.interval or (0.0, 0.0)))}; {runs} a side)"
 
 
 def _how(name: str, after: float, before: float) -> str:

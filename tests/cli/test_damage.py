@@ -49,6 +49,16 @@ def test_the_view_reports_the_loss(run, truncated, command):
     assert done.stdout.count("Damaged location 2: ") == done.stdout.lower().count("damaged location") == 1
 
 
+def test_a_damaged_side_of_a_comparison_is_told_before_what_differs(run, truncated, fixtures):
+    done = run("diff", truncated, fixtures / "ckpt4_linktime")
+    assert done.returncode == 0
+    lost = json.loads(run("layers", truncated, "--json").stdout)["damage"]
+    assert done.stderr == (
+        f"iostrata: warning: {truncated / 'traces.otf2'} is damaged, "
+        f"{lost['events_expected'] - lost['events_read']:,} events lost; the results cover what could be read\n"
+    )
+
+
 def test_a_corruption_of_the_measurement_itself(document, run, fixtures):
     damage = document("layers", fixtures / "broken_race_corruption")["damage"]
     assert damage["damaged"] is True

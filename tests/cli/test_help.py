@@ -140,3 +140,17 @@ def test_help_of_layers_tells_how_much_of_a_chain_is_told():
     text = " ".join(CliRunner().invoke(group, ["layers", "--help"]).output.split())
     assert f"at most 2^{cost._MOST_CALLS.bit_length() - 1} calls" in text
     assert f"--json gives the {cost._STEPS_SHOWN} at whose end" in text
+
+
+def test_options_may_stand_before_the_command_and_before_a_trace_alone(run_process, fixtures):
+    trace = fixtures / "ckpt4"
+    for before, behind in (
+        (("--json", trace), (trace, "--json")),
+        (("--json", "--layer", "POSIX", "layers", trace), ("layers", trace, "--json", "--layer", "POSIX")),
+    ):
+        told = [json.loads(run_process(*arguments).stdout) for arguments in (before, behind)]
+        for one in told:
+            del one["provenance"]["command"]
+        assert told[0] == told[1]
+    assert "No such option '--nothing'" in run_process("--nothing", trace).stderr
+    assert "No such option '--nothing'" in run_process("--nothing").stderr

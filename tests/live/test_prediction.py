@@ -100,3 +100,22 @@ def test_a_start_beyond_all_digits_of_its_law_leaves_times_finite():
         found = next_phase(law, float(now))
         assert found is None or np.isfinite([found.earliest, found.latest]).all()
     assert np.isfinite([law.times(level, 1 - level) for level in (1e-9, 0.01, 0.5)]).all()
+
+
+def test_the_next_start_after_another_interval_is_likely_another_interval_away():
+    """Another regime and a stray start are both thought possible; two such intervals leave hardly a doubt."""
+    rng = np.random.default_rng(5)
+    before = np.cumsum(rng.normal(10, 0.1, 15))
+    shares, hits, steady = [], 0, []
+    for interval in np.exp(rng.uniform(np.log(2), np.log(7), 40)):
+        later = before[-1] + interval * np.arange(1, 4) + rng.normal(0, 0.01 * interval, 3)
+        once, twice = (start_law(train_of(np.append(before, later[:count]))) for count in (1, 2))
+        shares.append((once.changed, twice.changed))
+        found = next_phase(twice, float(later[1]) + 0.1 * interval)
+        hits += found.earliest <= later[2] <= found.latest and found.probability > 0.5
+        steady.append(start_law(train_of(np.cumsum(rng.normal(10, 0.3, 15)))).changed)
+    first, second = np.mean(shares, axis=0)
+    assert 0.4 < first < second
+    assert second > 0.75
+    assert hits >= 34
+    assert np.mean(steady) < 0.03

@@ -172,6 +172,19 @@ def test_the_third_iteration_foretells_the_next_by_its_contents():
     assert answers[-1].iteration == 4
 
 
+@pytest.mark.parametrize("before", [[0.1], [0.0, 0.1, 9.0]])
+def test_what_came_before_a_long_silence_does_not_hide_what_repeats_since(before):
+    """A program reads its input, starts for 20 s, and then writes every 0.1 s."""
+    begin = 29.0 + 0.1 * np.arange(40)
+    start = np.append(before, begin)
+    volume = np.append(np.full(len(before), 77), np.full(40, 5000))
+    _, answers = watched(start, start + 0.01, volume, 1)
+    later = answers[len(before) + 3 :]
+    told = [one for one in later if one.next_start is not None and one.next_bytes == 5000]
+    assert len(told) == len(later)
+    assert all(one.next_start[0] <= came <= one.next_start[1] for one, came in zip(later[5:], begin[9:], strict=False))
+
+
 def test_iterations_of_two_bursts_tell_which_comes_next():
     starts = np.cumsum(np.tile([4.0, 5.0], 5))
     volume = np.tile([1000, 5000], 5)

@@ -12,7 +12,7 @@ from iostrata import open_trace
 from iostrata.inputs.source import RowSource
 from iostrata.layers.trace import trace_of
 from iostrata.model.errors import TraceError
-from iostrata.model.operations import Operations, OperationsView, check_rows, view
+from iostrata.model.operations import Operations, OperationsView, check_rows, followed_places, view
 
 TRACE = open_trace(Path(__file__).parents[2] / "fixtures" / "nonblocking4")
 OPERATIONS = TRACE.operations
@@ -47,6 +47,26 @@ def test_columns_are_taken_when_they_are_looked_at_and_once():
     assert set(NAMES) & set(vars(shown)) == {"begin"}
     with pytest.raises(AttributeError, match="no column"):
         _ = shown.nothing  # type: ignore[attr-defined]
+
+
+calls = st.tuples(st.integers(0, 2), st.booleans(), st.integers(-1, 5), st.integers(-1, 4))
+
+
+@given(st.lists(calls, max_size=12))
+def test_places_are_followed_as_a_file_position_is(found):
+    """One call after the other: an open or a seek sets the place, a transfer of unknown length loses it."""
+    found = sorted(found, key=lambda one: one[0])
+    expected, place, through = [], -1, None
+    for key, sets, to, moved in found:
+        place = -1 if key != through else place
+        through = key
+        place = to if sets else place
+        expected.append(place)
+        if not sets:
+            place = -1 if place < 0 or moved < 0 else place + moved
+    kinds = (np.int64, np.bool_, np.int64, np.int64)
+    columns = (np.array([one[number] for one in found], kind) for number, kind in enumerate(kinds))
+    assert followed_places(*columns).tolist() == expected
 
 
 def test_a_mask_that_leaves_out_nothing_makes_no_view():

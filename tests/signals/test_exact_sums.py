@@ -89,3 +89,10 @@ def test_a_million_intervals() -> None:
             before = np.clip((np.array([[0.0], [time]]) - start) / length, 0, 1)
         share = np.where(length > 0, before[1] - before[0], (start >= 0) & (start <= time))
         assert float(signal.volume_until(time)) == pytest.approx(math.fsum(volume * share), rel=1e-12)
+
+
+def test_small_impulses_beside_a_large_one_of_the_same_bin_are_not_lost() -> None:
+    volumes = np.concatenate(([2.0**53], np.ones(1000), [1.0]))
+    times = np.concatenate((np.zeros(1001), [1.5]))
+    signal = step_signal(times, times, volumes, window=(0.0, 2.0))
+    assert signal.sample(1.0).values.tolist() == [2.0**53 + 1000, 1.0]

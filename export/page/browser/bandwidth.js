@@ -188,8 +188,9 @@ drawn.bandwidth = () => {
     }),
     contents.loops.map(loopPanel),
     curves.length ? timeAxis() : null,
-    legend(['write', 'write: mean of each column', definitionOf('bandwidth')], ['read', 'read', definitionOf('bandwidth')], ['phase', 'phases', definitionOf('phases')],
-      ['period', 'every period', definitionOf('period')]),
+    legend(...['write', 'read'].filter((way) => curves.some((curve) => curve.direction === way)).map((way, number) => [way, number ? way : `${way}: mean of each column`, definitionOf('bandwidth')]),
+      ['phase', 'phases', definitionOf('phases')],
+      ...(curves.some((curve) => verdictOf(curve.layer, curve.direction).period_s) ? [['period', 'every period', definitionOf('period')]] : [])),
     h('div', { class: 'legend tools' }, choice('common', 'one scale for all', 'Draw all panels up to the same bandwidth.'),
       choice('range', 'with the range in each column', 'Draw in pale colour from the smallest to the largest rate of each column, and scale the panels to it.'),
       choice('logarithmic', 'logarithmic', `Draw ${DECADES} powers of ten, so that low rates show beside high ones; areas are no bytes then.`))];

@@ -31,6 +31,8 @@ addEventListener('resize', leaveRoom);
 document.body.append(hint);
 makeReachable(document.getElementById('report'));
 if (timed) {
+  // Other times may make the bar a line higher or less.
+  onZoom.push(leaveRoom);
   showTimes();
   followAddress();
   addEventListener('hashchange', followAddress);

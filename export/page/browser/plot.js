@@ -135,14 +135,14 @@ const timePlot = (label, height, draw, describe) => {
 const drawTimeAxis = (context, width, top) => {
   const left = gutter(width);
   const span = view.end - view.start;
-  const step = niceStep(span, (width - left) / 90);
+  const step = niceStep(span / CLOCK, (width - left) / 90);
   const digits = Math.min(9, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
   context.fillStyle = palette.muted;
   context.strokeStyle = palette.line;
-  for (let number = Math.ceil(view.start / step - 1e-9); number * step <= view.end + step * 1e-9; number += 1) {
-    const x = xOf(number * step, width);
+  for (let number = Math.ceil(view.start / CLOCK / step - 1e-9); number * step <= view.end / CLOCK + step * 1e-9; number += 1) {
+    const x = xOf(number * step * CLOCK, width);
     drawLine(context, x, top, x, top + 5);
-    const text = `${(number * step).toFixed(digits)} s`;
+    const text = `${(number * step).toFixed(digits)} ${CLOCK_UNIT}`;
     const room = context.measureText(text).width;
     context.fillText(text, Math.min(Math.max(x - room / 2, left), width - room), top + 17);
   }

@@ -49,9 +49,11 @@ const rangeText = (start, end) => {
 };
 
 // A time within a window: with enough digits to distinguish what the window shows.
+// All of a page's are in one unit, that of texts on the end of the run.
+const [CLOCK_UNIT, CLOCK] = timeUnit(contents.window_s ? Math.max(1, contents.window_s[1]) : 0);
 const timeText = (seconds, span) => {
-  const digits = Math.min(9, Math.max(0, 3 - Math.floor(Math.log10(span || 1))));
-  return `${seconds.toFixed(digits)} s`;
+  const digits = Math.min(9, Math.max(0, 3 - Math.floor(Math.log10(span / CLOCK || 1))));
+  return `${(seconds / CLOCK).toFixed(digits)} ${CLOCK_UNIT}`;
 };
 
 const intervalText = (value, interval) => {

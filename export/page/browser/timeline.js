@@ -167,7 +167,6 @@ drawn.timeline = () => {
     const best = shownRows.filter((entry) => entry.row).reduce((found, entry) => (!found || fits(entry.row) > fits(found.row) ? entry : found), null);
     drawNow([plot]);
     box.scrollTop = best ? Math.max(0, best.y - HEAD - 2) : 0;
-    box.scrollIntoView();
   };
   const { by_file: byFile, ranks_a_row: together } = contents.timeline;
   return [

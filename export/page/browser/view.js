@@ -110,5 +110,5 @@ const followAddress = () => {
   const place = found[3] || 'bandwidth';
   const rows = Object.fromEntries(new URLSearchParams(found[4]));
   if (Object.keys(rows).length && rowsOf[place]) rowsOf[place](rows);
-  else (document.getElementById(place) || document.getElementById('bandwidth')).scrollIntoView();
+  (document.getElementById(place) || document.getElementById('bandwidth')).scrollIntoView();
 };

@@ -7,7 +7,7 @@ import numpy as np
 
 from ....analysis.comparison.layer_periods import LayerPeriod
 from ....analysis.loops.loops import Iteration, Loop, Loops
-from ....analysis.loops.words import blame_text, length_of, titled
+from ....analysis.loops.words import blame_text, titled
 from ....model.arrays import Ints
 from ....model.quantities import count_text, seconds_text
 from ...encoding import packed, shortened
@@ -35,7 +35,7 @@ _EXPLAINED: Final = (
 
 def shown_loops(found: Loops, limits: Limits) -> list[Loop]:
     """Return the loops whose iterations are drawn, those that move most, in the order of their begins."""
-    told = [one for one in found.substantial if any(map(length_of, one.iterations))]
+    told = [one for one in found.substantial if any(each.length_s for each in one.iterations)]
     told.sort(key=lambda one: (-one.bytes, one.begin_s))
     return sorted(told[: limits.loops], key=lambda one: one.begin_s)
 
@@ -47,7 +47,7 @@ def loop_strips(found: Loops | None, limits: Limits) -> list[dict[str, Any]]:
         iterations = loop.iterations
         together = -(-len(iterations) // limits.phases)
         groups = [iterations[place : place + together] for place in range(0, len(iterations), together)]
-        notes = ["; ".join(blame_text(one) for one in group if one.outlier) for group in groups]
+        notes = ["; ".join(blame_text(loop, one) for one in group if one.outlier) for group in groups]
         strips.append(
             {
                 "title": title,
@@ -93,7 +93,7 @@ def _moves(loop: Loop, period: LayerPeriod) -> bool:
 
 def _chart(loop: Loop, period: LayerPeriod, most: int) -> Chart:
     iterations = loop.iterations
-    length = np.array(list(map(length_of, iterations)))
+    length = np.array([one.length_s for one in iterations])
     usual = int(np.argsort(length, kind="stable")[len(length) // 2])
     long = [place for place in np.argsort(-length, kind="stable").tolist() if iterations[place].outlier][:_STAND_OUT]
     others = [place for place in _spread(len(iterations), most).tolist() if place != usual and place not in long]
@@ -103,7 +103,7 @@ def _chart(loop: Loop, period: LayerPeriod, most: int) -> Chart:
     name = f"iteration {usual + 1}, of median length ({seconds_text(float(length[usual]))})"
     drawn.append(_line(iterations[usual], period, end, f"{tone} bold", name))
     for place in long:
-        name = f"iteration {place + 1}, {seconds_text(float(length[place]))} {blame_text(iterations[place])}"
+        name = f"iteration {place + 1}, {seconds_text(float(length[place]))} {blame_text(loop, iterations[place])}"
         drawn.append(_line(iterations[place], period, end, "period", name))
     count, shown = len(iterations), len(drawn)
     caption = f"{count_text(shown)} of {count_text(count)} iterations" if shown < count else ""
@@ -121,7 +121,7 @@ def _spread(count: int, most: int) -> Ints:
 
 def _line(one: Iteration, period: LayerPeriod, end: float, tone: str, name: str = "") -> Series:
     """Return the mean rates of an iteration in columns of equal width, as far as they are drawn."""
-    step = length_of(one) / _COLUMNS
+    step = one.length_s / _COLUMNS
     if not step > 0:
         return Series("line", tone, y=np.zeros(0), every=(0.0, 0.0), name=name)
     volume = period.signal.volume_until(one.begin_s + step * np.arange(_COLUMNS + 1))

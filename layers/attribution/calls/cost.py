@@ -17,6 +17,7 @@ from ....model.stream.calls import OF_MPI, OF_PTHREAD, PARADIGMS
 from ....model.sums import Sums, nested
 from ...handles.scope import Scope, ScopedBlock
 from .calls import Calls
+from .functions import INSIDE
 from .walk import StackBars
 
 _RANK_COST: Final = {
@@ -95,6 +96,7 @@ def run_cost(calls: Calls, under_way: RangeUnion) -> RunCost:
     set_aside = np.arange(len(names)) == len(names) - 1
     of_io = np.zeros(len(names), np.bool_)
     of_io[calls.functions.group[calls.functions.does_io]] = True
+    of_io[names.index(INSIDE)] = True
     location, group = calls.group_ticks.keys
 
     def seconds(chosen: Mask) -> Floats:

@@ -14,6 +14,8 @@ TRANSFER: Final = 128
 """In place of a record's kind, from here on, where a call transfers."""
 PROGRAM: Final = "program"
 """The group of the program's own functions."""
+INSIDE: Final = "inside I/O"
+"""The group of what calls of I/O call that is no I/O by itself, such as communication in a library."""
 SET_ASIDE: Final = "set aside"
 """The group of calls on files that do not count."""
 _MPI_IO: Final = "MPI-IO"
@@ -33,8 +35,8 @@ class FunctionGroups:
     group : int32
         Row in `names`.
     names : tuple of str
-        Groups that time is spent in: the layers, highest first, then ``MPI`` and other libraries, `PROGRAM` and
-        `SET_ASIDE`.
+        Groups that time is spent in: the layers, highest first, then ``MPI`` and other libraries, `PROGRAM`,
+        `INSIDE` and `SET_ASIDE`.
     """
 
     regions: Regions
@@ -75,7 +77,7 @@ def function_groups(regions: Regions, order: tuple[str, ...]) -> FunctionGroups:
             places[name] = len(names)
             names.append(name)
         group[row] = places[name]
-    return FunctionGroups(regions, does_io, layer, group, (*names, SET_ASIDE))
+    return FunctionGroups(regions, does_io, layer, group, (*names, INSIDE, SET_ASIDE))
 
 
 def _plain(name: str) -> str:

@@ -138,8 +138,8 @@ class Walk(NamedTuple):
     latest : int64 (regions,)
         Place of the latest open call of each region, −1 for none.
     shares : int64 (locations, groups+1)
-        Ticks by location from ``state[FIRST]`` on and group; the last one is of calls that are set aside. Undecided
-        calls are in none.
+        Ticks by location from ``state[FIRST]`` on and group; the last ones are of what calls of I/O call that is none,
+        and of calls that are set aside. Undecided calls are in none.
     ended, did
         With room for the calls that are open and as many more as there are Enters.
     every : bool
@@ -278,11 +278,22 @@ def _aside(place: int | np.int64, walk: Walk) -> int:
 
 
 @inlined
+def _group(place: int | np.int64, aside: int, walk: Walk) -> int | np.int64:
+    """Return the group that the time of an open call belongs to."""
+    frames, does_io, last = walk.frames, walk.functions.does_io, int(walk.shares.shape[1]) - 1
+    region, below = frames.region[place], frames.below[place]
+    if below >= 0 and does_io[frames.region[below]] and not does_io[region]:
+        return last if walk.noted.aside[below] == ASIDE else last - 1
+    return last if aside == ASIDE else np.int64(walk.functions.group[region])
+
+
+@inlined
 def _close(place: int | np.int64, walk: Walk, row: int) -> int:
     """End a call; give the next free row of those that ended."""
     frames, state, ended = walk.frames, walk.state, walk.ended
     now, region, path, begin = state[TIME], frames.region[place], frames.path[place], frames.begin[place]
     end, aside = max(now, begin), _aside(place, walk)
+    group = _group(place, aside, walk)
     inside = _taken_out(place, now, walk)
     if not _counts(begin, end, walk.edges):
         return row
@@ -294,7 +305,6 @@ def _close(place: int | np.int64, walk: Walk, row: int) -> int:
         times[path, aside, WHOLE] += last - first
         times[path, aside, OWN] += own
     if aside != UNDECIDED:
-        group = walk.shares.shape[1] - 1 if aside == ASIDE else walk.functions.group[region]
         walk.shares[state[LOCATION] - state[FIRST], group] += own
     if walk.every or walk.functions.does_io[region]:
         ended.location[row] = state[LOCATION]

@@ -1,8 +1,9 @@
 """Iterations that take much longer than the others of their loop."""
 
 import pytest
-from iostrata import open_trace
+from iostrata import find_loops, open_trace
 from iostrata.analysis.findings import find
+from iostrata.analysis.loops.words import outlier_text
 
 
 @pytest.fixture
@@ -49,3 +50,17 @@ def test_what_is_usual_is_no_finding(short, count):
 
 def test_too_few_iterations_show_nothing_usual(short):
     assert not slow_ones(short({1}, 3))
+
+
+def test_a_rank_that_comes_late_to_calls_of_its_own_costs_no_io(tmp_path):
+    """A rank that starts later than the others makes the first iteration long, but nobody waits for it in I/O."""
+    rows = ["layer,rank,mode,start,end,bytes,file"]
+    for iteration in range(12):
+        for who in (0, 1, 2):
+            start = iteration + (0.8 if (iteration, who) == (0, 1) else 0)
+            rows += [f"POSIX,{who},write,{start},{start + 0.05},1048576,/d/dump.{iteration}.dat"]
+    (tmp_path / "run.csv").write_text("\n".join(rows))
+    trace = open_trace(tmp_path / "run.csv")
+    (loop,) = find_loops(trace).outermost
+    assert outlier_text(loop).endswith("(rank 1 begins 800 ms after most others)")
+    assert not slow_ones(trace)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from iostrata import SelectionError, find_loops, open_trace
 from iostrata.analysis.loops.words import blame_text
-from iostrata.model.codes import IoRecord
+from iostrata.model.codes import IoFlag, IoRecord
 
 TRUTH = {
     "ckpt4": {"ckpt_*.dat": 20, "run.log": 80},
@@ -135,7 +135,31 @@ def test_the_rank_that_the_others_wait_for_is_to_blame_and_not_those_that_wait(m
     part = loop.iterations[7].layers["MPI-IO"]
     assert part.slowest_rank != 1
     assert (part.latest_rank, part.latest_s) == (1, pytest.approx(8.0))
-    assert blame_text(loop.iterations[7]) == "(rank 1 begins 8 s after most others)"
+    assert blame_text(loop, loop.iterations[7]) == "(rank 1 begins 8 s after most others)"
+
+
+def test_the_rank_that_the_others_wait_for_in_the_middle_of_an_iteration_is_to_blame(make_trace):
+    """It begins in time, and its own operations are the shortest: those of the others wait for it."""
+
+    def rank(process, late):
+        made, time = [], 10
+        for iteration in range(12):
+            for number in range(4):
+                end = time + (800 if (iteration, number) == (7, 2) else 10)
+                begin = end - 8 if late and (iteration, number) == (7, 2) else time
+                own = {"begin": begin, "end": end, "moved": 100, "requested": 100, "process": process}
+                made.append(own | {"flags": IoFlag.COLLECTIVE})
+                time = end + 1
+            time += 60
+        return made
+
+    steps = [one for process in range(3) for one in rank(process, process == 1)]
+    (loop,) = find_loops(make_trace([("MPI-IO", "/data/out", -1)], steps, length=5000)).outermost
+    assert [number for number, one in enumerate(loop.iterations) if one.outlier] == [7]
+    part = loop.iterations[7].layers["MPI-IO"]
+    assert (part.awaited_rank, part.awaited_s) == (1, pytest.approx(7.92))
+    assert blame_text(loop, loop.iterations[7]) == "(the others wait for rank 1 for 7.92 s in MPI-IO calls)"
+    assert all(one.layers["MPI-IO"].awaited_rank is None for one in loop.iterations if not one.outlier)
 
 
 def test_a_rank_with_one_other_iteration_takes_part_in_the_loop_of_the_others(make_trace):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from iostrata.analysis.loops.folding import fold
 from iostrata.layers.loops.steps import UNKNOWN_BYTES, Steps
@@ -73,6 +73,20 @@ def test_loops_within_loops(outer, inner):
     (loop,) = fold(steps_of(rows))
     assert loop.count == outer
     assert [one.count for one in loop.inner] == [inner]
+
+
+@given(st.integers(10, 14), st.integers(400, 500), st.integers(0, 2**32))
+@settings(max_examples=20)
+def test_sizes_that_grow_by_a_digit_do_not_hide_pauses(count, inner, seed):
+    """Lines with a number and a position: shorter ones at first, which save bits wherever the run is cut."""
+    rng = np.random.default_rng(seed)
+    number = np.arange(count * inner)
+    position = rng.integers(1, 399_000, number.size)
+    size = 2000 + sum(np.floor(np.log10(one)).astype(int) for one in (number + 1, position))
+    gap = rng.integers(1, 30, number.size)
+    gap[::inner] = rng.integers(3000, 9000, count)
+    (loop,) = fold(steps_of([(WRITE, int(one)) for one in size], gap))
+    assert loop.start.tolist() == list(range(0, inner * count + 1, inner))
 
 
 @given(st.integers(12, 40), st.data())

@@ -56,10 +56,27 @@ def test_bursts_do_not_pass_for_a_pace():
 
 
 def test_what_few_iterations_move_is_not_told_of_each():
-    assert moved_text(loop_of(range(8)), "POSIX") == "100 B written each"
+    assert moved_text(loop_of(range(8))) == "100 B written each in POSIX"
     log = loop_of(range(8), read=[0, 0, 4000, 0, 0, 0, 0, 0])
-    assert moved_text(log, "POSIX") == "4 kB read in 1 iteration and 100 B written each"
-    assert moved_text(loop_of(range(8), read=[100] * 8), "POSIX") == "100 B read and 100 B written each"
+    assert moved_text(log) == "4 kB read in 1 iteration and 100 B written each in POSIX"
+    assert moved_text(loop_of(range(8), read=[100] * 8)) == "100 B read and 100 B written each in POSIX"
+
+
+def test_a_mean_that_no_iteration_moves_is_told_as_such():
+    """A rank dumps its memory in one of them, or records of a log become larger from some iteration on."""
+    once = loop_of(range(8), read=[100] * 7 + [9300])
+    assert moved_text(once) == "100 B read in most, 1.25 kB on average and 100 B written each in POSIX"
+    drifting = loop_of(range(8), read=list(range(100, 900, 100)))
+    assert moved_text(drifting) == "450 B read and 100 B written each in POSIX"
+
+
+def test_what_a_lower_layer_moves_is_told_where_the_upper_one_moves_nothing():
+    """A library that opens a file by ISO C and writes through its descriptor."""
+    one = loop_of(range(8))
+    above = replace(one, layers=("ISOC", "POSIX"), sums={"ISOC": LayerPart(0, 0, 0, 0.0), **one.sums})
+    assert moved_text(above) == "100 B written each in POSIX"
+    both = replace(one, sums={"ISOC": LayerPart(0, 80, 8, 0.0), "POSIX": LayerPart(8000, 80, 8, 0.0)})
+    assert moved_text(replace(both, iterations=())) == "1 kB read each in POSIX, 10 B written each in ISOC"
 
 
 @pytest.mark.parametrize(
@@ -67,11 +84,29 @@ def test_what_few_iterations_move_is_not_told_of_each():
     [
         (1.0, None, "iteration 3 takes 1 s, 10.0 times as long as usual (POSIX writes for 1 s, most on rank 3)"),
         (30.0, None, "iteration 3 takes 30 s, 100 ms is usual (POSIX writes for 30 s, most on rank 3)"),
-        (1.0, 0.01, ""),
+        (
+            1.0,
+            0.01,
+            "iteration 3 takes 1 s, 10.0 times as long as usual (POSIX writes for 10 ms, most on rank 3; for most of "
+            "it nothing is transferred)",
+        ),
+        (1.0, 0.0, ""),
+        (0.14, 0.01, ""),
     ],
 )
-def test_what_stands_out_has_somebody_to_blame_or_none(longest, busy, text):
+def test_the_slowest_iteration_is_told_with_its_layer_and_rank(longest, busy, text):
     assert outlier_text(loop_of(range(0, 400, 40), [0.1, 0.1, longest] + [0.1] * 7, busy)) == text
+
+
+def test_what_takes_longer_than_usual_is_to_blame_also_where_most_of_an_iteration_is_computing():
+    """Of 1.8 s of computing and 50 ms of writing, one iteration writes 550 ms more."""
+    one = loop_of(range(0, 40, 4), [1.85] * 6 + [2.4] + [1.85] * 3, 0.05)
+    part = LayerPart(0, 100, 1, 0.6, flushes=1, slowest_rank=5)
+    iterations = [*one.iterations[:6], replace(one.iterations[6], layers={"POSIX": part}), *one.iterations[7:]]
+    blame = "POSIX writes and flushes for 600 ms, most on rank 5, 550 ms more than usual"
+    assert outlier_text(replace(one, iterations=tuple(iterations))) == f"iteration 7 is the longest: 2.4 s ({blame})"
+    blame = "POSIX writes for 50 ms, most on rank 3; for most of it nothing is transferred"
+    assert outlier_text(one) == f"iteration 7 is the longest: 2.4 s ({blame})"
 
 
 def test_what_somebody_is_to_blame_for_comes_first():

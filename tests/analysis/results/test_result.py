@@ -9,6 +9,7 @@ import pytest
 from iostrata import Period, PeriodResult, Phase, Regime
 from iostrata.analysis.results.evidence import HybridEvidence
 from iostrata.analysis.results.parts import PeriodMetrics, SamplingInfo
+from iostrata.analysis.results.result import CERTAIN, KNOWN, is_certain
 
 KEYS = [
     "periodic",
@@ -131,3 +132,9 @@ def test_evidence_tells_of_a_filter_and_a_baseline_only_where_there_is_one() -> 
     filtered = replace(evidence, filter="low:0.5")
     assert list(filtered.to_dict()) == [*plain_keys, "filter", "baseline"]
     assert filtered.to_dict()["baseline"] is None
+
+
+def test_what_is_just_certain_enough_is_certain() -> None:
+    assert is_certain(CERTAIN, KNOWN)
+    assert not is_certain(np.nextafter(CERTAIN, 0), KNOWN)
+    assert not is_certain(CERTAIN, np.nextafter(KNOWN, 1))

@@ -621,6 +621,35 @@ def test_links_lead_to_within_20_px_of_their_section(opened, width):
         assert ends or 0 <= top + 1 <= 21, target
 
 
+ON_ITS_HEADING = """
+const bar = document.querySelector('.bar');
+const stays = getComputedStyle(bar).position === 'sticky' ? bar.getBoundingClientRect().bottom : 0;
+const place = /&in=(\\w+)/.exec(arguments[0]);
+const named = document.getElementById(place ? place[1] : arguments[0].slice(1));
+const heading = (named || document.getElementById('bandwidth')).querySelector('h2');
+return [heading.getBoundingClientRect().top - stays, document.documentElement.scrollHeight - innerHeight - scrollY];
+"""
+EVERY_LINK = "document.querySelectorAll('main a[href^=\"#\"]')"
+
+
+@pytest.mark.parametrize("width", [1440, 800, 500])
+@pytest.mark.parametrize("name", ["ncckpt4", "ior384"])
+def test_every_link_of_the_page_lands_within_20_px_of_a_heading(opened, name, width):
+    page = opened(name, width=width)
+    page.run("for (const one of document.querySelectorAll('details')) one.open = true")
+    settle(page)
+    links = page.run(f"return [...{EVERY_LINK}].map((one) => one.hash)")
+    assert sum("in=timeline" in one for one in links) > 1
+    # Of the many links to a place in time the first of each kind: they differ by their times only.
+    kinds = {re.sub(r"[-\d.e+]+:[-\d.e+]+", "", one): number for number, one in reversed([*enumerate(links)])}
+    for number in kinds.values():
+        page.run(f"scrollTo(0, 0); {EVERY_LINK}[arguments[0]].click()", number)
+        settle(page)
+        settle(page)
+        above, left = page.run(ON_ITS_HEADING, links[number])
+        assert abs(above) <= 20 or (left < 1 and above > 0), (links[number], above)
+
+
 @pytest.mark.parametrize(("width", "charts"), [(1440, 4), (800, 3), (500, 2)])
 def test_the_first_screen_has_the_answer_and_charts(opened, width, charts):
     page = opened("ncckpt4", width=width)
@@ -632,7 +661,7 @@ def test_the_first_screen_has_the_answer_and_charts(opened, width, charts):
     lead = page.run(
         "const one = document.querySelector('.lead'); return [one.textContent, one.getBoundingClientRect().bottom]"
     )
-    assert lead[0].startswith("I/O is 1.7 % of the run (141 ms of 8.36 s)")
+    assert lead[0].startswith("I/O is 1.8 % of the run (148 ms of 8.36 s)")
     assert lead[1] < 200
     beside = page.run("return document.getElementById('findings').getBoundingClientRect().top")
     assert (beside < 400) is (width == 1440)
@@ -656,6 +685,24 @@ def test_every_link_lands_on_its_section(opened, width):
             name,
         )
         assert abs(above) <= 20 or (left < 1 and above > 0), (name, above)
+
+
+def test_times_of_a_long_run_are_in_the_unit_of_its_texts_and_the_legend_has_what_is_drawn(browser, tmp_path):
+    rows = [
+        "layer,rank,mode,start,end,bytes,file",
+        "POSIX,0,read,100,9000,1000000,/a",
+        "POSIX,0,read,19000,20000,1000,/a",
+    ]
+    (tmp_path / "table.csv").write_text("\n".join(rows))
+    browser.get(write_report(open_trace(tmp_path / "table.csv"), tmp_path / "report.html").path.as_uri())
+    assert (
+        browser.execute_script("return document.querySelector('.time-tools output').textContent")
+        == "0.0 min … 333.3 min"
+    )
+    legend = browser.execute_script(
+        "return [...document.querySelectorAll('#bandwidth ul.legend li')].map((e) => e.innerText)"
+    )
+    assert [one.strip() for one in legend] == ["read: mean of each column", "phases"]
 
 
 def test_findings_by_counters_are_on_the_page(browser, tmp_path):

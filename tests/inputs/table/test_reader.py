@@ -123,6 +123,18 @@ def test_text_where_numbers_should_be(tmp_path):
     assert trace.damage.events_expected - trace.damage.events_read == 5
 
 
+def test_an_odd_quotation_mark_that_takes_no_row_is_no_fault_beside_a_row_that_is_left_out(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        'layer,rank,mode,start,end,bytes,file\nPOSIX,0,read,1,2,3,/a"b\nPOSIX,0,read\nPOSIX,0,read,2,3,4,/c\n'
+    )
+    trace = iostrata.open_trace(path)
+    assert trace.layers["POSIX"].statistics("read").bytes == 7
+    (lost,) = trace.damage.locations
+    assert lost.reason == "lines that are no rows of the table"
+    assert (lost.events_expected, lost.events_read) == (1, 0)
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("missing", ["layer", "rank", "start", "end", "bytes", "mode"])
 def test_a_column_that_is_needed(tmp_path, missing, kind):

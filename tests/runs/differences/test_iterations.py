@@ -11,7 +11,7 @@ from iostrata.model.errors import TraceError
 from iostrata.runs import FailRule, FindingRow, IterationRow, JobRow, LayerRow, LoopRow, Run, diff_runs
 from iostrata.runs.differences.history import change_point
 from iostrata.runs.differences.iterations import pairs_of
-from iostrata.runs.differences.words import steps_text
+from iostrata.runs.differences.words import Words, iteration_text, steps_text
 
 STEPS = [["POSIX", "open", None, "/run/a/dump.*", 1], ["POSIX", "write", 1 << 20, "/run/a/dump.*", 4]]
 
@@ -280,3 +280,15 @@ def test_where_files_are_not_recorded_a_sentence_names_none():
     flush = {("POSIX", "flush"): [(1, None)]}
     assert steps_text("", {}, flush)[0] == "An iteration does 1 × flush instead of no flush in POSIX"
     assert steps_text("out.*", {}, flush)[0].startswith("An iteration on out.* does 1 × flush")
+
+
+@pytest.mark.parametrize(
+    ("interval", "text"),
+    [
+        ((0.4, 2.5), "half (0.4 … 2.5 times; 14 iterations a side)"),
+        ((1.7e-9, 4.4e8), "half (too uncertain to tell how much; 14 iterations a side)"),
+    ],
+)
+def test_an_interval_over_orders_of_magnitude_is_no_number(interval, text):
+    told = iteration_text("out.h5", "HDF5", Words(0.002, 0.001, 0.5, interval, 1), 14)
+    assert told == f"An iteration on out.h5 keeps HDF5 busy for 1 ms instead of 2 ms: {text}"

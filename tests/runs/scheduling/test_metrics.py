@@ -48,6 +48,15 @@ def test_only_what_begins_in_the_window_is_measured(make):
     assert np.isnan([nothing.mean_stretch, nothing.max_stretch, nothing.mean_io_slowdown, nothing.utilization]).all()
 
 
+def test_progress_counts_the_simulations_of_all_runs_and_policies():
+    told = []
+    jobs = [regular(str(number), 10.0) for number in range(2)]
+    compare_policies(
+        jobs, ["fair", "set-10"], runs=3, progress=lambda done, all_of_them: told.append((done, all_of_them))
+    )
+    assert told == [(number, 6) for number in range(6)]
+
+
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("period", [19.2, 384.0, 5000.0])
 def test_set_10_meets_the_bounds_of_like_jobs(seed, period):

@@ -29,7 +29,7 @@ END = re.compile(r"^IO_OPERATION_(?:COMPLETE|CANCELLED) +(\d+) +(\d+)  Handle: .
 
 
 def printed(anchor):
-    """Return for each location how long its innermost call was of I/O and of MPI, and when any had I/O, in ticks.
+    """Return for each location how long it was in calls of I/O, and in others of MPI, and when any had I/O, in ticks.
 
     It has from the begin to the end of calls and of non-blocking operations.
     """
@@ -48,7 +48,8 @@ def printed(anchor):
             enter, location, time, region = found[1] == "ENTER", found[2], int(found[3]), found[4]
             stack = stacks[location]
             if stack:
-                sums[location][kind[stack[-1]]] += time - last[location]
+                inside = any(kind[one] == "io" for one in stack)
+                sums[location]["io" if inside else kind[stack[-1]]] += time - last[location]
             last[location] = time
             if enter:
                 stack.append(region)
@@ -117,6 +118,31 @@ def test_free_io_saves_no_more_than_this(io, other, any_io, saved):
     cost = RunCost((0,) * len(io), *columns, none, np.array(other), none, none, any_io, 10.0)
     assert cost.most_saved == saved
     assert cost.to_dict()["most_saved_s"] == saved
+
+
+def test_what_a_library_of_io_waits_for_in_its_calls_is_io(tmp_path):
+    """HDF5 waits for other ranks in a broadcast, within a write; the same call outside of it is communication."""
+    with otf2.writer.open(str(tmp_path / "trace"), archive_name="traces", timer_resolution=1000) as trace:
+        definitions = trace.definitions
+        node = definitions.system_tree_node("node", class_name="node")
+        rank = definitions.location_group("MPI Rank 0", system_tree_parent=node)
+        thread = trace.event_writer("thread", group=rank)
+        library = definitions.io_paradigm("HDF5", "HDF5", IoParadigmClass.PARALLEL, IoParadigmFlag.NONE, {})
+        write = definitions.region("H5Dwrite", source_file="HDF5", region_role=RegionRole.FILE_IO)
+        send = definitions.region("MPI_Bcast", paradigm=Paradigm.MPI, region_role=RegionRole.COLL_ONE2ALL)
+        data = definitions.io_regular_file("/data/a", node)
+        handle = definitions.io_handle("", data, library, IoHandleFlag.NONE, None, None)
+        thread.enter(0, write)
+        thread.io_operation_begin(10, handle, IoOperationMode.WRITE, IoOperationFlag.COLLECTIVE, 4096, 1)
+        thread.enter(100, send)
+        thread.leave(500, send)
+        thread.io_operation_complete(600, handle, 4096, 1)
+        thread.leave(600, write)
+        thread.enter(700, send)
+        thread.leave(1000, send)
+    cost = open_trace(tmp_path / "trace").calls.cost
+    assert (cost.io.tolist(), cost.mpi.tolist()) == (pytest.approx([0.6]), pytest.approx([0.3]))
+    assert cost.other.tolist() == pytest.approx([0.1])
 
 
 @pytest.fixture

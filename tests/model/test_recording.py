@@ -1,0 +1,22 @@
+"""What a recorder's counters add up to, by module."""
+
+import numpy as np
+from iostrata.model.recording import Counters
+
+
+def test_sums_of_a_module_leave_out_what_it_did_not_record() -> None:
+    zeros = np.zeros(4, np.int32)
+    counters = Counters(
+        module=np.array([0, 0, 0, 1], np.int32), file=zeros, rank=zeros, reads=zeros.astype(np.int64),
+        writes=zeros.astype(np.int64), bytes_read=zeros.astype(np.int64), bytes_written=zeros.astype(np.int64),
+        modules=("POSIX", "STDIO"), layers=("POSIX", "ISOC"),
+        counts={"opens": np.array([2, -1, 3, -1])},
+        seconds={"read_start_timestamp": np.array([0.0, 1.5, 0.5, 0.0]), "read_time": np.array([0.25, -1.0, 0.5, 0.0])},
+    )  # fmt: skip
+    of_posix, of_streams = counters.module_sums()
+    # A first time of 0 is that of a file on which nothing was done.
+    assert of_posix == {
+        "module": "POSIX", "layer": "POSIX", "records": 3, "opens": 5, "read_start_timestamp": 0.5, "read_time": 0.75,
+    }  # fmt: skip
+    assert of_streams == {"module": "STDIO", "layer": "ISOC", "records": 1, "read_time": 0.0}
+    assert counters.count("opens", "nothing").tolist() == [2, 0, 3, 0]
