@@ -91,16 +91,16 @@ def interval_text(value: float, interval: tuple[float, float] | None) -> str:
     >>> interval_text(0.4012, (0.392, 0.409))
     '401 ms (392 … 409 ms)'
 
-    A width that is rounding and no more counts as none:
+    A width that no digit shows counts as none:
 
-    >>> interval_text(0.01, (0.01, 0.01 + 1e-17))
+    >>> interval_text(0.01, (0.01, 0.01 + 1e-13))
     '10.000 ms (10.000 … 10.000 ms)'
     """
     if interval is None:
         return seconds_text(value)
     unit, size = _time_unit(value)
     width = (interval[1] - interval[0]) / size
-    digits = 3 if width <= 1e-12 * value / size else min(6, max(0, 1 - math.floor(math.log10(width))))
+    digits = 3 if width < 1e-6 else min(6, max(0, 1 - math.floor(math.log10(width))))
     middle, low, high = (f"{number / size:,.{digits}f}" for number in (value, *interval))
     return f"{middle} {unit} ({low} … {high} {unit})"
 

@@ -61,7 +61,7 @@ const intervalText = (value, interval) => {
   if (!interval) return secondsText(value);
   const [unit, size] = timeUnit(value);
   const width = (interval[1] - interval[0]) / size;
-  const digits = width <= 1e-12 * value / size ? 3 : Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(width))));
+  const digits = width < 1e-6 ? 3 : Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(width))));
   const [middle, low, high] = [value, interval[0], interval[1]].map((number) => (number / size).toLocaleString(
     'en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits }));
   return `${middle} ${unit} (${low} … ${high} ${unit})`;
