@@ -84,6 +84,8 @@ def answers(path):
         "info": info_document(summarise(open_source(path))),
         "layers": layers_document(trace, trace.layers.values()),
     }
+    # Without its events an archive does not know what is lost; a log is read as a whole.
+    found["info"].pop("damage", None)
     if trace.definitions.recording.rows == "operations":
         found["compare"] = iostrata.compare_layers(trace, periods=False).to_dict()
         if trace.definitions.recording.handles != "absent":
