@@ -193,7 +193,7 @@ def test_loops_of_nobody_in_particular_name_neither_ranks_nor_files(tmp_path, ca
     loops = json.loads((main(["loops", str(path), "--json"]), capsys.readouterr().out)[1])["loops"]
     assert [(one["ranks"], one["body"][0]["file"]) for one in loops] == [([], "")]
     assert main([str(path)]) == 0
-    assert "9 × (6 × write 1 kB), every 10 s; MPI-IO" in capsys.readouterr().out
+    assert "9 × (6 × write 1 kB), every 10 s; 6 kB written each; MPI-IO" in capsys.readouterr().out
 
 
 def test_a_key_that_is_a_list_is_damage(tmp_path):
