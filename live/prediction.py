@@ -76,7 +76,7 @@ class StartLaw:
     changed : float
         Probability that the latest starts are of another regime already, by how they came.
     after : StartLaw or None
-        The law if so, by the latest interval alone.
+        The law if so, by the latest interval alone; None where that is too improbable to be said.
     """
 
     weight: Floats
@@ -210,10 +210,8 @@ def next_phase(law: StartLaw, now: float, lead: float = 0.0) -> NextPhase | None
     Where phases are missing the next start is that of a period later. What has passed is cut off, and what is left
     weighs against the regime's having ended.
     """
-    whole, best = 0.0, (0.0, 0, 0.0, law)
-    for one, share in ((law, 1 - law.changed), (law.after, law.changed)):
-        if one is None:
-            continue
+    whole, best = 0.0 if law.after else law.changed, (0.0, 0, 0.0, law)
+    for one, share in [(law, 1 - law.changed)] + ([] if law.after is None else [(law.after, law.changed)]):
         weight, passed = share * (1 - one.ending), 1.0
         whole += share * one.ending
         for turn in range(MOST_TURNS):
@@ -279,18 +277,18 @@ def start_law(train: PulseTrain) -> StartLaw:
     weights, means = np.array([weight, 1 - weight]), np.array([clock_mean, follows_mean])
     scales = np.array([clock_scale, follows_scale])
     level, density = _mixed(off[k[tried] + 1], weights[:, tried], means[:, tried], scales[:, tried], freedom[tried])
-    usual = float(start[-1]) + period - float(off[-1])
+    changed = _changed(density, intervals[k[tried]], k[tried])
     return StartLaw(
         weight=weights[:, -1],
-        mean=usual + means[:, -1],
+        mean=float(start[-1]) + period - float(off[-1]) + means[:, -1],
         scale=scales[:, -1],
         freedom=float(freedom[-1]),
         period=train.period,
         record=np.sort(np.abs(2 * level - 1)),
         missing=(train.missing + MISSING) / (float(train.spans.sum()) + 1),
         ending=ENDING[0] / (ENDING[1] + len(train.bursts)),
-        changed=_changed(density, intervals[k[tried]], k[tried]),
-        after=law_of_steps(float(start[-1]), float(np.diff(start[-2:])[0]), np.zeros(0)),
+        changed=changed,
+        after=law_of_steps(float(start[-1]), float(start[-1] - start[-2]), np.zeros(0)) if changed >= LEAST else None,
     )
 
 

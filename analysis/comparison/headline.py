@@ -10,7 +10,7 @@ from ...layers.trace import Trace
 from ...model.document import Record
 from ...model.quantities import counted, named_ranks, percent_text, seconds_range_text, seconds_text
 from ..findings.counted import CountedFacts, facts_of
-from ..findings.facts import FAR_APART, blocking_s
+from ..findings.facts import blocking_s
 from ..findings.find import Finding
 from ..findings.rule import rule_of, rules
 
@@ -143,10 +143,10 @@ def _blamed(
 ) -> tuple[Headline, str]:
     """Return a headline with the `part` of the I/O that causes explain, and that in words."""
     io_s, first = known.io_s or 0.0, causes[0]
-    gain, layers = _gain_of(causes, io_s), " and ".join(dict.fromkeys(one.layer for one in causes))
+    (gain, reason), layers = _gain_of(causes, io_s), " and ".join(dict.fromkeys(one.layer for one in causes))
     within = "" if layers == known.layer else f" in {layers},"
     head = f": {layers}," if part >= _MOST else f"; {percent_text(part)} of it{within}"
-    found = replace(known, finding=first.id, cause_share=part, gain_s=gain, gain_reason=first.gain_reason)
+    found = replace(known, finding=first.id, cause_share=part, gain_s=gain, gain_reason=reason)
     found = replace(found, layer=first.layer) if part >= _MOST else found
     return found, f"{head} since {_why(causes, findings, gain, io_s)}"
 
@@ -284,18 +284,21 @@ def _of_one_time(first: Finding, findings: Sequence[Finding]) -> list[str]:
     return [one for one in _ONE_TIME if one in ids]
 
 
-def _gain_of(causes: Sequence[Finding], io_s: float) -> tuple[float, float] | None:
-    """Return what could be saved of the cost of all, at least and at most; None where nothing shows it.
+def _gain_of(causes: Sequence[Finding], io_s: float) -> tuple[tuple[float, float] | None, str]:
+    """Return what could be saved of the cost of all, at least and at most, and what that rests on.
 
-    No more than all of the I/O. Of a cause that is most of the I/O, at most the same share of all of it.
+    No range where nothing shows it, and no more than all of the I/O. Of a cause that is most of the I/O, at most the
+    same share of all of it.
     """
-    known = [one.gain_s for one in causes if one.gain_s is not None]
-    least, most = (sum(one[place] for one in known) for place in (0, 1))
-    if (cost := _cost(causes)) >= _MOST * io_s > 0:
+    known, reason = [one.gain_s for one in causes if one.gain_s is not None], causes[0].gain_reason
+    if len(known) < len(causes):
+        return None, reason
+    (least, most), cost = (sum(one[place] for one in known) for place in (0, 1)), _cost(causes)
+    if _MOST * io_s <= cost < io_s:
         # Closes, opens and other ranks wait for the same: what spares most of these calls' time spares theirs.
-        most *= max(1.0, io_s / cost)
-        least = max(least, most / FAR_APART) if least else 0.0
-    return (min(least, io_s), min(most, io_s)) if len(known) == len(causes) else None
+        most *= io_s / cost
+        reason += "; at most with as much of the other calls, which wait for the same"
+    return (min(least, io_s), min(most, io_s)), reason
 
 
 def _longest(trace: Trace, io_s: float | None) -> tuple[str | None, str]:

@@ -55,12 +55,12 @@ class Gain(NamedTuple):
     def of(self, cost: float) -> "Gain":
         """Return no more than there is to pay, and no less than a quarter of the most where there is a least."""
         least, most = (min(one, cost) for one in self.gain_s)
-        if 0 < FAR_APART * least < most:
-            return Gain((most / FAR_APART, most), f"{self.gain_reason}; from a quarter of that on, as most runs did")
+        if 0 < _FAR_APART * least < most:
+            return Gain((most / _FAR_APART, most), f"{self.gain_reason}; from a quarter of that on, as most runs did")
         return Gain((least, most), self.gain_reason)
 
 
-FAR_APART: Final = 4.0
+_FAR_APART: Final = 4.0
 """Ratio beyond which a range is no estimate. Of runs that were done both ways nine in ten saved a quarter or more of
 the most: see ``benchmarks/RESULTS.md``."""
 

@@ -138,6 +138,7 @@ def sets_of_bursts(times: Floats, cumulative: Floats, bin_width: float = 0.0) ->
     for level in rates:
         for one in _rungs(times, cumulative, level, -math.log(len(rates))):
             # The same starts over several levels: their thresholds add up, and the lowest level has the whole bursts.
+            # There may be a million: their hash stands for them.
             key = hash(one.start.tobytes())
             known = distinct.setdefault(key, replace(one, log_weight=-math.inf))
             distinct[key] = replace(known, log_weight=float(np.logaddexp(known.log_weight, one.log_weight)))
@@ -150,8 +151,8 @@ def _rungs(times: Floats, cumulative: Floats, level: float, log_weight: float) -
     """Return the sets over one level with most of the logarithmic axis of thresholds."""
     path = cumulative - level * (times - times[0])
     # Rounding makes a path that is flat wander a little.
-    lowest = RELATIVE_ROUNDING * (float(np.ptp(path)) + cumulative[-1] * NEGLIGIBLE)
     above = float(np.ptp(path))
+    lowest = RELATIVE_ROUNDING * (above + cumulative[-1] * NEGLIGIBLE)
     while above > lowest and rises_above(path, above).size < 2 * FEWEST_BURSTS:
         above *= 0.5
     highest = max((upper for _, upper, _ in _climb(path, max(above, lowest))), default=0.0)

@@ -186,20 +186,21 @@ class _Search:
         good = _lasting([one for one in trains if one.period >= shortest and one.jitter <= self.most_jitter])
         if not good:
             return []
-        needed, silent = -math.log(self.alpha), self.silent(good)
-        found = Decision(_kind(kind, good), tuple(good), own, self.busy, enough=needed, silent=silent)
-        clearest, (looser, tighter) = own is self.sets[0], (found.main.jitter**2 * shape > 1 for shape in LOOSE_SHAPES)
+        needed = -math.log(self.alpha)
+        found = Decision(_kind(kind, good), tuple(good), own, self.busy, enough=needed, silent=self.silent(good))
+        clearest = own is self.sets[0]
+        loose = found.main.jitter**2 * LOOSE_SHAPES[0 if clearest else 1] > 1
         # Where there is no choice among sets less will do.
         needed -= PROBABLE if found.whole and clearest and found.main.jitter <= 3 * ALIKE else 0.0
         # Anything but one period of all bursts, none missing, is easily found in few intervals, and so are loose ones,
         # the more so where neighbours were merged, which makes any intervals more even.
-        needed += found.enough * ((not found.whole) + (looser if clearest else tighter))
+        needed += found.enough * ((not found.whole) + loose)
         # As if all were as the median: small bursts that touch a larger one count as small.
         moved = sum(median(one.bursts.volume) * len(one.bursts) for one in good)
         enough = moved > SMALLEST * float(self.cumulative[-1]) and found.gain - null >= needed
         # What is over in a hundredth of the run is the inside of a burst.
-        enough &= any(one.length >= SMALLEST * (self.times[-1] - self.times[0]) for one in good)
-        return [found] if enough and found.explained > share else []
+        lasts = max(one.length for one in good) >= SMALLEST * (self.times[-1] - self.times[0])
+        return [found] if enough and lasts and found.explained > share else []
 
     def clearest(self) -> Decision | None:
         """Return the clearest of all decisions on regimes and on trains at the same time."""

@@ -126,8 +126,8 @@ def longest_quiet(times: Floats, cumulative: Floats, first: Rows, last: Rows, mo
 
 
 FREE_SHAPE, LOOSE_SHAPES = 2.0, (8.0, 16.0)
-"""Shapes of gamma laws of intervals d: of free ones, as those that are cut out of noise (jitter 0.7), and of a period
-that hardly is one (0.32)."""
+"""Shapes of gamma laws of intervals d: of free ones, as those that are cut out of noise (jitter 0.7), and of periods
+that hardly are such (0.35 and 0.25)."""
 STEADY_LAW, WANDERING_LAW, WILD_LAW = (0.5, 0.03), (FREE_SHAPE, 0.2), (4.0, 1.0)
 """Inverse-gamma laws (shape, size) of the deviation of ln d: of a period, of the change from one interval to the next
 where intervals wander, and of free ones of all lengths."""

@@ -56,8 +56,7 @@ def spectral_line(times: Floats, cumulative: Floats, bin_width: float) -> tuple[
     roots = np.sqrt(np.maximum(np.diff(np.interp(low + step * np.arange(n + 1), times, cumulative)), 0.0))
     # Of what comes twice, as of two runs, every other line of the spectrum is empty, and all others stand out.
     if n > 1 and np.corrcoef(roots[: n // 2], roots[n - n // 2 :])[0, 1] > NEARLY:
-        n //= 2
-        roots = roots[:n]
+        n, roots = n // 2, roots[: n // 2]
     slowest, fastest = FINER * FEWEST_BURSTS, int(FINER * n * step / max(FEWEST_BINS * step, 1.5 * typical))
     if fastest < 2 * slowest:
         return None

@@ -84,12 +84,12 @@ def print_scores(found: Ranking, console: Console) -> None:
         "time lost: in the program's own operations, over all ranks; share: of the run, that the rank which is longest "
         f"in I/O spends in it; score: Problem-Score, where time is the {where}"
         if order == "cost_s"
-        else f"time: {where}"
+        else f"data: share of the values that are there; time: {where}"
     )
     text = (
         f"{columns}; util.: mean of the highest score there (0, 1 or {limits.critical:g}), summed over file systems; "
-        "balance: 1 where all nodes do alike; data: share of the values that are there. Problem-Score (1 − balance) · "
-        "time · util. / file systems; I/O-Intensity balance · time · util. · nodes."
+        "balance: 1 where all nodes do alike. Problem-Score (1 − balance) · time · util. / file systems; I/O-Intensity "
+        "balance · time · util. · nodes."
     )
     print_paragraph(text, console, "dim", indent=0)
 
