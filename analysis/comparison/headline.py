@@ -266,9 +266,12 @@ def _why(causes: Sequence[Finding], findings: Sequence[Finding], gain: tuple[flo
     told["who"] = named_ranks(list(first.ranks)) if 0 < len(first.ranks) <= _NAMED else "few ranks"
     told["direction"] = " and ".join(f"{one.evidence.get('direction', 'call')}s" for one in reversed(causes))
     wrong, _, helps = zip(*(rule_of(one).in_short.partition(";") for one in _of_one_time(first, findings)), strict=True)
-    most = seconds_text(min(io_s, _cost(causes)), 2)
-    saved = f"could save {seconds_range_text(*gain) if gain else f'up to {most}'}"
-    return f"{' and '.join(wrong).format_map(told)}; {' and '.join(map(str.strip, helps))} {saved}"
+    saved = f"up to {seconds_text(min(io_s, _cost(causes)), 2)}"
+    if gain is not None:
+        own = min(gain[1], sum(one.gain_s[1] for one in causes if one.gain_s))
+        saved, all_told = seconds_range_text(gain[0], own), seconds_text(gain[1], 2)
+        saved += "" if seconds_text(own, 2) == all_told else f", {all_told} if the other calls wait for the same"
+    return f"{' and '.join(wrong).format_map(told)}; {' and '.join(map(str.strip, helps))} could save {saved}"
 
 
 def _of_one_time(first: Finding, findings: Sequence[Finding]) -> list[str]:
@@ -297,7 +300,7 @@ def _gain_of(causes: Sequence[Finding], io_s: float) -> tuple[tuple[float, float
     if _MOST * io_s <= cost < io_s:
         # Closes, opens and other ranks wait for the same: what spares most of these calls' time spares theirs.
         most *= io_s / cost
-        reason += "; at most with as much of the other calls, which wait for the same"
+        reason += "; at most with as much of the other calls, if they wait for the same"
     return (min(least, io_s), min(most, io_s)), reason
 
 

@@ -192,6 +192,7 @@ def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took:
     layer, (transfers, transfer_s) = facts.cells.layers[row], _transfers(facts, row)
     busiest, where = _busiest(facts, took), _where_called(facts, calls, _long_on(sums))
     rank = "".join(f"; longest on rank {number}" for number in busiest.values())
+    of_all = ", summed over ranks" if facts.trace.ranks > 1 else ""
     first, last = where["time_range_s"]
     longest = _longest_kinds(calls, layer)
     beside = (
@@ -202,7 +203,7 @@ def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took:
     told = ", ".join(f"{seconds_text(one)} in {counted(often, name[:-1], name)}" for one, often, name in longest)
     return Match(
         layer,
-        f"{layer} spends {told}, {beside}{rank}, from {seconds_text(first)} to {seconds_text(last)}",
+        f"{layer} spends {told}, {beside}{of_all}{rank}, from {seconds_text(first)} to {seconds_text(last)}",
         {
             "metadata_calls": int(sums["calls"].sum()),
             "longest": longest[0][2] if longest else "calls",

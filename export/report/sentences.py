@@ -128,11 +128,13 @@ def holds_io(layers: Document) -> bool:
 
 
 def _on(entry: Document, ranks: str, pairs: list[Document]) -> str:
-    """Return on how many of the ranks, where that is known: those that moved bytes, where flows tell."""
+    """Return on how many of several ranks, where that is known: those that moved bytes, where flows tell."""
     ends = entry["layer"], entry["direction"]
     movers = [pair["writers_upper"] for pair in pairs if (pair["upper"], pair["direction"]) == ends]
     known = next((count for count in movers if count), entry["ranks"])
-    return "" if known is None else f", on {known:,} of {ranks}"
+    if known is None or ranks.startswith("1 "):
+        return ""
+    return f", on all {ranks}" if ranks.startswith(f"{known:,} ") else f", on {known:,} of {ranks}"
 
 
 def _volume(entries: list[Document], trace: Document, comparison: Document | None) -> str:

@@ -11,7 +11,7 @@ const setAttributes = (element, attributes) => {
 const appendAll = (element, children) => {
   for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;
-    element.append(child instanceof Node ? child : shown(child));
+    element.append(child instanceof Node ? child : together(shown(child)));
   }
   return element;
 };

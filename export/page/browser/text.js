@@ -4,6 +4,9 @@
 const shown = (text) => String(text).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu,
   (character) => `\\u{${character.codePointAt(0).toString(16)}}`);
 
+// A number and its unit stay on one line.
+const together = (text) => text.replace(/(\d) (?=(?:%|[kKMGTPE]?i?B(?:\/s)?|[nµm]?s|min|h|[kMG]?Hz)(?![\p{L}\d]))/gu, '$1\u00a0');
+
 // Numbers read as those of Python's model/quantities.py, whose texts stand beside them and whose units the page holds.
 const { prefixes: PREFIXES, times: TIMES } = contents.quantities;
 const threeDigits = (value) => {

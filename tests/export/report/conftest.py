@@ -145,6 +145,15 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     driver.quit()
 
 
+def spaced(answer: Any) -> Any:
+    """Return what a page answers with plain spaces between numbers and units, which it keeps on one line."""
+    if isinstance(answer, str):
+        return answer.replace("\N{NO-BREAK SPACE}", " ")
+    if isinstance(answer, list):
+        return [spaced(one) for one in answer]
+    return {name: spaced(one) for name, one in answer.items()} if isinstance(answer, dict) else answer
+
+
 @pytest.fixture
 def opened(browser: Any, reports: Callable[[str], Path]) -> Callable[..., Any]:
     """Return a function that opens a report in a window of some size and gives the browser and what it logged."""
@@ -161,6 +170,6 @@ def opened(browser: Any, reports: Callable[[str], Path]) -> Callable[..., Any]:
         for kind in ("browser", "performance"):
             browser.get_log(kind)
         browser.get(reports(name).as_uri() + address)
-        return SimpleNamespace(run=browser.execute_script, browser=browser)
+        return SimpleNamespace(run=lambda *script: spaced(browser.execute_script(*script)), browser=browser)
 
     return show

@@ -329,7 +329,7 @@ def test_a_trace_without_io_says_so_and_shows_no_empty_sections(browser, tmp_pat
     assert headline == ["The trace holds no I/O records; the guide's page on recording tells how to record them."]
     assert browser.execute_script("return document.querySelectorAll('section, .bar, table, canvas').length") == 0
     facts = browser.execute_script("return document.querySelector('.facts').textContent")
-    assert ("Length 2 s" in facts) == (events > 0)
+    assert ("Length 2\N{NO-BREAK SPACE}s" in facts) == (events > 0)
     assert ("Length" in facts) == (events > 0)
 
 
@@ -349,7 +349,7 @@ def test_a_run_that_moves_no_bytes_shows_its_metadata_operations(browser, tmp_pa
     browser.get(path.as_uri())
     told = browser.execute_script("return document.getElementById('bandwidth').innerText")
     assert told.startswith("Metadata operations of the layers\n")
-    assert "POSIX: 200 operations, every 500.000 µs" in told
+    assert "POSIX: 200 operations, every 500.000\N{NO-BREAK SPACE}µs" in told
     shown = "return document.querySelectorAll('#bandwidth input, #bandwidth .legend').length"
     assert browser.execute_script(shown) == 0
     assert browser.execute_script("return document.querySelectorAll('#bandwidth :is(canvas, svg)').length") == 1
@@ -662,6 +662,10 @@ def test_the_first_screen_has_the_answer_and_charts(opened, width, charts):
         "const one = document.querySelector('.lead'); return [one.textContent, one.getBoundingClientRect().bottom]"
     )
     assert lead[0].startswith("I/O is 1.8 % of the run (148 ms of 8.36 s)")
+    kept = page.browser.execute_script("return document.querySelector('.lead').textContent").replace(" ", "_")
+    assert kept.startswith(
+        "I/O_is_1.8\N{NO-BREAK SPACE}%_of_the_run_(148\N{NO-BREAK SPACE}ms_of_8.36\N{NO-BREAK SPACE}s)"
+    )
     assert lead[1] < 200
     beside = page.run("return document.getElementById('findings').getBoundingClientRect().top")
     assert (beside < 400) is (width == 1440)

@@ -29,7 +29,7 @@ def sentences(trace_of: Callable[[str], Trace]) -> Callable[[str], list[str]]:
 def test_fill_values_double_what_posix_wrote(sentences):
     volume, period, look = sentences("ncckpt4")
     assert volume == (
-        "The program wrote 83.9 MB through netCDF, on 4 of 4 ranks; of this POSIX made 168 MB, 2.00 times as much."
+        "The program wrote 83.9 MB through netCDF, on all 4 ranks; of this POSIX made 168 MB, 2.00 times as much."
     )
     assert period.startswith("Writes of netCDF, HDF5, MPI-IO and POSIX come every 40")
     assert "writes of ISOC every 100 ms" in period
@@ -64,7 +64,7 @@ def test_both_directions_and_every_substantial_layer_are_told(sentences):
     assert told.startswith("The program wrote 55.4 MB through POSIX, on 3 of ")
     assert told.endswith("ranks, and 22.5 MB through MPI-IO, and read 6.5 MB through MPI-IO and 2.34 MB through POSIX.")
     # 2.6 MB of 170 MB are no substantial share.
-    assert sentences("mixed4")[0].startswith("The program wrote 168 MB through MPI-IO, on 4 of 4 ranks; of this POSIX")
+    assert sentences("mixed4")[0].startswith("The program wrote 168 MB through MPI-IO, on all 4 ranks; of this POSIX")
 
 
 def test_a_layer_that_only_serves_others_is_not_the_program(trace_of):
