@@ -192,7 +192,7 @@ def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took:
     layer, (transfers, transfer_s) = facts.cells.layers[row], _transfers(facts, row)
     busiest, where = _busiest(facts, took), _where_called(facts, calls, _long_on(sums))
     rank = "".join(f"; longest on rank {number}" for number in busiest.values())
-    of_all = ", summed over ranks" if facts.trace.ranks > 1 else ""
+    of_all = ", summed over ranks" if np.count_nonzero(took) > 1 else ""
     first, last = where["time_range_s"]
     longest = _longest_kinds(calls, layer)
     beside = (

@@ -58,7 +58,7 @@ def test_damage_comes_first(sentences):
 
 def test_both_directions_and_every_substantial_layer_are_told(sentences):
     assert sentences("ior384")[0] == (
-        "The program wrote 64.4 GB through MPI-IO, on 384 of 384 ranks, and read 64.4 GB through MPI-IO."
+        "The program wrote 64.4 GB through MPI-IO, on all 384 ranks, and read 64.4 GB through MPI-IO."
     )
     told = sentences("broken_race_corruption")[0]
     assert told.startswith("The program wrote 55.4 MB through POSIX, on 3 of ")
