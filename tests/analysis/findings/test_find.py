@@ -288,7 +288,7 @@ def test_opens_that_take_longer_than_transfers(written, opened, wrote):
         assert one.evidence["metadata_calls"] == 81
         # Who, where and when, for the jump into the timeline.
         assert (one.ranks, one.files, one.time_range) == ((0, 1, 2, 3), ("/s/a",), pytest.approx((0, 0.985)))
-        assert "in 40 transfers; longest on rank 0, from 0 s to 985 ms" in one.text
+        assert "in 40 transfers, summed over ranks; longest on rank 0, from 0 s to 985 ms" in one.text
         assert one.text.endswith("; costs at most 150 ms, 15 % of the run, of which 135 to 141 ms could be saved")
         assert one.cost_s == pytest.approx(10 * 0.015 + 0.0001)
 
