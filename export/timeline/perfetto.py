@@ -23,6 +23,7 @@ from ...analysis.loops.find import find_loops
 from ...analysis.loops.loops import Loop, Loops
 from ...analysis.loops.words import blame_text, titled
 from ...analysis.registry import DEFAULT_METHOD
+from ...layers.attribution.calls.cost import io_seconds
 from ...layers.attribution.calls.walk import StackBars
 from ...layers.selection.directions import DIRECTIONS, Traffic
 from ...layers.trace import Trace
@@ -36,7 +37,7 @@ from ..json.documents import json_text
 from ..written import Written
 from .causes import causing_slices, effects_of
 from .marks import KINDS, Ints, Marks, held_periods, marks_of_files, merged_marks
-from .stacks import call_stacks, io_threads
+from .stacks import call_stacks
 
 MOST_SLICES: Final = 200_000
 """Operations, opens, closes and the like that are written one by one; of more, neighbours are written as one."""
@@ -164,7 +165,7 @@ def _calls(trace: Trace, most: int) -> tuple[StackBars, int] | None:
     """Return the calls of threads with I/O, and across which gaps in ticks neighbours are one; None where unknown."""
     if trace.calls.totals is None:
         return None
-    with_io = np.flatnonzero(io_threads(trace.calls.totals, len(trace.definitions.locations.id)) > 0)
+    with_io = np.flatnonzero(io_seconds(trace.calls.totals) > 0)
     return call_stacks(trace, with_io.tolist(), most)
 
 

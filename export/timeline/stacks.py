@@ -5,9 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...layers.attribution.calls.calls import Calls
 from ...layers.attribution.calls.walk import StackBars, stack_bars
 from ...layers.trace import Trace
 from ...model.arrays import Mask
@@ -17,16 +15,6 @@ _MOST_KEPT: Final = 1 << 18
 """Calls from which on neighbours are drawn as one while the trace is read."""
 _MOST_HANDLES: Final = 16
 """Handles of a thread that keep their bars where neighbours are drawn as one."""
-
-
-def io_threads(calls: Calls, locations: int) -> npt.NDArray[np.float64]:
-    """Return the time in s that each location spends in calls of I/O on selected files, float64 (locations,)."""
-    functions = calls.functions
-    of_io = np.zeros(len(functions.names), np.bool_)
-    of_io[functions.group[functions.does_io]] = True
-    location, group = calls.group_ticks.keys
-    second = calls.scope.window.ticks_per_second
-    return np.bincount(location, calls.group_ticks["ticks"] * of_io[group], minlength=locations) / second
 
 
 def call_stacks(trace: Trace, locations: Sequence[int], most: int) -> tuple[StackBars, int]:

@@ -6,12 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ....layers.attribution.callers import split_by_calls
+from ....layers.attribution.calls.cost import io_seconds
 from ....layers.attribution.calls.functions import CALLPATH, caller_text
 from ....layers.trace import Trace
 from ....model.arrays import subtree_sums
 from ....model.stream.calls import OF_THE_PROGRAM
 from ...encoding import Names, packed
-from ...timeline.stacks import call_stacks, io_threads
+from ...timeline.stacks import call_stacks
 from .limits import Limits
 
 
@@ -99,7 +100,7 @@ def thread_stacks(trace: Trace, names: Names, limits: Limits) -> dict[str, Any] 
     calls, definitions = trace.calls.totals, trace.definitions
     if calls is None:
         return None
-    seconds = io_threads(calls, len(definitions.locations.id))
+    seconds = io_seconds(calls)
     order = np.argsort(-seconds, kind="stable")
     with_io = order[seconds[order] > 0]
     half = limits.stack_threads // 2

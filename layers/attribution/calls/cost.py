@@ -94,16 +94,8 @@ def run_cost(calls: Calls, under_way: RangeUnion) -> RunCost:
     names = calls.functions.names
     mpi_calls, of_threads = (np.array([name == PARADIGMS[one] for name in names]) for one in (OF_MPI, OF_PTHREAD))
     set_aside = np.arange(len(names)) == len(names) - 1
-    of_io = np.zeros(len(names), np.bool_)
-    of_io[calls.functions.group[calls.functions.does_io]] = True
-    of_io[names.index(INSIDE)] = True
-    location, group = calls.group_ticks.keys
-
-    def seconds(chosen: Mask) -> Floats:
-        ticks = np.bincount(location, calls.group_ticks["ticks"] * chosen[group], minlength=len(process))
-        return ticks / second
-
-    io, mpi, aside, threads = (seconds(chosen) for chosen in (of_io, mpi_calls, set_aside, of_threads))
+    io = io_seconds(calls)
+    mpi, aside, threads = (_seconds(calls, chosen) for chosen in (mpi_calls, set_aside, of_threads))
     length = (window.end - window.start) / second
     together = RangeUnion(exact=True)
     for _, begin, end in (calls.io_stretches, under_way.stretches):
@@ -120,6 +112,24 @@ def run_cost(calls: Calls, under_way: RangeUnion) -> RunCost:
         any_io=together.length / second,
         length=length,
     )
+
+
+def io_seconds(calls: Calls) -> Floats:
+    """Return the time in s that each location is in calls of I/O on selected files, float64 (locations,)."""
+    functions = calls.functions
+    of_io = np.zeros(len(functions.names), np.bool_)
+    of_io[functions.group[functions.does_io]] = True
+    of_io[functions.names.index(INSIDE)] = True
+    return _seconds(calls, of_io)
+
+
+def _seconds(calls: Calls, chosen: Mask) -> Floats:
+    """Return the time in s that each location is in functions of chosen groups."""
+    location, group = calls.group_ticks.keys
+    ticks = np.bincount(
+        location, calls.group_ticks["ticks"] * chosen[group], minlength=len(calls.scope.definitions.locations.id)
+    )
+    return ticks / calls.scope.window.ticks_per_second
 
 
 @dataclass(frozen=True, eq=False)

@@ -239,7 +239,9 @@ def test_two_threads_side_by_side(opened):
     page = opened("ncckpt4", address="#t=0.25:0.35", height=4000)
     settle(page)
     stacks = page.run("return JSON.parse(document.getElementById('contents').textContent)")["stacks"]
-    assert [stacks["threads"]["rank"][row] for row in (0, -1)] == [0, 1]
+    io = open_trace(Path(__file__).parents[3] / "fixtures" / "ncckpt4").calls.cost.io
+    assert [stacks["threads"]["rank"][row] for row in (0, -1)] == [io.argmax(), io.argmin()]
+    assert [stacks["threads"]["io_s"][row] for row in (0, -1)] == [io.max(), io.min()]
     assert len(page.run("return [...document.querySelectorAll('#stacks select')]")) == 2
     hint = page.run("""
     const plots = [...document.querySelectorAll('#stacks .plot')];

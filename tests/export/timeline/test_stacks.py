@@ -10,7 +10,8 @@ import numpy as np
 import otf2
 import pytest
 from iostrata import open_trace
-from iostrata.export.timeline.stacks import call_stacks, io_threads
+from iostrata.export.timeline.stacks import call_stacks
+from iostrata.layers.attribution.calls.cost import io_seconds
 from iostrata.layers.attribution.calls.walk import STACK_KINDS as KINDS
 from otf2.enums import IoAccessMode, IoHandleFlag, IoParadigmClass, IoParadigmFlag
 
@@ -80,7 +81,7 @@ def test_bars_merge_to_the_limit_and_lose_no_call():
 
 def test_one_thread_of_many_is_as_among_all():
     trace = open_trace(FIXTURES / "ncckpt4")
-    seconds = io_threads(trace.calls.totals, trace.definitions.locations.id.size)
+    seconds = io_seconds(trace.calls.totals)
     busiest = int(seconds.argmax())
     alone, _ = call_stacks(trace, [busiest], 10**6)
     whole, _ = call_stacks(trace, range(trace.definitions.locations.id.size), 10**6)
