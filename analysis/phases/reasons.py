@@ -26,7 +26,7 @@ def prospect(decision: Decision, width: float) -> str:
     return f"{text}; {more} more would settle it. " if more < MOST_SETTLING else f"{text}. "
 
 
-def reason(decision: Decision, phases: Phases, chosen: str = "the regime that moved most") -> str:
+def reason(decision: Decision, phases: Phases, chosen: str = "the clear regime that moved most") -> str:
     """Return one sentence or two with the reason of a decision.
 
     Parameters

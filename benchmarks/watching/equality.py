@@ -81,7 +81,7 @@ def different(answer: Answer, offline: "iostrata.PeriodResult", moved: int) -> l
         "periodic": (answer.periodic, offline.periodic),
         "phases": (answer.phases, len(offline.phases)),
         "bytes": (answer.bytes, moved),
-        "reason": (answer.reason, offline.reason.replace("the regime that moved most", "the latest regime")),
+        "reason": (answer.reason, offline.reason.replace("the clear regime that moved most", "the latest regime")),
         "period": (answer.period, latest and latest.period),
         "confidence": (answer.confidence, latest.confidence if latest else offline.confidence),
         "regime_start": (answer.regime_start, latest and latest.start),

@@ -1,7 +1,6 @@
 """The first sentences of a report, with each period in words and the stretches of the run in which it holds."""
 
-from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from ...analysis.comparison.alike import alike, is_part
@@ -9,9 +8,19 @@ from ...analysis.comparison.layer_periods import LayerPeriod
 from ...analysis.findings.find import LEAST_COST
 from ...analysis.results.result import PeriodResult, Regime
 from ...layers.attribution.breakdown import METADATA_KINDS
-from ...model.quantities import bytes_text, count_text, counted, interval_text, seconds_text, share_text
+from ...model.quantities import (
+    bytes_text,
+    count_text,
+    counted,
+    interval_text,
+    seconds_range_text,
+    seconds_text,
+    share_text,
+)
 
 _REGIMES_SAID: Final = 4
+_SAME: Final = 0.05
+"""Share by which the periods of regimes in a row differ at most that are told together."""
 
 
 def every_text(result: PeriodResult, window: tuple[float, float], brief: bool = False) -> str:
@@ -42,12 +51,13 @@ def every_text(result: PeriodResult, window: tuple[float, float], brief: bool = 
 
 def certainty_text(result: PeriodResult) -> str:
     """Return the confidence in a period, in words; of several regimes that in each of those that are named."""
-    confidences = [regime.confidence for regime in result.regimes[:_REGIMES_SAID]]
-    if len(confidences) < 2 or any(value is None for value in confidences):
+    said = [[one.confidence for one in some] for some in _named(result.regimes)[:_REGIMES_SAID]]
+    known = [min(one for one in some if one is not None) for some in said if None not in some]
+    if len(result.regimes) < 2 or len(known) < len(said):
         return f"confidence {result.confidence:.2f}"
-    texts = [f"{value:.2f}" for value in confidences]
+    texts = [f"{value:.2f}" for value in known]
     if len(set(texts)) == 1:
-        return f"confidence {texts[0]} each"
+        return f"confidence {texts[0]}{' each' if len(texts) > 1 else ''}"
     return f"confidence {', '.join(texts[:-1])} and {texts[-1]}"
 
 
@@ -64,17 +74,36 @@ def _when(regime: Regime) -> str:
     return f"at {start}" if start == end else f"from {start} to {end}"
 
 
+def _named(regimes: Sequence[Regime]) -> list[list[Regime]]:
+    """Return regimes in a row whose periods are nearly the same together: pauses between them are no other pace."""
+    named: list[list[Regime]] = []
+    for regime in regimes:
+        if named and abs(regime.period / named[-1][0].period - 1) <= _SAME:
+            named[-1].append(regime)
+        else:
+            named.append([regime])
+    return named
+
+
 def _in_regimes(regimes: tuple[Regime, ...]) -> str:
-    said = regimes[:_REGIMES_SAID]
-    first = said[0]
-    text = f"every {seconds_text(first.period)} {_when(first)}"
-    for before, regime in pairwise(said):
+    named = _named(regimes)
+    text, before = "", None
+    for some in named[:_REGIMES_SAID]:
+        paces = sorted(one.period for one in some)
+        start, end = some[0].start, some[-1].end
+        text += f"{', then ' if before else ''}every {seconds_range_text(paces[0], paces[-1])}"
         # A stretch without a period between two regimes is at least a period long.
-        gap = regime.start - before.end > max(before.period, regime.period)
-        start = f" from {seconds_text(regime.start)}" if gap else ""
-        text += f", then every {seconds_text(regime.period)}{start} to {seconds_text(regime.end)}"
-    if len(regimes) > len(said):
-        text += f" and so on in {counted(len(regimes) - len(said), 'further regime', 'further regimes')}"
+        if before is None and len(some) == 1:
+            text += f" {_when(some[0])}"
+        elif before is None or start - before.end > max(before.period, some[0].period):
+            text += f" from {seconds_text(start)} to {seconds_text(end)}"
+        else:
+            text += f" to {seconds_text(end)}"
+        text += f" in {len(some)} stretches" if len(some) > 1 else ""
+        before = some[-1]
+    if len(named) > _REGIMES_SAID:
+        left = len(regimes) - sum(map(len, named[:_REGIMES_SAID]))
+        text += f" and so on in {counted(left, 'further regime', 'further regimes')}"
     return text
 
 

@@ -90,7 +90,7 @@ def check_last_answers(trace):
             offline = detect_period(trace.layers[answer.layer].bandwidth(answer.direction))
             assert answer.periodic == offline.periodic
             assert answer.phases == len(offline.phases)
-            assert answer.reason == offline.reason.replace("the regime that moved most", "the latest regime")
+            assert answer.reason == offline.reason.replace("the clear regime that moved most", "the latest regime")
             if offline.periodic:
                 latest = offline.regimes[-1]
                 assert answer.period == pytest.approx(latest.period, rel=1e-6)

@@ -105,6 +105,20 @@ def test_both_regimes_and_their_stretches_are_told():
     )
 
 
+def test_stretches_of_one_pace_are_told_together():
+    found = bursts()
+    first, second = found.result.regimes
+    again = [replace(second, start=10.0 + at, end=15.0 + at, period=second.period * (1 + 0.001 * at)) for at in (0, 20)]
+    result = replace(found.result, regimes=(first, second, *again))
+    text = period_text(result, found.signal.window)
+    assert text.startswith("every 200 ms from ")
+    assert ", then every 450 to 459 ms to 35 s in 3 stretches, confidence " in text
+    apart = replace(found.result, regimes=(first, again[0], replace(again[1], period=2 * again[1].period)))
+    assert ", then every 450 ms from 10 s to 15 s, then every 918 ms from 30 s to 35 s" in period_text(
+        apart, found.signal.window
+    )
+
+
 def test_the_stretch_where_the_hybrid_holds_is_told():
     found = bursts("hybrid")
     (regime,) = found.result.regimes
