@@ -69,7 +69,7 @@ TURNS: Final = (
     ),
     (0.1, (("handles", "--memory", "300M", "--files", "all"), ("handles", "--layer", "POSIX", "--engine", "library"))),
     (0.05, (("periods", "--files", "all"), ("periods", "--json", "--by", "rank"))),
-    (0.05, (("periods", "--json", "--by", "file"), ("periods", "--traffic", "own", "--fs", "10"))),
+    (0.05, (("periods", "--json", "--by", "file"), ("periods", "--traffic", "own", "--method", "ftio", "--fs", "10"))),
     (0.015, (("periods", "--json", "--method", "ftio", "--components", "3"), ("periods", "--window", "1:7.5"))),
     (0.05, (("periods", "--memory", "300M"),)),
     (0.0015, (("periods", "--plot", "{out}.svg"),)),
