@@ -24,6 +24,8 @@ _BESIDE: Final = "stragglers"
 """What costs others time outside of I/O, and so is no cause of it."""
 _APART: Final = "flush-dominates"
 """What never tells the time of one layer again in another, so that layers add up."""
+_NEEDLESS: Final = "read-back"
+"""What need not be done at all: how it is done is told first, where that explains as much."""
 _EVEN: Final = 0.8
 """Of what the rank longest in I/O spends there, the mean over ranks: above, one number tells of both."""
 _BY_TURNS: Final = 1.5
@@ -231,7 +233,9 @@ def _explained(causes: Sequence[Finding]) -> tuple[float, float]:
 
     What only the times of a run tell comes behind what the program does each time, where it explains hardly more.
     """
-    return _cost(causes) * (_ALIKE if rule_of(causes[0].id).by_time else 1.0), causes[0].cost_s or 0.0
+    first = causes[0]
+    later = rule_of(first.id).by_time or first.id == _NEEDLESS
+    return _cost(causes) * (_ALIKE if later else 1.0), first.cost_s or 0.0
 
 
 def _adds(other: Finding, one: Finding) -> bool:

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from ...layers.selection.directions import DIRECTIONS, LayerDirection
 from ...layers.statistics.kinds import common_folder
 from ...layers.trace import Trace
-from ...model.quantities import bytes_text
+from ...model.quantities import bytes_text, seconds_text
 from ..loops.loops import Iteration, Loop, Loops
 from ..loops.words import alike, alike_text, layers_called, moved_text, pace_text, ranks_text
 from ..registry import DEFAULT_METHOD
@@ -139,7 +139,9 @@ def _segment(found: Loops, group: Sequence[Loop], folder: str, pauses: Sequence[
     ranks = sorted({rank for one in group for rank in one.ranks})
     who = ", ".join(filter(None, (ranks_text(ranks, found.trace.ranks), called)))
     pace = pace_text(group[0]) if len(group) == 1 else ""
-    pace = "before and after a pause" if any(begin < one < end for one in pauses) else pace
+    if any(begin < one < end for one in pauses):
+        pace = f"mostly every {seconds_text(group[0].interval_s.median)}, " if pace else ""
+        pace += "before and after a pause"
     what = ", ".join(filter(None, (alike_text(group, found.loops, folder), pace)))
     amounts = moved_text(group[0]).removesuffix(f" in {called}") if len(group) == 1 else ""
     count, moved = sum(one.count for one in group), float(sum(one.bytes for one in group))

@@ -130,7 +130,7 @@ def first_sentences(layers: Document, periods: Iterable[LayerPeriod], comparison
     if not holds_io(layers):
         read = " that could be read" if layers["damage"]["damaged"] else ""
         return [f"The trace holds no I/O records{read}; the guide's page on recording tells how to record them."]
-    entries = [entry for entry in layers["layers"] if entry["bytes"] > 0]
+    entries = [entry for entry in layers["layers"] if entry["bytes"]]
     if not entries:
         said = ["No bytes were moved on the selected files."]
         made = layers.get("metadata_calls") or []

@@ -63,6 +63,26 @@ def test_most_is_more_than_half_and_else_it_is_the_largest_part(tmp_path, reads,
     assert f", {part} POSIX writes" in found.text
 
 
+def test_how_something_is_read_comes_before_that_it_is_read_again(tmp_path):
+    """All ranks read their files once more, one of them in small pieces: the others show that reading costs little."""
+    size, rows = 2**20, []
+    for rank in range(4):
+        pieces = 2048 if rank == 2 else 1
+        rows.append(f"POSIX,{rank},write,0,0.01,{size},/run/in.{rank},0")
+        for row in range(pieces):
+            begin = 1 + row * 0.002
+            rows.append(
+                f"POSIX,{rank},read,{begin},{begin + 0.0018},{size // pieces},/run/in.{rank},{row * size // pieces}"
+            )
+    path = tmp_path / "run.csv"
+    path.write_text("layer,rank,mode,start,end,bytes,file,offset\n" + "\n".join(rows))
+    trace = open_trace(path)
+    findings = find(trace)
+    again = next(one for one in findings if one.id == "read-back")
+    assert again.cost_s >= max(one.cost_s for one in findings if one.id == "small-requests")
+    assert headline_of(trace, findings).finding == "small-requests"
+
+
 @pytest.mark.parametrize("archive", ["ckpt4", "ncckpt4", "ior384", "mixed4", "nonblocking4"])
 def test_no_more_can_be_saved_than_there_is_to_pay(fixtures, archive):
     trace = open_trace(fixtures / archive)

@@ -35,4 +35,5 @@ def test_a_pause_is_no_part_of_a_loop_that_goes_on_beside_it(tmp_path):
     for one in loops:
         through = one.start < pause.start and one.end > pause.end
         assert through is ("before and after a pause" in one.text)
+        assert not through or re.search(r"\), (mostly every [\d.]+ m?s, )?before and after a pause; ", one.text)
         assert not (through and re.search("every .* on average", one.text))
