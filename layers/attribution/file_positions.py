@@ -90,7 +90,7 @@ class FilePositions:
         kind, offset = events.kind[sets], events.offset[sets]
         sought = np.where((kind == IoRecord.SEEK) & (offset < LARGEST), offset, 0).astype(np.int64)
         known = (kind == IoRecord.CREATE_HANDLE) | ((kind == IoRecord.SEEK) & (offset < LARGEST))
-        copies = sets[kind == IoRecord.DUPLICATE_HANDLE]
+        copies = sets[(kind == IoRecord.DUPLICATE_HANDLE) & (metadata.new_handle[sets] >= 0)]
         copied = _keys(metadata.process[copies], metadata.new_handle[copies])
         return (
             np.append(keys[sets], copied),

@@ -1,5 +1,6 @@
 """Offsets that follow from opens, seeks and transfers, against the operating system that does the same."""
 
+import copy
 import os
 from collections import Counter
 
@@ -148,6 +149,18 @@ def test_a_descriptor_that_was_duplicated_is_not_followed_until_it_seeks(tmp_pat
         run.seeks(0, 0, 5, os.SEEK_SET)
         run.moves(0, 0, IoOperationMode.WRITE, 10)
     assert offsets(tmp_path) == [0, None, 5]
+
+
+def test_a_duplicate_on_a_handle_that_is_not_defined_is_followed_by_nobody(tmp_path):
+    with Recorded(tmp_path) as run:
+        run.opens(0, 0)
+        run.moves(0, 0, IoOperationMode.WRITE, 10)
+        nowhere = copy.copy(run.handles[2])
+        nowhere._ref = 999
+        run.threads[0].io_duplicate_handle(run._now(), run.handles[0], nowhere, IoStatusFlag.NONE)
+        run.seeks(0, 0, 5, os.SEEK_SET)
+        run.moves(0, 0, IoOperationMode.WRITE, 10)
+    assert offsets(tmp_path) == [0, 5]
 
 
 def test_what_cannot_be_summed_is_unknown():
