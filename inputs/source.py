@@ -110,10 +110,7 @@ class RowSource(ProcessSource):
         return np.bincount(self.operations.location, minlength=len(self.definitions.locations.id)) + 1
 
     def read(
-        self,
-        partition: Partition,
-        calls: FollowsCalls | None = None,
-        done: Callable[[int], None] | None = None,
+        self, partition: Partition, calls: FollowsCalls | None = None, done: Callable[[int], None] | None = None
     ) -> Iterator[Block]:
         """Give the operations of a partition, as `Source.read`."""
         wanted = self._wanted(partition)

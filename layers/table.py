@@ -7,15 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.arrays import Ints, Links, Mask, Rows, Ticks, column_at
-from ..model.codes import (
-    METADATA_NAMES,
-    OTHER_CALL,
-    UNDEFINED_TIME,
-    UNDEFINED_UINT64,
-    IoFlag,
-    IoMode,
-    Status,
-)
+from ..model.codes import METADATA_NAMES, OTHER_CALL, UNDEFINED_TIME, UNDEFINED_UINT64, IoFlag, IoMode, Status
 from ..model.definitions import Definitions
 from ..model.errors import import_library
 from ..model.events import EVENT_TYPES

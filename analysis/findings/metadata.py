@@ -126,18 +126,9 @@ _COUNTED_CALLS: Final = {
 }
 
 
-@finding(
-    needs=("metadata",),
-    explained_by={"metadata-storm": 0.5},
-    by_time=True,
-    counted=_metadata_time_counted,
-)
+@finding(needs=("metadata",), explained_by={"metadata-storm": 0.5}, by_time=True, counted=_metadata_time_counted)
 def metadata_time(
-    facts: Facts,
-    *,
-    beside_transfers: float = 0.25,
-    share_of_run: float = 0.01,
-    least_s: float = 0.001,
+    facts: Facts, *, beside_transfers: float = 0.25, share_of_run: float = 0.01, least_s: float = 0.001
 ) -> Iterator[Match]:
     """Opens, closes, deletions and functions such as ``nc_enddef`` or ``MPI_File_set_size`` take longer than the
     transfers of their layer, or a quarter as long (or there are none) and at least 1 % of the run, or closes alone take

@@ -16,11 +16,7 @@ _FILES_NAMED, _TARGETS_NAMED = 3, 8
 
 @finding(counters_only=True, units={"median_file": "byte"})
 def small_files(
-    counters: CountedFacts,
-    *,
-    files: float = 100,
-    size: float = MIB,
-    least_share: float = 0.5,
+    counters: CountedFacts, *, files: float = 100, size: float = MIB, least_share: float = 0.5
 ) -> Iterator[Match]:
     """A hundred files or more, of which most are read and written by less than 1 MiB.
 
@@ -147,11 +143,7 @@ def few_stripes(counters: CountedFacts, *, each: float = 2**30, least_share: flo
 
 @finding(counters_only=True, units={"slower": "times", "storage_target": "number", "targets": "count"})
 def slow_target(
-    counters: CountedFacts,
-    *,
-    slower: float = 2.0,
-    targets: float = 4,
-    least_bytes: float = MIB,
+    counters: CountedFacts, *, slower: float = 2.0, targets: float = 4, least_bytes: float = MIB
 ) -> Iterator[Match]:
     """Files on a storage target take twice as long a byte as those on the others.
 

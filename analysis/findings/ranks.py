@@ -162,13 +162,7 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
 
 
 def _slow_ranks_counted(
-    counters: CountedFacts,
-    *,
-    slower: float,
-    alike: float,
-    least_bytes: float,
-    least_s: float,
-    share_of_run: float,
+    counters: CountedFacts, *, slower: float, alike: float, least_bytes: float, least_s: float, share_of_run: float
 ) -> Iterator[Match]:
     """Find shared files on which the slowest rank takes longer than the mean of the ranks at like amounts."""
     for group in counters.groups:

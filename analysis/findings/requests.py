@@ -29,17 +29,9 @@ def _small_requests_counted(
         )
 
 
-@finding(
-    limits={"small": "size"},
-    units={"median_request": "byte", "limit": "byte"},
-    counted=_small_requests_counted,
-)
+@finding(limits={"small": "size"}, units={"median_request": "byte", "limit": "byte"}, counted=_small_requests_counted)
 def small_requests(
-    facts: Facts,
-    *,
-    size: float = SizeLimits.small,
-    operations: float = 100,
-    least_share: float = 0.6,
+    facts: Facts, *, size: float = SizeLimits.small, operations: float = 100, least_share: float = 0.6
 ) -> Iterator[Match]:
     """Most requests are smaller than 64 KiB.
 

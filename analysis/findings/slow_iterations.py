@@ -51,12 +51,7 @@ def slow_iteration(facts: Facts, *, fewest_iterations: float = 4, share_of_run: 
         yield Match(
             blamed[worst].layer,
             f"of {loop.count:,} iterations, {outlier_text(loop)}",
-            {
-                "loop": loop.id,
-                "iteration": worst,
-                "slower": long[worst].length_s / usual,
-                "iterations": sorted(blamed),
-            },
+            {"loop": loop.id, "iteration": worst, "slower": long[worst].length_s / usual, "iterations": sorted(blamed)},
             cost_s=cost,
             gain=Gain(
                 (sum(max(0, min(long[one].length_s - longest, who.seconds)) for one, who in blamed.items()), cost),

@@ -75,11 +75,7 @@ def alternating_access(facts: Facts, *, operations: float = 100, least_share: fl
 
 @finding(needs=("flushes",), limits={"empty": "written"})
 def metadata_sync(
-    facts: Facts,
-    *,
-    written: float = SizeLimits.empty,
-    operations: float = 10,
-    least_s: float = 0.01,
+    facts: Facts, *, written: float = SizeLimits.empty, operations: float = 10, least_s: float = 0.01
 ) -> Iterator[Match]:
     """Flushes before which the process wrote at most 4 KiB to the file.
 
@@ -144,11 +140,7 @@ def _unaligned_counted(counters: CountedFacts, *, operations: float, least_share
 
 @finding(units={"slower": "times"}, counted=_unaligned_counted)
 def unaligned_requests(
-    facts: Facts,
-    *,
-    operations: float = 100,
-    least_share: float = 0.5,
-    compared: float = 0.1,
+    facts: Facts, *, operations: float = 100, least_share: float = 0.5, compared: float = 0.1
 ) -> Iterator[Match]:
     """Half of the requests of at least 4 KiB begin beside 4 KiB blocks of the file.
 

@@ -76,8 +76,7 @@ class Questions:
     allowed: "AllowedFolders"
 
     def traces(
-        self,
-        folder: Annotated[str | None, "Below this one; default: all folders that may be read."] = None,
+        self, folder: Annotated[str | None, "Below this one; default: all folders that may be read."] = None
     ) -> dict[str, Any]:
         """List the traces that may be asked about."""
         from ...runs.collection.content import find_traces

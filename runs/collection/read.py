@@ -258,11 +258,7 @@ def _finding_rows(job: str, found: Sequence[Finding]) -> tuple[FindingRow, ...]:
 
 
 def _layer_rows(
-    trace: Trace,
-    job: str,
-    settings: Settings,
-    signals: dict[LayerDirection, StepSignal],
-    metadata: dict[str, int],
+    trace: Trace, job: str, settings: Settings, signals: dict[LayerDirection, StepSignal], metadata: dict[str, int]
 ) -> Iterator[LayerRow]:
     by_counters = bool(trace.definitions.recording.reason("operations"))
     for name, layer in trace.layers.items():
