@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from ..model.arrays import Integers, Octets
 from ..model.codes import IoMode, IoRecord
 
 NONE: Final = 255
@@ -41,9 +41,7 @@ def plain_names(names: Sequence[str]) -> list[str]:
     return [name.removesuffix("_unlocked").removesuffix("64") for name in names]
 
 
-def looked_up(
-    places: npt.NDArray[np.integer], names: Sequence[str], table: Mapping[str, int], absent: int = NONE
-) -> npt.NDArray[np.uint8]:
+def looked_up(places: Integers, names: Sequence[str], table: Mapping[str, int], absent: int = NONE) -> Octets:
     """Return what a table has for each name, uint8 (n,); `places` are those in `names`, −1 for none."""
     codes = np.array([*(table.get(name, absent) for name in names), absent], np.uint8)
     return np.asarray(codes[places], np.uint8)

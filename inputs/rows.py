@@ -8,7 +8,21 @@ from typing import Any, Final, cast
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import Columns, Ints, Links, Mask, Rows, Ticks, column_at, column_types
+from ..model.arrays import (
+    Codes,
+    Columns,
+    Floats,
+    Integers,
+    Ints,
+    Links,
+    Mask,
+    Octets,
+    Rows,
+    Ticks,
+    Unsigned,
+    column_at,
+    column_types,
+)
 from ..model.budget import require_memory
 from ..model.codes import MOST_BYTES, UNDEFINED_TIME, UNDEFINED_UINT64, Status
 from ..model.errors import TraceError
@@ -58,14 +72,14 @@ class Transfers(Columns):
 
     location: Links
     handle: Links
-    mode: npt.NDArray[np.uint8]
+    mode: Octets
     begin: Ticks
     end: Ticks
     moved: Ints
     requested: Ints
     offset: Ints = field(default_factory=lambda: UNRECORDED)
-    flags: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(1, np.uint32))
-    status: npt.NDArray[np.uint8] = field(default_factory=lambda: np.full(1, Status.COMPLETE, np.uint8))
+    flags: Codes = field(default_factory=lambda: np.zeros(1, np.uint32))
+    status: Octets = field(default_factory=lambda: np.full(1, Status.COMPLETE, np.uint8))
 
     def __post_init__(self) -> None:
         rows = len(self.begin)
@@ -189,7 +203,7 @@ def _ordered(rows: Transfers, below: Links | None, chosen: Rows | None) -> Rows:
 
 
 def _operations(rows: Transfers, order: Rows, location_process: Links) -> Operations:
-    def amounts(values: Ints) -> npt.NDArray[np.uint64]:
+    def amounts(values: Ints) -> Unsigned:
         # -1 in two's complement is what stands for bytes that are not known.
         return np.maximum(values[order], -1).view(np.uint64)
 
@@ -229,14 +243,14 @@ def _irregular(operations: Operations) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def ticks_of(seconds: npt.NDArray[np.float64]) -> tuple[Ticks, Mask]:
+def ticks_of(seconds: Floats) -> tuple[Ticks, Mask]:
     """Return times in s as ns, int64 (n,), and which of them are numbers that can be."""
     sound = np.abs(seconds) < LONGEST / NANOSECONDS
     ticks = (seconds if sound.all() else np.where(sound, seconds, 0.0)) * NANOSECONDS
     return np.rint(ticks, out=ticks).astype(np.int64), sound
 
 
-def pairs_of(first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> tuple[Links, Links, Links]:
+def pairs_of(first: Integers, second: Integers) -> tuple[Links, Links, Links]:
     """Return the number of each pair (n,) of numbers ≥ −1, and both parts of the different pairs, in their order."""
     width = int(second.max(initial=-1)) + 2
     pairs, place = np.unique((first.astype(np.int64) + 1) * width + second + 1, return_inverse=True)

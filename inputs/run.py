@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, cast, get_type_hints
 
 import numpy as np
-import numpy.typing as npt
 
-from ..model.arrays import Ints, Links, Mask, Rows, TableT, column_at, innermost
+from ..model.arrays import Integers, Ints, Links, Mask, Octets, Rows, TableT, column_at, innermost
 from ..model.codes import KNOWN_STACK, PROCESS, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64, IoRecord
 from ..model.definitions import Clock, Definitions, Files, Handles, LocationGroups, Locations, Paradigm, SystemTree
 from ..model.events import IoEvents
@@ -35,11 +34,11 @@ class HandleTable:
     @classmethod
     def inferred(
         cls,
-        paradigm: npt.NDArray[np.integer],
-        file: npt.NDArray[np.integer],
+        paradigm: Integers,
+        file: Integers,
         paradigms: Sequence[str],
         order: Sequence[str] = (),
-        process: npt.NDArray[np.integer] | None = None,
+        process: Integers | None = None,
     ) -> "tuple[Links, HandleTable]":
         """Make a handle for each pair of paradigm and file, below that of the next higher layer on the same file.
 
@@ -90,7 +89,7 @@ def _parents(level: Links, process: Links, file: Links) -> Links:
 
 
 def events_of(
-    calls: Transfers, kind: npt.NDArray[np.uint8], handles: HandleTable, done: Mask, position: Ints = UNRECORDED
+    calls: Transfers, kind: Octets, handles: HandleTable, done: Mask, position: Ints = UNRECORDED
 ) -> tuple[IoEvents, Rows]:
     """Return the calls that are metadata events, those of a location together, and which rows they are.
 

@@ -6,10 +6,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ..layers.selection.directions import Direction, Quantity, Traffic
-from ..model.arrays import Mask, Rows, Ticks, column_at
+from ..model.arrays import Array, Mask, Rows, Ticks, column_at
 from ..model.codes import UNDEFINED_TIME, IoMode
 from ..model.errors import SelectionError, UnknownKeyError, import_library
 from ..model.operations import Operations, view
@@ -212,7 +211,7 @@ class Layer:
 
     def contributions(
         self, quantity: Quantity = "bandwidth", direction: Direction = "total", traffic: Traffic = "all"
-    ) -> tuple[Rows, npt.NDArray[Any]]:
+    ) -> tuple[Rows, Array]:
         """Return what each operation, or metadata event, adds to the volume of `signal`.
 
         Parameters
@@ -336,9 +335,7 @@ class Layer:
     def _title(self) -> str:
         return f"{self.name} {self.part}" if self.part else self.name
 
-    def _rate(
-        self, begin: Ticks, end: Ticks, volume: npt.NDArray[Any], name: str, unit: str = "byte s-1"
-    ) -> StepSignal:
+    def _rate(self, begin: Ticks, end: Ticks, volume: Array, name: str, unit: str = "byte s-1") -> StepSignal:
         """Return the signal of volumes that are each spread over [begin, end]."""
         second = self.scope.window.ticks_per_second
         return step_signal_from_ticks(begin, end, volume, second, window=self.window, unit=unit, name=name)
@@ -433,7 +430,7 @@ class LayerParts(Mapping[Key, Layer]):
         """
         rows, amounts = self.layer.contributions(quantity, direction, traffic)
         place = self._metadata_place if quantity == "metadata" else self._place
-        volumes: npt.NDArray[Any] = sums_by(place[rows], amounts, len(self)).astype(np.float64)
+        volumes: Array = sums_by(place[rows], amounts, len(self)).astype(np.float64)
         keys = list(self._number)
         return {keys[row]: float(volumes[row]) for row in np.argsort(-volumes, kind="stable").tolist()}
 

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import Ints, Links, Mask, Rows, Ticks, column_at
+from ..model.arrays import Array, Ints, Links, Mask, Rows, Ticks, Unsigned, column_at
 from ..model.codes import METADATA_NAMES, OTHER_CALL, UNDEFINED_TIME, UNDEFINED_UINT64, IoFlag, IoMode, Status
 from ..model.definitions import Definitions
 from ..model.errors import import_library
@@ -48,7 +48,7 @@ class Column(NamedTuple):
         What `values` stand for, each name once.
     """
 
-    values: npt.NDArray[Any]
+    values: Array
     missing: Mask | None = None
     names: tuple[str, ...] | None = None
 
@@ -126,7 +126,7 @@ def operation_table(
     parent = traffic.attribution.parent[rows]
     calls = (traffic.calls if call is None else call)[rows]
 
-    def amounts(values: npt.NDArray[np.uint64]) -> Column:
+    def amounts(values: Unsigned) -> Column:
         return Column(values, values == UNDEFINED_UINT64)
 
     modes = np.where(operations.mode < len(MODES), operations.mode.astype(np.int32), -1)
@@ -175,7 +175,7 @@ def metadata_table(found: MetadataCalls, scope: Scope, functions: Sequence[str])
     no, is_event = Column(np.zeros(len(found), np.bool_)), found.kind != NO_EVENT
     is_of_file = (found.handle >= 0) | (found.file >= 0)
     # A seek may go back: as numbers with a sign more readers take them.
-    of_events: dict[str, npt.NDArray[Any]] = dict(
+    of_events: dict[str, Array] = dict(
         zip(EVENT_TYPES, (found.time, found.mode, found.flags, found.value.view(np.int64)), strict=True)
     )
     known = {
@@ -231,7 +231,7 @@ def _times(definitions: Definitions, **ticks: Ticks) -> dict[str, Column]:
     return {**seconds, **{f"{name}_ticks": Column(ticks[name], missing[name]) for name in ("begin", "end")}}
 
 
-def _named(codes: npt.NDArray[Any], texts: Iterable[str]) -> Column:
+def _named(codes: Array, texts: Iterable[str]) -> Column:
     """Return a column of names, those out of the trace as valid UTF-8."""
     clean = [text.encode("utf-8", "replace").decode() for text in texts]
     place = {text: number for number, text in enumerate(dict.fromkeys(clean))}

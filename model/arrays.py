@@ -30,6 +30,19 @@ Links = npt.NDArray[np.int32]
 
 Mask = npt.NDArray[np.bool_]
 
+Octets = npt.NDArray[np.uint8]
+"""Bytes of a file, or codes of which there are few."""
+
+Codes = npt.NDArray[np.uint32]
+"""Ids, or flags, as an archive has them."""
+
+Unsigned = npt.NDArray[np.uint64]
+"""Bytes, offsets and ids as an archive has them, where all bits set may mean undefined."""
+
+Integers = npt.NDArray[np.integer]
+Array = npt.NDArray[Any]
+"""Of integers of any size; of anything."""
+
 
 TableT = TypeVar("TableT")
 
@@ -127,7 +140,7 @@ def median(values: Floats) -> float:
     return 0.5 * float(ordered[low] + ordered[high])
 
 
-def column_at(column: npt.NDArray[np.int32], rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+def column_at(column: Links, rows: Links) -> Links:
     """Return ``column[rows]``, −1 where a row is out of range."""
     # As numbers without a sign, those below 0 are the largest of all.
     if len(rows) and rows.astype(np.int32, copy=False).view(np.uint32).max() < len(column):
@@ -138,7 +151,7 @@ def column_at(column: npt.NDArray[np.int32], rows: npt.NDArray[np.int32]) -> npt
     return found
 
 
-def sound_parents(parent: npt.NDArray[np.integer]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
+def sound_parents(parent: Integers) -> tuple[Links, Mask]:
     """Return `parent` as int32 (n,) without cycles and without rows out of range, and where it was changed, bool (n,).
 
     Of each cycle the lowest row becomes a root. By pointer doubling (J. C. Wyllie, *The Complexity of Parallel
@@ -189,7 +202,7 @@ def subtree_sums(parent: Links, values: Column) -> Column:
     return sums
 
 
-def any_ancestor(parent: Links, marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def any_ancestor(parent: Links, marked: Mask) -> Mask:
     """Return whether a proper ancestor of each row is `marked`, bool (n,)."""
     return np.asarray(nearest_marked(parent, marked) >= 0, np.bool_)
 
@@ -203,7 +216,7 @@ def nearest_lower_rank(parent: Links, rank: Links) -> Links:
     return nearest
 
 
-def nearest_marked(parent: Links, marked: npt.NDArray[np.bool_]) -> Links:
+def nearest_marked(parent: Links, marked: Mask) -> Links:
     """Return for each row its nearest proper ancestor that is `marked`, int32 (n,), −1 where there is none."""
     # Rows that answer the question stay where they are; the others step on to their parent.
     answer = np.where(marked, np.arange(len(parent), dtype=np.int32), parent)

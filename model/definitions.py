@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from .arrays import Codes, Links, Mask, Octets, Unsigned
 from .codes import PROCESS
 from .recording import OTF2, Recording
 
@@ -41,10 +41,10 @@ class SystemTree:
     `parent` holds rows of this table, −1 at the root.
     """
 
-    id: npt.NDArray[np.uint32]
+    id: Codes
     name: tuple[str, ...]
     class_name: tuple[str, ...]
-    parent: npt.NDArray[np.int32]
+    parent: Links
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,11 +63,11 @@ class LocationGroups:
         group that is no process.
     """
 
-    id: npt.NDArray[np.uint32]
+    id: Codes
     name: tuple[str, ...]
-    kind: npt.NDArray[np.uint8]
-    node: npt.NDArray[np.int32]
-    rank: npt.NDArray[np.int32]
+    kind: Octets
+    node: Links
+    rank: Links
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +86,11 @@ class Locations:
         Row in ``Definitions.groups``, −1 where unknown.
     """
 
-    id: npt.NDArray[np.uint64]
+    id: Unsigned
     name: tuple[str, ...]
-    kind: npt.NDArray[np.uint8]
-    events: npt.NDArray[np.uint64]
-    group: npt.NDArray[np.int32]
+    kind: Octets
+    events: Unsigned
+    group: Links
 
 
 @dataclass(frozen=True)
@@ -122,10 +122,10 @@ class Files:
         Such as ``{"Mount Point": "/scratch", "File system": "lustre"}``; empty where none.
     """
 
-    id: npt.NDArray[np.uint32]
+    id: Codes
     name: tuple[str, ...]
-    directory: npt.NDArray[np.bool_]
-    scope: npt.NDArray[np.int32]
+    directory: Mask
+    scope: Links
     properties: tuple[dict[str, str], ...]
 
 
@@ -154,16 +154,16 @@ class Handles:
         Status flags of that state, 0 where none.
     """
 
-    id: npt.NDArray[np.uint32]
+    id: Codes
     name: tuple[str, ...]
-    file: npt.NDArray[np.int32]
-    paradigm: npt.NDArray[np.int32]
-    flags: npt.NDArray[np.uint32]
-    communicator: npt.NDArray[np.uint32]
-    parent: npt.NDArray[np.int32]
-    precreated: npt.NDArray[np.bool_]
-    precreated_mode: npt.NDArray[np.uint8]
-    precreated_status: npt.NDArray[np.uint32]
+    file: Links
+    paradigm: Links
+    flags: Codes
+    communicator: Codes
+    parent: Links
+    precreated: Mask
+    precreated_mode: Octets
+    precreated_status: Codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +174,7 @@ class Group:
     name: str
     kind: int
     paradigm: int
-    members: npt.NDArray[np.uint64]
+    members: Unsigned
 
 
 @dataclass(frozen=True)

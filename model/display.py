@@ -4,9 +4,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from .arrays import Floats
 from .errors import import_library
 
 _LEFT = "text-align:left"
@@ -28,7 +26,7 @@ def html_table(rows: Iterable[Sequence[object]], header: Sequence[str] = (), cap
     return f"<table>{title}{f'<thead><tr>{head}</tr></thead>' if head else ''}<tbody>{body}</tbody></table>"
 
 
-def html_curve(values: npt.NDArray[np.float64], label: str, width: int = 480, height: int = 60) -> str:
+def html_curve(values: Floats, label: str, width: int = 480, height: int = 60) -> str:
     """Return values as an SVG area over equal steps, from 0 to the largest of them.
 
     Parameters

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from .arrays import Columns, named_columns
+from .arrays import Codes, Columns, Ints, Links, Octets, Unsigned, named_columns
 
 EVENT_TYPES: Final[dict[str, type]] = {
     "event_ticks": np.int64,
@@ -62,15 +61,15 @@ class IoEvents(Columns):
     offset : uint64
     """
 
-    location: npt.NDArray[np.int32]
-    kind: npt.NDArray[np.uint8]
-    time: npt.NDArray[np.int64]
-    handle: npt.NDArray[np.uint32]
-    mode: npt.NDArray[np.uint8]
-    flags: npt.NDArray[np.uint32]
-    matching: npt.NDArray[np.uint64]
-    value: npt.NDArray[np.uint64]
-    offset: npt.NDArray[np.uint64]
+    location: Links
+    kind: Octets
+    time: Ints
+    handle: Codes
+    mode: Octets
+    flags: Codes
+    matching: Unsigned
+    value: Unsigned
+    offset: Unsigned
 
 
 EventColumns: Final = named_columns(IoEvents, "EventColumns")

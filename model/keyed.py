@@ -7,20 +7,19 @@ from threading import Lock
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from .arrays import Ints, Mask, Rows
+from .arrays import Array, Ints, Mask, Rows
 
 _MOST: Final = 2**62
 
 
-def in_groups(keys: Sequence[npt.NDArray[Any]]) -> tuple[Rows, Mask]:
+def in_groups(keys: Sequence[Array]) -> tuple[Rows, Mask]:
     """Return rows in the order of their keys, the first key first, and which of them begin a group of equal keys."""
     order, fresh = _in_order(keys)
     return np.arange(len(fresh)) if isinstance(order, slice) else order, fresh
 
 
-def _in_order(keys: Sequence[npt.NDArray[Any]]) -> tuple[Rows | slice, Mask]:
+def _in_order(keys: Sequence[Array]) -> tuple[Rows | slice, Mask]:
     """Return the same; rows that are in order already as a slice, by which columns are not copied."""
     fresh = np.zeros(len(keys[0]), np.bool_)
     fresh[:1] = True
@@ -40,7 +39,7 @@ def _in_order(keys: Sequence[npt.NDArray[Any]]) -> tuple[Rows | slice, Mask]:
     return order, fresh
 
 
-def _as_one(keys: Sequence[npt.NDArray[Any]]) -> Ints | None:
+def _as_one(keys: Sequence[Array]) -> Ints | None:
     """Return one number for each row, in the order of its keys; None where their ranges are too wide for that."""
     if not len(keys[0]) or not all(np.issubdtype(key.dtype, np.integer) for key in keys):
         return None
@@ -55,7 +54,7 @@ def _as_one(keys: Sequence[npt.NDArray[Any]]) -> Ints | None:
     return together
 
 
-def numbered(*keys: npt.NDArray[Any]) -> Ints:
+def numbered(*keys: Array) -> Ints:
     """Return a number for each row that rows of equal `keys` share, in the order of the keys, from 0 without gaps."""
     order, fresh = in_groups(keys)
     number = np.empty(len(order), np.int64)
@@ -72,7 +71,7 @@ def rows_beyond(keys: Sequence[Ints], free: int) -> int:
     return int(np.maximum(rows - free, 0).sum())
 
 
-def _joined(parts: "Sequence[npt.NDArray[Any]]") -> Ints:
+def _joined(parts: "Sequence[Array]") -> Ints:
     return np.asarray(parts[0] if len(parts) == 1 else np.concatenate(parts), np.int64)
 
 
@@ -100,7 +99,7 @@ class KeyedSums:
         ``begin`` and ``end`` keep their least and largest value, all others are added up.
     """
 
-    def __init__(self, keys: Sequence[npt.NDArray[Any]], values: Mapping[str, npt.NDArray[Any]]) -> None:
+    def __init__(self, keys: Sequence[Array], values: Mapping[str, Array]) -> None:
         self._add_up([(tuple(keys), values)])
 
     def _add_up(self, parts: "Sequence[tuple[tuple[Any, ...], Mapping[str, Any]]]") -> None:
@@ -165,12 +164,12 @@ class KeyedSums:
             found._settle()
         return found
 
-    def plus(self, keys: Sequence[npt.NDArray[Any]], values: Mapping[str, Any]) -> "KeyedSums":
+    def plus(self, keys: Sequence[Array], values: Mapping[str, Any]) -> "KeyedSums":
         """Return the sums with more rows; a value that is one number stands in all of them."""
         count = len(keys[0])
         return self.merged(KeyedSums(keys, {name: np.broadcast_to(value, count) for name, value in values.items()}))
 
-    def at(self, keys: Sequence[npt.NDArray[Any]], name: str, missing: int = 0) -> Ints:
+    def at(self, keys: Sequence[Array], name: str, missing: int = 0) -> Ints:
         """Return a column at some keys, `missing` where they do not occur, int64."""
         both = [np.append(known, np.asarray(key, np.int64)) for known, key in zip(self.keys, keys, strict=True)]
         count, number = len(self), numbered(*both)

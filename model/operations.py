@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import Columns, Ints, Mask, named_columns
+from .arrays import Codes, Columns, Ints, Links, Mask, Octets, Unsigned, named_columns
 from .codes import UNDEFINED_UINT64
 from .definitions import Definitions
 from .errors import TraceError
@@ -46,21 +46,21 @@ class Operations(Columns):
         `Status`: complete, cancelled, never completed.
     """
 
-    location: npt.NDArray[np.int32]
-    end_location: npt.NDArray[np.int32]
-    process: npt.NDArray[np.int32]
-    handle: npt.NDArray[np.int32]
-    mode: npt.NDArray[np.uint8]
-    flags: npt.NDArray[np.uint32]
-    begin: npt.NDArray[np.int64]
-    issued: npt.NDArray[np.int64]
-    end: npt.NDArray[np.int64]
-    requested: npt.NDArray[np.uint64]
-    moved: npt.NDArray[np.uint64]
-    offset: npt.NDArray[np.uint64]
-    matching: npt.NDArray[np.uint64]
-    tests: npt.NDArray[np.uint32]
-    status: npt.NDArray[np.uint8]
+    location: Links
+    end_location: Links
+    process: Links
+    handle: Links
+    mode: Octets
+    flags: Codes
+    begin: Ints
+    issued: Ints
+    end: Ints
+    requested: Unsigned
+    moved: Unsigned
+    offset: Unsigned
+    matching: Unsigned
+    tests: Codes
+    status: Octets
 
     @property
     def extent(self) -> tuple[int, int] | None:
@@ -69,15 +69,15 @@ class Operations(Columns):
         return (int(self.begin.min()), int(np.maximum(self.begin, self.end).max())) if len(self) else None
 
     @property
-    def bytes_moved(self) -> npt.NDArray[np.uint64]:
+    def bytes_moved(self) -> Unsigned:
         """Bytes transferred, uint64 (n,), with 0 where the trace does not know."""
         return np.where(self.moved == UNDEFINED_UINT64, np.uint64(0), self.moved)
 
 
-OperationColumns: Final = named_columns(Operations, "OperationColumns", "process", handle=npt.NDArray[np.uint32])
+OperationColumns: Final = named_columns(Operations, "OperationColumns", "process", handle=Codes)
 """The same as matching writes it, in the order in which operations begin in their files; `handle` is a global id."""
 
-Rows = npt.NDArray[np.bool_] | npt.NDArray[np.intp]
+Rows = Mask | npt.NDArray[np.intp]
 
 
 class OperationsView(Operations):

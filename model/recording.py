@@ -10,7 +10,6 @@ from functools import cached_property, reduce
 from typing import Annotated, Any, Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from .arrays import Floats, Ints, Links, Mask
 from .document import Document, Record, keys_of
@@ -174,7 +173,7 @@ class CounterTotal(Record):
     summed_s: float | None = None
 
 
-def _sum(values: npt.NDArray[np.int64]) -> int | None:
+def _sum(values: Ints) -> int | None:
     known = values[values >= 0]
     return int(known.sum()) if len(known) else None
 

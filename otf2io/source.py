@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ..model.arrays import Ints, Mask, RowsOfIds
+from ..model.arrays import Ints, Mask, Rows, RowsOfIds
 from ..model.errors import TraceError
 from ..model.events import IoEvents
 from ..model.plugins import warn_once
@@ -115,7 +114,7 @@ class Otf2Source(ProcessSource):
             )
         yield block
 
-    def accounted(self, block: Block, walk: Any, rows: npt.NDArray[np.intp], implausible: ImplausibleEvents) -> Block:
+    def accounted(self, block: Block, walk: Any, rows: Rows, implausible: ImplausibleEvents) -> Block:
         """Put into the last block of some locations, in ascending `rows`, what of their events is lost or damaged."""
         self._require_same_events(walk, rows)
         located, counts, expected = self.definitions.locations, walk.counts, walk.expected
@@ -140,7 +139,7 @@ class Otf2Source(ProcessSource):
         """Number of events that were read of each location, −1 before, int64 (locations,)."""
         return np.full(len(self.definitions.locations.id), -1, np.int64)
 
-    def _require_same_events(self, walk: Any, rows: npt.NDArray[np.intp]) -> None:
+    def _require_same_events(self, walk: Any, rows: Rows) -> None:
         """Remember how many events were read of the locations in `rows`; TraceError if there were others before."""
         with _MAKING:
             before = self._events_read
@@ -149,7 +148,7 @@ class Otf2Source(ProcessSource):
             raise TraceError(f"{self.path} has changed since it was opened, or cannot be read each time; open it again")
         before[rows] = read
 
-    def _extents(self, walk: Any, rows: npt.NDArray[np.intp]) -> tuple[Extents, ...]:
+    def _extents(self, walk: Any, rows: Rows) -> tuple[Extents, ...]:
         """Return when the locations in `rows` begin and end, those without events left out."""
         known = rows[(walk.counts[rows] > 0) & (walk.extents["end"][rows] >= walk.extents["begin"][rows])]
         identity, process = self.definitions.locations.id, self.processes[2]

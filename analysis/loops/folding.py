@@ -10,13 +10,12 @@ where they are costs bits, too.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ...layers.loops.steps import OPEN, STEP_CODES, Steps
-from ...model.arrays import Floats, Ints, Mask
+from ...model.arrays import Array, Floats, Ints, Mask
 
 EVIDENCE: Final = 7.0
 """Bits that a description must save beyond those of the number of ways that were tried: a chance of less than 1 %."""
@@ -202,7 +201,7 @@ def _line_of(steps: Steps) -> Line:
     return Line(tokens, coarse, plain, steps.fresh, opens, file, steps.gap)
 
 
-def _numbered(*columns: npt.NDArray[Any]) -> Ints:
+def _numbered(*columns: Array) -> Ints:
     """Return a number for each row, the same for equal rows, counted as they first occur."""
     from .folding_kernel import numbered
 

@@ -12,6 +12,7 @@ from typing import Any, Final, Self, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Array
 from ...model.interrupts import kept_interrupts
 from ...model.metrics import Metric, metrics_of
 
@@ -131,7 +132,7 @@ _CHUNK: Final = 2**16
 """Most values of a chunk, the unit of compression: 512 KiB of float64, half of HDF5's chunk cache."""
 _WORTH_COMPRESSING: Final = 2**10
 
-Attribute = str | int | float | npt.NDArray[Any]
+Attribute = str | int | float | Array
 
 Variable = tuple[str, str, str] | tuple[str, str, str, Callable[[Any], Any]]
 """A variable of a table: name, units (or ``text``, ``count`` or ``flag``), long name, and its value of a row.
@@ -271,9 +272,7 @@ class GroupWriter:
         meanings: dict[str, Attribute] = {"flag_values": np.array([0, 1], np.int8), "flag_meanings": "no yes"}
         self.numbers(name, dimensions, np.array(values, np.int8), long_name=long_name, **meanings)
 
-    def numbers(
-        self, name: str, dimensions: tuple[str, ...], values: npt.NDArray[Any], **attributes: Attribute
-    ) -> None:
+    def numbers(self, name: str, dimensions: tuple[str, ...], values: Array, **attributes: Attribute) -> None:
         """Write an array of numbers whole, of any shape in C order; a floating-point one has NaN as its fill value."""
         variable = self.empty(name, dimensions, values.dtype, fill=values.dtype.kind == "f", **attributes)
         if values.size:
@@ -304,7 +303,7 @@ class GroupWriter:
         write_attributes(variable, attributes)
         return variable
 
-    def part(self, variable: Any, where: Any, values: npt.NDArray[Any]) -> None:
+    def part(self, variable: Any, where: Any, values: Array) -> None:
         """Write `values` into a part of `variable`."""
         variable[where] = values
         self._storage.check()

@@ -7,8 +7,8 @@ from itertools import islice
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Floats
 from ...model.quantities import counted, seconds_text
 from ...runs.collection.rows import LayerRow, Run
 from ...runs.differences.changes import Change
@@ -53,7 +53,7 @@ _KINDS: Final = {
 }
 """What the values of a change are measured in; ratios where nothing else."""
 
-Edges = npt.NDArray[np.float64]
+Edges = Floats
 
 
 def _what(change: Change) -> str:

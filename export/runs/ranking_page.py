@@ -11,10 +11,10 @@ from typing import Any, Final, cast
 from urllib.parse import quote
 
 import numpy as np
-import numpy.typing as npt
 
 from ...analysis.findings.rule import SEVERITIES
 from ...layers.opening import open_trace
+from ...model.arrays import Floats
 from ...model.document import checked_document
 from ...model.errors import IostrataError, OutputError, TraceError
 from ...model.metrics import FORMATS, Kind, metrics_of
@@ -273,7 +273,7 @@ def _distribution(column: TableColumn, values: Sequence[Any]) -> Chart | None:
     # One value has a bin of its own width.
     if high / low < 1.01:
         low, high = low * 0.9, high * 1.1
-    edges: npt.NDArray[np.float64] = np.geomspace(low, high, _BINS + 1)
+    edges: Floats = np.geomspace(low, high, _BINS + 1)
     edges[0], edges[-1] = low, high
     counts, _ = np.histogram(some, edges)
     used = np.flatnonzero(counts)

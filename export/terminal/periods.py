@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Column
@@ -18,6 +17,7 @@ from ...analysis.fitting import SignalFit
 from ...analysis.results.result import PeriodResult
 from ...layers.statistics.grouping import KINDS_OF_KEYS, part_title
 from ...layers.trace import Trace
+from ...model.arrays import Floats, Rows
 from ...model.quantities import (
     counted,
     deviation_text,
@@ -58,7 +58,7 @@ _ROUNDING: Final = 1e-6
 
 
 def labelled_curve(
-    averages: npt.NDArray[np.float64],
+    averages: Floats,
     top: str,
     height: int,
     window: tuple[float, float],
@@ -95,7 +95,7 @@ def points_per_column(ascii_only: bool) -> int:
     return 1 if ascii_only else 2
 
 
-def area_rows(values: npt.NDArray[np.float64], top: float, height: int, ascii_only: bool = False) -> list[str]:
+def area_rows(values: Floats, top: float, height: int, ascii_only: bool = False) -> list[str]:
     """Draw `values` as a filled area on a linear axis from 0 to `top`.
 
     Parameters
@@ -125,7 +125,7 @@ def area_rows(values: npt.NDArray[np.float64], top: float, height: int, ascii_on
     return rows
 
 
-def _braille(filled: npt.NDArray[np.intp]) -> str:
+def _braille(filled: Rows) -> str:
     if len(filled) % 2:
         filled = np.append(filled, 0)
     left = np.concatenate([[0], np.cumsum(_LEFT)])
@@ -452,7 +452,7 @@ def _curve(
     yield from labelled_curve(averages, of.rate(float(averages.max())), height, window, strips, ascii_only)
 
 
-def _averages(signal: StepSignal, bins: int) -> npt.NDArray[np.float64]:
+def _averages(signal: StepSignal, bins: int) -> Floats:
     """Return the mean rate in `bins` equal parts of the window, from the exact volume, float64 (bins,)."""
     volume = signal.volume_until(np.linspace(*signal.window, bins + 1))
     # The first part also holds what moved in no time at the window's start.

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...layers.trace import Trace
-from ...model.arrays import column_at
+from ...model.arrays import Integers, column_at
 from ...model.codes import IoMode
 from .marks import KINDS, Ints
 
@@ -14,13 +14,7 @@ _KIND_OF_MODE = {IoMode.READ: "read", IoMode.WRITE: "write", IoMode.FLUSH: "flus
 
 
 def causing_slices(
-    trace: Trace,
-    layers: tuple[str, ...],
-    process: Ints,
-    layer: Ints,
-    kind: npt.NDArray[np.integer],
-    start: Ints,
-    end: Ints,
+    trace: Trace, layers: tuple[str, ...], process: Ints, layer: Ints, kind: Integers, start: Ints, end: Ints
 ) -> Ints:
     """Return the slice of the operation that each slice's operation is part of, −1 where there is none; int64 (n,).
 

@@ -15,7 +15,7 @@ from ...layers.handles.metadata import Lifetimes, MetadataEvents, UsedHandles, h
 from ...layers.handles.scope import ScopedBlock
 from ...layers.selection.window import TickWindow
 from ...layers.trace import Trace
-from ...model.arrays import Columns, column_at
+from ...model.arrays import Array, Columns, Floats, Integers, Links, Octets, column_at
 from ...model.codes import UNDEFINED_TIME, IoMode, IoRecord
 from ...model.definitions import Definitions
 from ...model.keyed import KeyedSums
@@ -24,8 +24,8 @@ from ...model.quantities import interval_text, seconds_text
 
 Ints = npt.NDArray[np.int64]
 
-Keys = npt.NDArray[np.int32]
-_MarkColumns = tuple[Any, Any, npt.NDArray[np.uint8], Ints, Ints, npt.NDArray[Any]]
+Keys = Links
+_MarkColumns = tuple[Any, Any, Octets, Ints, Ints, Array]
 
 KINDS: Final = ("in use", "read", "write", "flush", "open", "close", "other")
 """What a mark stands for: a handle is there, an operation, or a metadata event."""
@@ -56,12 +56,12 @@ class Marks(Columns):
         What its operations moved.
     """
 
-    row: npt.NDArray[np.integer]
-    kind: npt.NDArray[np.integer]
+    row: Integers
+    kind: Integers
     start: Ints
     end: Ints
-    count: npt.NDArray[np.integer]
-    bytes: npt.NDArray[np.float64]
+    count: Integers
+    bytes: Floats
 
 
 def held_periods(period: LayerPeriod) -> Iterator[tuple[float, float, str, Regime | None]]:
@@ -198,7 +198,7 @@ class MarkSums:
         marks = Marks(row, kind, start, end, count, volume.astype(np.float64))
         return marks, pairs % keys, pairs // keys - 1
 
-    def _finish(self, going_on: npt.NDArray[np.integer]) -> None:
+    def _finish(self, going_on: Integers) -> None:
         """Add lifetimes of handles, which are known when a process is over, of all but those that are going on."""
         if not self._made:
             return

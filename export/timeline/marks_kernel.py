@@ -1,13 +1,12 @@
 """Compiled: gaps between the marks of a group, and marks merged across them."""
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Array, Floats
 from ...model.kernels import compiled
 
-Ints = npt.NDArray[Any]
+Ints = Array
 
 
 @compiled
@@ -54,14 +53,8 @@ def gaps_before(group: Ints, start: Ints, end: Ints, groups: int) -> npt.NDArray
 
 @compiled
 def merged_across(
-    gaps: npt.NDArray[np.int64],
-    gap: int,
-    group: Ints,
-    end: Ints,
-    count: Ints,
-    volume: npt.NDArray[np.float64],
-    groups: int,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    gaps: npt.NDArray[np.int64], gap: int, group: Ints, end: Ints, count: Ints, volume: Floats, groups: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
     """Merge marks of a group that follow each other within `gap`.
 
     Parameters

@@ -6,16 +6,15 @@ from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Floats, Ints
+from ...model.arrays import Floats, Ints, Unsigned
 from ...model.quantities import counted
 from ...model.recording import Counters, MpiTime
 from .layouts import LAYOUTS, Layout
 from .log import Log
 
 MODULES: Final = tuple(dict.fromkeys(name for name, _ in LAYOUTS))
-Ids = npt.NDArray[np.uint64]
+Ids = Unsigned
 """Of files, as the log has them."""
 MOVED: Final = ("reads", "writes", "bytes_read", "bytes_written")
 _ABSURD: Final = 1e40

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Columns, Floats, Ints, Links
+from ...model.arrays import Columns, Floats, Ints, Links, Octets, Unsigned
 from ...model.codes import IoMode
 from ...model.quantities import bytes_text
 from ...model.recording import Counters, Rows
@@ -51,7 +51,7 @@ class Records(Columns):
         Transfers of each.
     """
 
-    record: npt.NDArray[np.uint64]
+    record: Unsigned
     rank: Ints
     count: Ints
 
@@ -71,12 +71,12 @@ class Segments(Columns):
         The thread's own number, where the log tells it.
     """
 
-    mode: npt.NDArray[np.uint8]
+    mode: Octets
     offset: Ints
     length: Ints
     start: Floats
     end: Floats
-    thread: npt.NDArray[np.uint64]
+    thread: Unsigned
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ def _module_segments(
     return np.array(heads, _HEAD), np.frombuffer(b"".join(content), kind), names, fault
 
 
-def with_extents(traced: Traced, counters: Counters, ids: npt.NDArray[np.uint64], run_s: float) -> Traced:
+def with_extents(traced: Traced, counters: Counters, ids: Unsigned, run_s: float) -> Traced:
     """Add what the counters tell of layers and directions that are not traced: bytes between a first and a last time.
 
     Where these times cannot be true, the bytes lie somewhere in the `run_s` seconds of the run. Bins of HEATMAP are

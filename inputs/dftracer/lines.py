@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ints
+from ...model.arrays import Ints, Octets
 from ..inflating import filling
 from .fields import BEHIND
 
@@ -63,7 +62,7 @@ def _decoded(written: str) -> str:
         return written
 
 
-def _pieces(path: Path, faults: list[str]) -> Iterator[tuple[npt.NDArray[np.uint8], int]]:
+def _pieces(path: Path, faults: list[str]) -> Iterator[tuple[Octets, int]]:
     """Yield the text of a file in pieces of whole lines, each until the next, as `Scanner.add` takes them.
 
     Why it ends early goes to `faults`.
@@ -91,7 +90,7 @@ def _pieces(path: Path, faults: list[str]) -> Iterator[tuple[npt.NDArray[np.uint
         yield room, filled + 1
 
 
-def _behind_the_last_line(room: npt.NDArray[np.uint8]) -> int:
+def _behind_the_last_line(room: Octets) -> int:
     """Return how much of a text are whole lines."""
     end, step = len(room), 1 << 12
     while end:

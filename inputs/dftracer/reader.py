@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ints, Links, Mask, Ticks
+from ...model.arrays import Ints, Links, Mask, Octets, Ticks
 from ...model.codes import IoMode, IoRecord
 from ...model.errors import TraceError
 from ...model.operations import followed_places
@@ -249,7 +248,7 @@ def _times(events: Events) -> tuple[Ticks, Ticks, int | None]:
     return begin * _MICROSECOND, (begin + duration) * _MICROSECOND, realtime
 
 
-def _amounts(events: Events, mode: npt.NDArray[np.uint8], functions: list[str]) -> tuple[Ints, Ints]:
+def _amounts(events: Events, mode: Octets, functions: list[str]) -> tuple[Ints, Ints]:
     """Return the bytes that each call moved and asked for, −1 where unknown."""
     items = looked_up(events.function, functions, ITEMS, False).astype(np.bool_)
     items &= (events.size > 1) & (events.size < _MOST_ITEMS)
@@ -261,7 +260,7 @@ def _amounts(events: Events, mode: npt.NDArray[np.uint8], functions: list[str]) 
     return np.where(mode == IoMode.FLUSH, -1, amounts(events.ret)), amounts(events.count)
 
 
-def _offsets(events: Events, kind: npt.NDArray[np.uint8], functions: list[str], moved: Ints) -> Ints:
+def _offsets(events: Events, kind: Octets, functions: list[str], moved: Ints) -> Ints:
     """Return where in the file each transfer was, −1 where unknown, int64 (n,).
 
     A file descriptor's place follows from the opening, the seeks and the transfers; explicit offsets are recorded.

@@ -6,9 +6,8 @@ Numba may have to compile it: import it inside the function that uses it.
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ints
+from ...model.arrays import Ints, Links, Octets, Unsigned
 from ...model.kernels import compiled_uncounted, hashed, inlined, inner, random_seed
 from .fields import NO_AMOUNT, NUMBERS, TEXTS, UNKNOWN
 
@@ -73,8 +72,8 @@ _ALL: Final = np.uint64(0xFFFFFFFFFFFFFFFF)
 class _Text(NamedTuple):
     """Lines that each end with a newline, and `BEHIND` bytes more; as words the eight bytes from each place on."""
 
-    letters: npt.NDArray[np.uint8]
-    words: npt.NDArray[np.uint64]
+    letters: Octets
+    words: Unsigned
 
 
 class _Names(NamedTuple):
@@ -90,7 +89,7 @@ class _Names(NamedTuple):
         Of each column of texts, −1 at first.
     """
 
-    slots: npt.NDArray[np.int32]
+    slots: Links
     table: Ints
     text: _Text
     counts: Ints
@@ -110,13 +109,13 @@ class _Gaps(NamedTuple):
         The last short value behind each with its mask.
     """
 
-    letters: npt.NDArray[np.uint64]
-    masks: npt.NDArray[np.uint64]
+    letters: Unsigned
+    masks: Unsigned
     facts: Ints
-    values: npt.NDArray[np.uint64]
+    values: Unsigned
 
 
-def _text(letters: npt.NDArray[np.uint8]) -> _Text:
+def _text(letters: Octets) -> _Text:
     return _Text(letters, np.ndarray((len(letters) - 7,), "<u8", letters, strides=(1,)))
 
 
@@ -147,7 +146,7 @@ class Scanner:
             np.full(len(TEXTS), -1, np.int64),
         )
 
-    def add(self, text: npt.NDArray[np.uint8], size: int) -> None:
+    def add(self, text: Octets, size: int) -> None:
         """Read the whole lines, each with a newline, that are the first `size` bytes of a text with `BEHIND` more."""
         start = 0
         while start < size:

@@ -4,9 +4,8 @@ import re
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ints, Links, Mask, Rows, Ticks
+from ...model.arrays import Ints, Links, Mask, Octets, Rows, Ticks
 from ...model.quantities import counted, seconds_text, share_text
 from ...model.ranges import Coverage
 from ..calls import NestedCalls
@@ -35,19 +34,13 @@ class UpperOperations(NamedTuple):
     call: Rows
     category: Links
     file: Links
-    mode: npt.NDArray[np.uint8]
+    mode: Octets
     moved: Ints
     requested: Ints
 
 
 def upper_operations(
-    nested: NestedCalls,
-    category: Links,
-    transfers: Rows,
-    file: Links,
-    mode: npt.NDArray[np.uint8],
-    moved: Ints,
-    requested: Ints,
+    nested: NestedCalls, category: Links, transfers: Rows, file: Links, mode: Octets, moved: Ints, requested: Ints
 ) -> tuple[UpperOperations, list[int]]:
     """Add up the transfers in calls of each category by file: each counts in the innermost call of a category.
 

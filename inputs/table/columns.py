@@ -5,9 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ints, Links, Mask
+from ...model.arrays import Floats, Ints, Links, Mask, Octets
 from ...model.stream.damage import LocationDamage
 from ..functions import NONE, looked_up
 from ..parquet import places_of
@@ -85,7 +84,7 @@ class TableColumns:
             return np.full(self.rows, -1, np.int32), ()
         return places_of(self.columns[role])
 
-    def codes(self, role: str, known: Mapping[str, int]) -> npt.NDArray[np.uint8]:
+    def codes(self, role: str, known: Mapping[str, int]) -> Octets:
         """Return the code of each text, however its letters are written, uint8 (n,); `NONE` for what has none."""
         places, names = self.names(role)
         return looked_up(places, [name.strip().lower() for name in names], known)
@@ -163,7 +162,7 @@ def _clock_times(texts: Any, zone: str | None) -> Any:
         return pyarrow.array(map(told, texts.to_pylist()), pyarrow.int64())
 
 
-def numbers(column: Any) -> tuple[npt.NDArray[np.int64] | npt.NDArray[np.float64], Mask]:
+def numbers(column: Any) -> tuple[Ints | Floats, Mask]:
     """Return a column as int64, or as float64 where it has fractions; and which are numbers at all.
 
     In a text with whole numbers that have no place in floating point, fractions are none: they would round the others.

@@ -3,12 +3,11 @@
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ints, Links, Mask, RowsOfIds, Ticks, column_at
+from ...model.arrays import Array, Codes, Integers, Ints, Links, Mask, RowsOfIds, Ticks, column_at
 from ...model.codes import (
     KNOWN_STACK,
     METADATA_NAMES,
@@ -160,7 +159,7 @@ def _times(path: Path, table: TableColumns, rows: _Rows) -> tuple[Ticks, Ticks, 
     else:
         rows.faults["a start since 1970, where most count from the run's start"] = since_1970
 
-    def ticks(values: npt.NDArray[Any], sound: Mask, factor: int) -> Ticks:
+    def ticks(values: Array, sound: Mask, factor: int) -> Ticks:
         relative = values - values.dtype.type(origin // factor) if origin % factor == 0 else values - origin / factor
         far = ~sound | (np.abs(relative.astype(np.float64)) > LONGEST / factor)
         near = np.where(far, 0, relative) * factor
@@ -217,7 +216,7 @@ def _any(path: Path, table: TableColumns, rows: _Rows) -> RowSource:
     return run.source(path, rows.transfers(location, handle, begin, end), rows.faults, damage=table.losses)
 
 
-def _first_of_each(group: npt.NDArray[np.integer], known: Links, values: Links, groups: int) -> Links:
+def _first_of_each(group: Integers, known: Links, values: Links, groups: int) -> Links:
     """Return the value of the first row of each group where something is known (not −1), −1 where nothing is."""
     rows = np.flatnonzero(known >= 0)[::-1]
     found = np.full(groups, -1, np.int32)
@@ -286,9 +285,7 @@ def _own(path: Path, table: TableColumns, rows: _Rows, definitions: Definitions,
     return RowSource(path, definitions, found.operations, events, damage, irregular)
 
 
-def _events(
-    table: TableColumns, rows: _Rows, location: Links, handle: npt.NDArray[np.uint32]
-) -> tuple[IoEvents, list[LocationDamage]]:
+def _events(table: TableColumns, rows: _Rows, location: Links, handle: Codes) -> tuple[IoEvents, list[LocationDamage]]:
     """Return the metadata events of a table, those of a location together, and what of them cannot be used."""
     chosen = np.flatnonzero((rows.event != NONE) & (rows.event > 0))
     if not len(chosen):
@@ -296,7 +293,7 @@ def _events(
     missing = [name for name in EVENT_TYPES if name not in table.columns]
     if missing:
         return IoEvents.empty(), [lost(f"metadata events without {missing[0]}", len(chosen))]
-    values: dict[str, npt.NDArray[Any]] = {}
+    values: dict[str, Array] = {}
     sound = np.asarray(location[chosen] >= 0)
     for name, kind in EVENT_TYPES.items():
         column, known = numbers(table.columns[name])

@@ -8,9 +8,8 @@ from threading import Lock
 from typing import Final, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ints, Links, Mask, Rows, column_at, nearest_marked
+from ...model.arrays import Integers, Ints, Links, Mask, Octets, Rows, column_at, nearest_marked
 from ...model.codes import PROCESS, IoFlag, Status
 from ...model.definitions import Definitions
 from ...model.operations import Operations, OperationsView, view
@@ -199,7 +198,7 @@ class Attributed(ABC):
 
     @property
     @abstractmethod
-    def mode(self) -> npt.NDArray[np.uint8]:
+    def mode(self) -> Octets:
         """`IoMode` of each operation, uint8 (n,)."""
 
     @property
@@ -326,7 +325,7 @@ class TraceBlock(ScopedBlock, Attributed):
         return self.operations.handle
 
     @property
-    def mode(self) -> npt.NDArray[np.uint8]:
+    def mode(self) -> Octets:
         return self.operations.mode
 
     @cached_property
@@ -354,7 +353,7 @@ class TraceBlock(ScopedBlock, Attributed):
         """Number of the collective call of each operation, across ranks, −1 for none, int64 (n,)."""
         return collective_calls(self.operations, self.sequences)
 
-    def times(self, rows: npt.NDArray[np.integer]) -> tuple[Ints, Ints]:
+    def times(self, rows: Integers) -> tuple[Ints, Ints]:
         """Return begin and end of the part of some operations within the window, int64 (m,).
 
         All of them overlap the window. One that never ended takes no time.

@@ -6,9 +6,8 @@ Numba may have to compile it: import it inside the function that uses it.
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ints, Links, Mask
+from ...model.arrays import Integers, Ints, Links, Mask
 from ...model.codes import UNDEFINED_TIME
 from ...model.kernels import compiled, inlined
 
@@ -16,7 +15,7 @@ _FOREVER: Final = np.int64(np.iinfo(np.int64).max)
 
 
 @compiled
-def rows_by_key(key: npt.NDArray[np.integer], keys: int) -> tuple[Ints, Ints]:
+def rows_by_key(key: Integers, keys: int) -> tuple[Ints, Ints]:
     """Sort rows by key, keeping their order within a key, in linear time.
 
     Parameters

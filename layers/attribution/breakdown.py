@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ints, Links, Mask, Rows
+from ...model.arrays import Array, Integers, Ints, Links, Mask, Rows
 from ...model.codes import IoMode
 from ...model.document import Document, RecordTable, keys_of
 from ...model.errors import SelectionError
@@ -80,7 +79,7 @@ class Breakdown(RecordTable):
     by: str
     layer: tuple[str, ...]
     key: tuple[Key, ...]
-    columns: dict[str, npt.NDArray[Any]]
+    columns: dict[str, Array]
 
     def __len__(self) -> int:
         return len(self.layer)
@@ -195,8 +194,8 @@ class BreakdownSums(Sums):
 
     def add_calls(self, calls: Calls) -> None:
         """Add what all calls of the trace took; to be called once, when all else is added."""
-        layer: npt.NDArray[np.integer]
-        place: npt.NDArray[np.integer]
+        layer: Integers
+        place: Integers
         if self.by in CALL_KEYS:
             functions = calls.functions
             counted = {FUNCTION: calls.by_function, CALLER: calls.outermost}.get(self.by, calls.counted)
@@ -231,10 +230,10 @@ class BreakdownSums(Sums):
             }
             self._merge(within_layer * self._count + inside_place, counts)
 
-    def _merge(self, keys: Ints, known: dict[str, npt.NDArray[Any]]) -> None:
+    def _merge(self, keys: Ints, known: dict[str, Array]) -> None:
         self._sums = self._sums.plus([keys], {name: known.get(name, 0) for name in (*_SUMMED, *self._timed)})
 
-    def rename(self, places: npt.NDArray[np.integer], count: int = _PLACES) -> None:
+    def rename(self, places: Integers, count: int = _PLACES) -> None:
         """Give keys other places; several may become one.
 
         Parameters
@@ -268,7 +267,7 @@ class BreakdownSums(Sums):
         """Return the sums as a table."""
         order, window = self.scope.order, self.scope.window
         groups, sums = self._sums.keys[0], self._sums
-        columns: dict[str, npt.NDArray[Any]] = {name: sums[name] for name in _MODES}
+        columns: dict[str, Array] = {name: sums[name] for name in _MODES}
         for name in _BYTES:
             parted = sums[name] + sums[f"{name} part"] / FRACTION
             columns[name] = parted if self._cut else sums[name].astype(np.uint64)

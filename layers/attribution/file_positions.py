@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints, Mask, Rows
+from ...model.arrays import Integers, Ints, Mask, Rows, Unsigned
 from ...model.codes import APPEND, UNDEFINED_UINT64, IoMode, IoRecord
 from ...model.operations import followed_places, view
 from ...model.sums import NOBODY
@@ -35,7 +35,7 @@ class FilePositions:
     def __init__(self) -> None:
         self._key = self._place = self._appending = NOBODY
 
-    def offsets(self, block: TraceBlock) -> npt.NDArray[np.uint64]:
+    def offsets(self, block: TraceBlock) -> Unsigned:
         """Return where each operation begins, as recorded or else as followed, uint64 (n,); undefined where unknown.
 
         Blocks of a process come in their order, until `finish`.
@@ -188,7 +188,7 @@ class AccessKinds:
         return found
 
 
-def _keys(process: npt.NDArray[np.integer], handle: npt.NDArray[np.integer]) -> Ints:
+def _keys(process: Integers, handle: Integers) -> Ints:
     return (process.astype(np.int64) << 32) + handle
 
 

@@ -6,9 +6,8 @@ from enum import IntEnum
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ints, Links, Mask
+from ...model.arrays import Ints, Links, Mask, Unsigned
 from ...model.codes import UNDEFINED_UINT64, IoFlag, IoMode
 from ...model.document import Record
 from ...model.keyed import KeyedSums, rows_beyond
@@ -86,7 +85,7 @@ class AccessSums(Sums):
         self._own = RangeUnion(self.exact)
         self._gaps = FollowedGaps()
 
-    def add(self, operations: Operations, file: Links, offset: npt.NDArray[np.uint64]) -> None:
+    def add(self, operations: Operations, file: Links, offset: Unsigned) -> None:
         """Add operations of one direction, (n,), in the order of their begins.
 
         With the file of each, −1 where unknown, and where in it the operation begins, undefined where unknown.
@@ -134,7 +133,7 @@ class ReadBackSums(Sums):
         self._shift, self._written = 0, NOBODY
         self._reads, self._writes = KeyedSums.none(2, "change"), RangeUnion(self.exact)
 
-    def add(self, operations: Operations, file: Links, offset: npt.NDArray[np.uint64]) -> None:
+    def add(self, operations: Operations, file: Links, offset: Unsigned) -> None:
         """Add reads and writes of one layer, as `AccessSums.add`."""
         at, size, known = _ranges(operations, file, offset)
         process = operations.process[known].astype(np.int64)
@@ -195,7 +194,7 @@ def _covered(reads: KeyedSums, writes: RangeUnion) -> int:
     return int((np.cumsum(both["reads"])[:-1] * np.diff(both.keys[1]))[within].sum())
 
 
-def _ranges(operations: Operations, file: Links, offset: npt.NDArray[np.uint64]) -> tuple[Ints, Ints, Mask]:
+def _ranges(operations: Operations, file: Links, offset: Unsigned) -> tuple[Ints, Ints, Mask]:
     """Return offsets and sizes of the operations that have them, int64 (m,), and which these are, bool (n,)."""
     moved = completed_bytes(operations)
     known = (offset < _LARGEST) & (operations.moved != UNDEFINED_UINT64) & (file >= 0)
@@ -309,7 +308,7 @@ class StreamSums(Sums):
         self._streams = self._modes = self._unflushed = NOBODY
         self._gaps = FollowedGaps()
 
-    def add(self, traffic: TraceBlock, rows: Ints, offset: npt.NDArray[np.uint64]) -> None:
+    def add(self, traffic: TraceBlock, rows: Ints, offset: Unsigned) -> None:
         """Add operations, rows of `traffic` in the order of their begins, and where in the file they are.
 
         Those of a process come one after the other, until `finish`.

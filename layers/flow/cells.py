@@ -6,9 +6,8 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ints, Links, Mask, Rows
+from ...model.arrays import Array, Codes, Ints, Links, Mask, Octets, Rows
 from ...model.codes import UNDEFINED_UINT64, IoFlag
 from ...model.sums import Sums, either
 from ..attribution.attribution import Attributed, Attribution, TraceBlock
@@ -150,7 +149,7 @@ class Cells(Attributed):
         return self.columns.handle.astype(np.int32)
 
     @cached_property
-    def mode(self) -> npt.NDArray[np.uint8]:
+    def mode(self) -> Octets:
         return (self.columns.bits & 0xFF).astype(np.uint8)
 
     @cached_property
@@ -164,7 +163,7 @@ class Cells(Attributed):
         return self.columns.process.astype(np.int32)
 
     @cached_property
-    def flags(self) -> npt.NDArray[np.uint32]:
+    def flags(self) -> Codes:
         """`IoFlag`, uint32."""
         return (self.columns.bits >> _FLAG & 0xF).astype(np.uint32)
 
@@ -206,11 +205,11 @@ class Cells(Attributed):
         shown = self.selected & (self.layer == self.layer_row(layer))
         return np.asarray(shown & self.of_direction(direction), np.bool_)
 
-    def operations(self, cells: npt.NDArray[Any]) -> int:
+    def operations(self, cells: Array) -> int:
         """Return the number of operations in some cells, a mask or rows."""
         return int(self.columns.operations[cells].sum())
 
-    def bytes(self, cells: npt.NDArray[Any]) -> int | float:
+    def bytes(self, cells: Array) -> int | float:
         """Return the bytes that the operations in some cells moved; an int where they are whole."""
         return self.amount(int(self.columns.whole[cells].sum()), int(self.columns.part[cells].sum()))
 
@@ -218,15 +217,15 @@ class Cells(Attributed):
         """Return a sum of bytes: an int, or a float where the window cuts an operation of the trace."""
         return whole + part / FRACTION if self.sums.cut else whole
 
-    def seconds(self, cells: npt.NDArray[Any]) -> float:
+    def seconds(self, cells: Array) -> float:
         """Return the sum of the durations of the operations in some cells in s."""
         return int(self.columns.ticks[cells].sum()) / self.window.ticks_per_second
 
-    def handles(self, cells: npt.NDArray[Any]) -> Links:
+    def handles(self, cells: Array) -> Links:
         """Return the distinct handles of some cells."""
         return np.unique(self.handle[cells])
 
-    def extent(self, cells: npt.NDArray[Any]) -> tuple[float, float]:
+    def extent(self, cells: Array) -> tuple[float, float]:
         """Return the first begin and the last end within the window of some cells, at least one, in s."""
         second = self.window.ticks_per_second
         return int(self.columns.begin[cells].min()) / second, int(self.columns.end[cells].max()) / second

@@ -6,9 +6,8 @@ from functools import cached_property
 from typing import Final, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ints, Rows
+from ...model.arrays import Ints, Rows, Unsigned
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from ...model.keyed import KeyedSums
@@ -187,9 +186,7 @@ class RelationSums(Sums):
         if covered is not None and len(covered):
             self.covered_times[row, direction] = self.covered_times.get((row, direction), 0) + covered
 
-    def _add_access(
-        self, traffic: TraceBlock, offset: npt.NDArray[np.uint64], key: tuple[int, int, str], rows: Ints
-    ) -> None:
+    def _add_access(self, traffic: TraceBlock, offset: Unsigned, key: tuple[int, int, str], rows: Ints) -> None:
         if key not in self.access:
             self.access[key] = AccessSums(traffic.absolute_offsets(self.scope.order[key[1]]), self.scope.exact)
         self.access[key].add(view(traffic.operations, rows), traffic.file[rows], offset[rows])

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Floats, Ints, Mask
+from ...model.arrays import Codes, Floats, Ints, Mask
 from ...model.codes import IoFlag
 from ...model.document import Document, Record, RecordTable, keys_of, plain
 from ..selection.window import Amounts, sums_by
@@ -27,7 +26,7 @@ class OperationClass:
     NONE: Final = 3
 
     @classmethod
-    def of(cls, flags: npt.NDArray[np.uint32]) -> Ints:
+    def of(cls, flags: Codes) -> Ints:
         """Return the class of operations with these flags, int64 (n,)."""
         non_blocking = (flags & np.uint32(IoFlag.NON_BLOCKING)) != 0
         collective = (flags & np.uint32(IoFlag.COLLECTIVE)) != 0

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ints, Links, Mask, any_ancestor, column_at, depths, subtree_sums
+from ...model.arrays import Array, Codes, Ints, Links, Mask, any_ancestor, column_at, depths, subtree_sums
 from ...model.document import Document, RecordTable, keys_of, rows_of
 from ...model.errors import SelectionError, import_library
 from ...model.metrics import described, metric
@@ -69,7 +68,7 @@ class HandleForest(RecordTable):
         None where the trace was read in bounded memory, which does not keep them.
     """
 
-    id: npt.NDArray[np.uint32] = metric("OTF2 id of the handle.", adds="none")
+    id: Codes = metric("OTF2 id of the handle.", adds="none")
     name: tuple[str, ...]
     file: tuple[str | None, ...]
     scope: tuple[str | None, ...]
@@ -87,7 +86,7 @@ class HandleForest(RecordTable):
     metadata_events: Ints = metric("Events that name the handle and move no data.")
     ranks: Ints = metric("Processes that made or used the handle.", adds="distinct")
     set_aside: tuple[str | None, ...]
-    lifetime_counts: Mapping[str, npt.NDArray[Any]]
+    lifetime_counts: Mapping[str, Array]
     known_lifetimes: Lifetimes | None
 
     def __len__(self) -> int:

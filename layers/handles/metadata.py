@@ -6,9 +6,8 @@ from enum import IntEnum
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Columns, Ints, Links, Mask, RowsOfIds, Ticks, column_at
+from ...model.arrays import Columns, Ints, Links, Mask, Octets, RowsOfIds, Ticks, column_at
 from ...model.codes import CREATE_FILE, METADATA_NAMES, SYNCHRONOUS, UNDEFINED_TIME, IoRecord
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
@@ -51,7 +50,7 @@ class MetadataEvents(Columns):
         Whether a handle was made, or changed, such that each write through it waits for the storage.
     """
 
-    kind: npt.NDArray[np.uint8]
+    kind: Octets
     time: Ints
     process: Links
     handle: Links
@@ -158,7 +157,7 @@ class Lifetimes(Columns):
     handle: Links
     process: Links
     epoch: Links
-    origin: npt.NDArray[np.uint8]
+    origin: Octets
     created: Ints
     destroyed: Ints
 

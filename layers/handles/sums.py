@@ -1,11 +1,10 @@
 """Metadata events and lifetimes of handles, added up block by block."""
 
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ints, Mask, Ticks
+from ...model.arrays import Array, Integers, Ints, Mask, Ticks
 from ...model.codes import IoRecord
 from ...model.keyed import KeyedSums
 from ...model.sums import NOBODY, Sums, added, either, keyed, largest
@@ -88,7 +87,7 @@ class HandleSums(Sums):
         return self._ranks
 
     @property
-    def lifetime_counts(self) -> npt.NDArray[Any]:
+    def lifetime_counts(self) -> Array:
         """How many lifetimes of each handle begin and end in which way in the whole trace, (5, handles).
 
         In place of the number of pre-created ones stands whether there are any.
@@ -150,7 +149,7 @@ class HandleSums(Sums):
         self._lifetimes[_PRECREATED + 1] += self._count(used[~precreated])
         self._lifetimes[_STILL_OPEN] += self._count(used)
 
-    def _count(self, handle: npt.NDArray[np.integer]) -> Ints:
+    def _count(self, handle: Integers) -> Ints:
         return np.bincount(handle, minlength=self.handles).astype(np.int64)
 
     def _take(self, fresh: KeyedSums) -> None:

@@ -6,9 +6,8 @@ Numba may have to compile it: import it inside the function that uses it.
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ints, Links, Mask, Ticks
+from ...model.arrays import Codes, Ints, Links, Mask, Octets, Ticks, Unsigned
 from ...model.codes import UNDEFINED_TIME, IoFlag, IoMode, Status
 from ...model.kernels import compiled, hashed, inlined
 from ..summary.kernels import is_within, moved_within
@@ -28,13 +27,13 @@ class CallColumns(NamedTuple):
     location: Links
     process: Links
     handle: Links
-    mode: npt.NDArray[np.uint8]
-    flags: npt.NDArray[np.uint32]
-    status: npt.NDArray[np.uint8]
+    mode: Octets
+    flags: Codes
+    status: Octets
     begin: Ticks
     end: Ticks
-    requested: npt.NDArray[np.uint64]
-    moved: npt.NDArray[np.uint64]
+    requested: Unsigned
+    moved: Unsigned
     parent: Ints
 
 
@@ -301,7 +300,7 @@ def joined_steps(keep: Mask, steps: StepTable) -> StepTable:
 
 
 @inlined
-def _sum_up(unit: Ints, before: npt.NDArray[np.uint64]) -> None:
+def _sum_up(unit: Ints, before: Unsigned) -> None:
     """Put the polynomials of all calls before each and of all of them into `before`."""
     for row in range(unit.size):
         before[row + 1] = before[row] * _BASE + np.uint64(unit[row])

@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from typing import Final, Literal, cast, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Mask
+from ...model.arrays import Mask, Octets
 from ...model.codes import IoMode
 from ...model.errors import SelectionError
 
@@ -46,7 +45,7 @@ def direction_named(name: str) -> Direction:
     return cast(Direction, name)
 
 
-def is_of_direction(mode: npt.NDArray[np.uint8], direction: str) -> Mask:
+def is_of_direction(mode: Octets, direction: str) -> Mask:
     """Return which operations, of these modes, are of a direction, bool (n,); errors as `modes_of`."""
     first, *others = modes_of(direction)
     found = mode == first

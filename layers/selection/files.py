@@ -8,9 +8,8 @@ from functools import cache
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Links, Mask
+from ...model.arrays import Integers, Links, Mask
 from ...model.codes import BLOCK_IO
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
@@ -89,7 +88,7 @@ class FileSelection:
         """
         return np.append(self.handle_reason, np.int32(self.undefined_handle))[handle]
 
-    def named(self, counts: npt.NDArray[np.integer]) -> dict[str, int]:
+    def named(self, counts: Integers) -> dict[str, int]:
         """Return how often each reason counts, by its name; only reasons that occur."""
         found: dict[str, int] = {}
         for rule, count in zip(self.reasons, counts.tolist(), strict=True):

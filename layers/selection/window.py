@@ -9,16 +9,15 @@ from math import isfinite
 from typing import Any, Final, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Floats, Ints, Mask, Ticks
+from ...model.arrays import Array, Floats, Integers, Ints, Mask, Ticks, Unsigned
 from ...model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, Status
 from ...model.definitions import Clock, Definitions
 from ...model.document import Record
 from ...model.errors import SelectionError
 from ...model.operations import Operations, view
 
-Amounts = npt.NDArray[np.uint64] | Floats
+Amounts = Unsigned | Floats
 """Bytes: uint64 where they are whole, float64 where a window cuts operations."""
 
 Seconds = tuple[float | None, float | None]
@@ -105,7 +104,7 @@ class TickWindow:
         return within
 
 
-def completed_bytes(operations: Operations) -> npt.NDArray[np.uint64]:
+def completed_bytes(operations: Operations) -> Unsigned:
     """Return the bytes that each operation moved, uint64 (n,): 0 unless it completed and the trace knows them."""
     known = (operations.status == Status.COMPLETE) & (operations.moved != UNDEFINED_UINT64)
     return np.where(known, operations.moved, np.uint64(0))
@@ -221,10 +220,10 @@ class SetAside(Record):
     reasons: Mapping[str, int]
 
 
-Sums = TypeVar("Sums", bound=npt.NDArray[Any])
+Sums = TypeVar("Sums", bound=Array)
 
 
-def sums_by(group: npt.NDArray[np.integer], amounts: Sums, count: int) -> Sums:
+def sums_by(group: Integers, amounts: Sums, count: int) -> Sums:
     """Return the sum of `amounts` (n,) by `group` (n,), shape (count,), in their own type."""
     sums = zeros_like_amounts(amounts, count)
     np.add.at(sums, group, amounts)

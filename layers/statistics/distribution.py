@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints
+from ...model.arrays import Array, Ints, Unsigned
 from ...model.codes import UNDEFINED_UINT64
 from ...model.document import Record
 from ...model.keyed import KeyedSums
@@ -103,7 +103,7 @@ class ValueCounts(Sums):
         super().__post_init__()
         self._known, self._waiting, self._rounded = KeyedSums.none(1, "count"), list[KeyedSums](), False
 
-    def add(self, numbers: npt.NDArray[Any], weight: Ints | None = None) -> None:
+    def add(self, numbers: Array, weight: Ints | None = None) -> None:
         """Count whole numbers from 0 on, each `weight` times; ``UNDEFINED_UINT64`` is left out."""
         requested = numbers.astype(np.uint64, copy=False)
         known = requested != _UNKNOWN
@@ -138,7 +138,7 @@ class ValueCounts(Sums):
         self._settled()
         return self._rounded
 
-    def ordered(self) -> tuple[npt.NDArray[np.uint64], Ints]:
+    def ordered(self) -> tuple[Unsigned, Ints]:
         """Return the different numbers in ascending order, and how often each occurs."""
         known = self._settled()
         numbers = known.keys[0].view(np.uint64)
@@ -192,9 +192,9 @@ class ValueCounts(Sums):
         return self._known
 
 
-def _rounded_up(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def _rounded_up(numbers: Unsigned) -> Unsigned:
     """Return numbers with their first binary digits, rounded up."""
     shift = np.maximum(np.frexp(numbers.astype(np.float64))[1] - _DIGITS, 0).astype(np.uint64)
     whole = numbers >> shift
-    rounded: npt.NDArray[np.uint64] = (whole + (whole << shift != numbers)) << shift
+    rounded: Unsigned = (whole + (whole << shift != numbers)) << shift
     return rounded

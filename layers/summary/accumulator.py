@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import empty_columns
+from ...model.arrays import Unsigned, empty_columns
 from ...model.codes import UNDEFINED_UINT64, IoMode, Status
 from ...model.operations import Operations
 from ...model.sums import Sums, by_key, nested, reduced
@@ -138,7 +137,7 @@ class OperationSums(Sums):
         if self.grid is not None:
             self.grid.add(part, count, found[found % MODES != IoMode.FLUSH])
 
-    def _requests(self, operations: Operations, rows: slice, part: Kept) -> npt.NDArray[np.uint64]:
+    def _requests(self, operations: Operations, rows: slice, part: Kept) -> Unsigned:
         """Return the bytes that operations requested; those that are only the least that calls moved are added up."""
         requested = operations.requested[rows]
         if not self._called.any():

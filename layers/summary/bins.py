@@ -4,9 +4,8 @@ from collections.abc import Callable
 from typing import Any, Final, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Floats
+from ...model.arrays import Floats, Integers
 from ...model.sums import Sums
 from ...signals.step import StepSignal
 from ..selection.window import TickWindow
@@ -56,7 +55,7 @@ class BinGrid(Sums):
         """Width of a bin in ticks."""
         return self.unit * 2.0**self._level
 
-    def add(self, kept: Kept, count: int, categories: npt.NDArray[np.integer]) -> None:
+    def add(self, kept: Kept, count: int, categories: Integers) -> None:
         """Add the first `count` rows of `kept`; only of known categories and `categories`."""
         from .kernels import spread_over_bins
 
@@ -173,7 +172,7 @@ class BinGrid(Sums):
             rates[:] = 0
         self._settled = True
 
-    def signal(self, categories: npt.NDArray[np.integer], window: TickWindow, name: str) -> StepSignal:
+    def signal(self, categories: Integers, window: TickWindow, name: str) -> StepSignal:
         """Return the bandwidth of all of `categories` over `window`, which has all of their volume and is covered.
 
         It is constant in each bin; bins with the same bandwidth are one step.

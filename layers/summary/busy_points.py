@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ticks
+from ...model.arrays import Ticks, Unsigned
 from ...model.kernels import compiled, mixed
 
-Words = npt.NDArray[np.uint64]
+Words = Unsigned
 
 MOST_POINTS: Final = 1 << 26
 _WORD: Final = 64
@@ -67,12 +66,12 @@ class BusyPoints:
         cell = passed // step
         return (cell + (self._place_in(cell * step + origin) < passed % step)).astype(np.int64)
 
-    def _place_in(self, start: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    def _place_in(self, start: Unsigned) -> Unsigned:
         """Return where in the step that begins at tick `start` its point lies, from 0 on.
 
         It depends on the tick alone, so points that are kept when steps get longer stay where they are.
         """
-        found: npt.NDArray[np.uint64] = mixed(start, np.uint64(0)) % np.uint64(self._spread)
+        found: Unsigned = mixed(start, np.uint64(0)) % np.uint64(self._spread)
         return found
 
     def joined(self, other: "BusyPoints") -> "BusyPoints":

@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Floats, Ints, Mask
+from ...model.arrays import Array, Floats, Ints, Mask
 from ...model.definitions import Definitions
 from ...model.recording import Counters
 from ..attribution.breakdown import ACCESS, METADATA_KINDS, Breakdown
@@ -248,7 +247,7 @@ def counted_breakdown(scope: Scope, by: str) -> Breakdown | None:
     groups = grouping(scope.definitions, by)
     if groups.of != "file":
         return None
-    layers, keys, parts = list[str](), list[Key](), list[dict[str, npt.NDArray[Any]]]()
+    layers, keys, parts = list[str](), list[Key](), list[dict[str, Array]]()
     for name, one in zip(scope.order, found, strict=True):
         if one is None:
             continue

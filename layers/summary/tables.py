@@ -3,9 +3,8 @@
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Floats, Ints, Links, Mask
+from ...model.arrays import Floats, Ints, Links, Mask, Octets, Unsigned
 
 OPERATIONS, UNDEFINED, CANCELLED, NEVER, CUT = range(5)
 """Columns of `OperationTables.counts`; `CUT` counts operations whose bytes the window holds only in part."""
@@ -77,11 +76,11 @@ class OperationColumns(NamedTuple):
 
     process: Links
     handle: Links
-    mode: npt.NDArray[np.uint8]
-    status: npt.NDArray[np.uint8]
+    mode: Octets
+    status: Octets
     begin: Ints
     end: Ints
-    moved: npt.NDArray[np.uint64]
+    moved: Unsigned
 
 
 class Kept(NamedTuple):

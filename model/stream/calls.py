@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from ..arrays import Columns, Links, Mask, named_columns
+from ..arrays import Codes, Columns, Ints, Links, Mask, Octets, named_columns
 from ..events import IoEvents
 
 FILE_IO: Final = 27
@@ -50,12 +49,12 @@ class Regions:
         Whether calls of I/O are listed only where they are on files, so that those without an event count as well.
     """
 
-    id: npt.NDArray[np.uint32]
+    id: Codes
     name: tuple[str, ...]
-    role: npt.NDArray[np.uint8]
-    paradigm: npt.NDArray[np.uint8]
+    role: Octets
+    paradigm: Octets
     file: tuple[str, ...]
-    line: npt.NDArray[np.int64]
+    line: Ints
     on_files: bool = False
 
     def __len__(self) -> int:
@@ -115,11 +114,11 @@ class RegionEvents(Columns):
         order of events of one time stamp.
     """
 
-    location: npt.NDArray[np.int32]
-    time: npt.NDArray[np.int64]
-    region: npt.NDArray[np.uint32]
-    enter: npt.NDArray[np.bool_]
-    position: npt.NDArray[np.int64]
+    location: Links
+    time: Ints
+    region: Codes
+    enter: Mask
+    position: Ints
 
 
 RegionColumns: Final = named_columns(RegionEvents, "RegionColumns")

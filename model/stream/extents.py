@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Ints, Rows
+from ..arrays import Ints, Mask, Rows, Unsigned
 from ..definitions import Clock
 from ..quantities import seconds_text
 
@@ -56,10 +56,10 @@ class Extents:
 
     clock: Clock
     row: Rows
-    id: npt.NDArray[np.uint64]
+    id: Unsigned
     process: Ints
     events: Ints
-    first: npt.NDArray[np.bool_]
+    first: Mask
     known: npt.NDArray[np.void]
 
     @classmethod
@@ -109,7 +109,7 @@ def contradictions(parts: tuple[Extents, ...], known: set[int]) -> dict[int, tup
     }
 
 
-def _foreign(extents: Extents) -> npt.NDArray[np.bool_]:
+def _foreign(extents: Extents) -> Mask:
     """Return whose definitions are those of another process or run."""
     owner, known = extents.known["owner"], extents.known
     # Who says nothing is the first process, or none does.
@@ -121,7 +121,7 @@ def _foreign(extents: Extents) -> npt.NDArray[np.bool_]:
     return np.asarray((owner < 0) | silent | apart, np.bool_)
 
 
-def _outside(extents: Extents) -> npt.NDArray[np.bool_]:
+def _outside(extents: Extents) -> Mask:
     """Return which begin or end outside of the trace."""
     clock = extents.clock
     if not 0 < clock.length < _LONGEST:

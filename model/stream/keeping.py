@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import innermost
+from ..arrays import Unsigned, innermost
 from ..recording import Counters, Recording
 from .damage import DamageReport, LocationDamage
 
@@ -50,7 +50,7 @@ def _encoded(value: object) -> object:
     return dict(value if isinstance(value, Mapping) else vars(value))
 
 
-def kept_of(text: str, locations: npt.NDArray[np.uint64], files: int, processes: int) -> KeptOrigin:
+def kept_of(text: str, locations: Unsigned, files: int, processes: int) -> KeptOrigin:
     """Return what `kept_text` wrote; ValueError where it is something else.
 
     Parameters

@@ -13,9 +13,8 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Links, Mask, named_columns
+from ...model.arrays import Codes, Links, Mask, Octets, named_columns
 from ...model.stream.calls import FILE_IO, FILE_IO_METADATA
 
 
@@ -214,13 +213,13 @@ class CalledFunctions:
         What each of them is, a value of `PARAMETERS`.
     """
 
-    region: npt.NDArray[np.uint32]
+    region: Codes
     library: Links
-    kind: npt.NDArray[np.uint8]
+    kind: Octets
     collective: Mask
     beside: Mask
-    parameter: npt.NDArray[np.uint32]
-    code: npt.NDArray[np.uint8]
+    parameter: Codes
+    code: Octets
 
     @property
     def opens(self) -> Mask:

@@ -6,9 +6,8 @@ from posixpath import normpath
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ints, Links, Mask, RowsOfIds, depths, sound_parents
+from ...model.arrays import Ints, Links, Mask, Rows, RowsOfIds, depths, sound_parents
 from ...model.codes import KNOWN_STACK, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64, IoFlag, Status
 from ...model.definitions import Definitions, Files, Handles, Paradigm
 from ...model.kernels import compiled_uncounted
@@ -169,7 +168,7 @@ def _with_tree(known: KnownHandles, handles: Handles, library: Links) -> KnownHa
     )
 
 
-def _log(opens: OpenCalls, process: Ints, valid: Mask) -> tuple[Ints, npt.NDArray[np.intp]]:
+def _log(opens: OpenCalls, process: Ints, valid: Mask) -> tuple[Ints, Rows]:
     """Return where opens of each process and library begin, and the rows of those that told a number, in order."""
     rows = np.flatnonzero(valid & _given(opens, HANDLE))
     segment = process[opens.location[rows]] * len(LIBRARIES) + opens.library[rows]
@@ -178,7 +177,7 @@ def _log(opens: OpenCalls, process: Ints, valid: Mask) -> tuple[Ints, npt.NDArra
     return starts.astype(np.int64), rows[order]
 
 
-def _parents(opens: OpenCalls, valid: Mask, numbers: KnownHandles, log: npt.NDArray[np.intp], process: Ints) -> Ints:
+def _parents(opens: OpenCalls, valid: Mask, numbers: KnownHandles, log: Rows, process: Ints) -> Ints:
     """Return for each open the one it came from, by its parameter or else by the call around it; −1 for none."""
     above = np.where(opens.above >= 0, opens.above, -1)
     asked = np.flatnonzero(valid & _given(opens, PARENT))
@@ -270,9 +269,7 @@ def _stands(paradigms: tuple[Paradigm, ...]) -> Ints:
     return np.array([*(place.get(one.identification, len(place)) for one in paradigms), len(place)], np.int64)
 
 
-def _paradigms(
-    paradigms: tuple[Paradigm, ...], libraries: Sequence[int]
-) -> tuple[tuple[Paradigm, ...], npt.NDArray[np.int32]]:
+def _paradigms(paradigms: tuple[Paradigm, ...], libraries: Sequence[int]) -> tuple[tuple[Paradigm, ...], Links]:
     """Return the paradigms with those of libraries, and the row of each library's, −1 for those not called."""
     rows = np.full(len(LIBRARIES), -1, np.int32)
     known = {one.identification: row for row, one in enumerate(paradigms)}
@@ -290,13 +287,13 @@ def _names(opens: OpenCalls) -> Ints:
     return np.where(_given(opens, NAME), opens.name.astype(np.int64), -1)
 
 
-def _distinct(opens: OpenCalls, valid: Mask, above: Ints, file: Ints) -> tuple[Ints, npt.NDArray[np.intp]]:
+def _distinct(opens: OpenCalls, valid: Mask, above: Ints, file: Ints) -> tuple[Ints, Rows]:
     """Return the handle of each open, −1 for one that failed, and of each handle its first open.
 
     Handles without a file or a name cannot be distinguished, and so are one below each parent.
     """
     place = np.full(len(opens), -1, np.int64)
-    first: list[npt.NDArray[np.intp]] = [np.empty(0, np.intp)]
+    first: list[Rows] = [np.empty(0, np.intp)]
     level, names, count = depths(above.astype(np.int32)), _names(opens), 0
     for depth in range(int(level.max(initial=-1)) + 1):
         rows = np.flatnonzero(valid & (level == depth))

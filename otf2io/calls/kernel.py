@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Columns, Ints, Links, named_columns
+from ...model.arrays import Codes, Columns, Ints, Links, Mask, Unsigned, named_columns
 from ...model.codes import MOST_BYTES, UNDEFINED_UINT32, UNDEFINED_UINT64, IoFlag, IoMode, IoRecord
 from ...model.events import IoEvents
 from ...model.kernels import compiled_uncounted, inlined
@@ -80,17 +79,17 @@ class CallStack(NamedTuple):
     places : int64 (9,)
     """
 
-    function: npt.NDArray[np.int64]
-    given: npt.NDArray[np.uint32]
-    counts: npt.NDArray[np.bool_]
-    begin: npt.NDArray[np.int64]
-    slot: npt.NDArray[np.int64]
-    below: npt.NDArray[np.uint32]
-    nested: npt.NDArray[np.uint64]
-    values: npt.NDArray[np.uint64]
-    inside: npt.NDArray[np.uint64]
-    record: npt.NDArray[np.uint64]
-    places: npt.NDArray[np.int64]
+    function: Ints
+    given: Codes
+    counts: Mask
+    begin: Ints
+    slot: Ints
+    below: Codes
+    nested: Unsigned
+    values: Unsigned
+    inside: Unsigned
+    record: Unsigned
+    places: Ints
 
 
 class KnownHandles(NamedTuple):
@@ -116,17 +115,17 @@ class KnownHandles(NamedTuple):
     process : int64 (locations,)
     """
 
-    unknown: npt.NDArray[np.uint32]
-    first_slot: npt.NDArray[np.int64]
-    opened: npt.NDArray[np.uint32]
-    segment: npt.NDArray[np.int64]
-    number: npt.NDArray[np.int64]
-    time: npt.NDArray[np.int64]
-    handle: npt.NDArray[np.uint32]
-    id: npt.NDArray[np.uint32]
-    parent: npt.NDArray[np.int32]
-    library: npt.NDArray[np.int32]
-    process: npt.NDArray[np.int64]
+    unknown: Codes
+    first_slot: Ints
+    opened: Codes
+    segment: Ints
+    number: Ints
+    time: Ints
+    handle: Codes
+    id: Codes
+    parent: Links
+    library: Links
+    process: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,12 +148,12 @@ class OpenCalls(Columns):
 
     location: Links
     library: Links
-    given: npt.NDArray[np.uint32]
+    given: Codes
     time: Ints
     number: Ints
     parent: Ints
-    file: npt.NDArray[np.uint64]
-    name: npt.NDArray[np.uint64]
+    file: Unsigned
+    name: Unsigned
     above: Ints
 
 
@@ -162,7 +161,7 @@ class OpenCalls(Columns):
 class CreatedHandles(Columns):
     """Handles that I/O records create within a call that opens: global id, and row of `OpenCalls`."""
 
-    handle: npt.NDArray[np.uint32]
+    handle: Codes
     slot: Ints
 
 
@@ -179,13 +178,13 @@ class CallRoom(NamedTuple):
 
     events: IoEvents
     regions: RegionEvents
-    pending: npt.NDArray[np.uint64]
+    pending: Unsigned
     openings: OpenCalls
     adoptions: CreatedHandles
 
 
 @inlined
-def _row_of(ids: npt.NDArray[np.uint32], wanted: np.uint32) -> int:
+def _row_of(ids: Codes, wanted: np.uint32) -> int:
     """Return the place of an id in an ascending column, −1 where it is not there."""
     low, high = 0, len(ids)
     while low < high:

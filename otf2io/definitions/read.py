@@ -1,12 +1,12 @@
 """The definitions of an archive as linked columns: `Definitions`, and, only on request, `Regions`."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Links, column_at, sound_parents
+from ...model.arrays import Array, Links, Mask, Unsigned, column_at, sound_parents
 from ...model.codes import BLOCK_IO, MOST_EVENTS, PROCESS, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64
 from ...model.definitions import (
     Clock,
@@ -206,13 +206,13 @@ class _Table:
     def __iter__(self) -> Iterator[list[int]]:
         return iter(self._fields.tolist())
 
-    def column(self, place: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    def column(self, place: int, dtype: npt.DTypeLike) -> Array:
         return self._fields[:, place].astype(dtype)
 
     def texts(self, place: int) -> tuple[str, ...]:
         return tuple(map(self._texts.__getitem__, self._fields[:, place].tolist()))
 
-    def links(self, place: int, others: "_Table | npt.NDArray[np.uint64]") -> Links:
+    def links(self, place: int, others: "_Table | Unsigned") -> Links:
         """Turn references into rows of another table, or of unique ids, −1 where nothing is defined under them."""
         ids, rows = (others.id, others._row) if isinstance(others, _Table) else (np.sort(others), np.argsort(others))
         if not len(ids):
@@ -247,14 +247,14 @@ def _kept(records: Records, texts: _Texts) -> str:
     return "".join(pieces)
 
 
-def _devices(names: tuple[str, ...], handles: Handles, paradigms: Sequence[Paradigm]) -> npt.NDArray[np.bool_]:
+def _devices(names: tuple[str, ...], handles: Handles, paradigms: Sequence[Paradigm]) -> Mask:
     """Tell which location groups are block devices: those with the name of a handle of one, bool (groups,)."""
     block = [row for row, one in enumerate(paradigms) if one.identification == BLOCK_IO]
     devices = {handles.name[row] for row in np.flatnonzero(np.isin(handles.paradigm, block)).tolist()}
     return np.array([name in devices for name in names], np.bool_)
 
 
-def ranks(is_process: npt.NDArray[np.bool_], locations: Locations, sets: Sequence[Group]) -> npt.NDArray[np.int32]:
+def ranks(is_process: Mask, locations: Locations, sets: Sequence[Group]) -> Links:
     """Number the processes: by the group of all MPI locations where there is one, else in their order."""
     mpi = next((s for s in sets if s.kind == COMM_LOCATIONS and s.paradigm == PARADIGM_MPI and len(s.members)), None)
     if mpi is None or not len(locations.id):
@@ -296,7 +296,7 @@ def _file_properties(records: Records, texts: _Texts, files: _Table) -> tuple[di
     return tuple(properties.get(identity, none) for identity in files.column(0, np.uint64).tolist())
 
 
-def _handles(handles: _Table, files: _Table, paradigms: npt.NDArray[np.uint64], states: _Table) -> Handles:
+def _handles(handles: _Table, files: _Table, paradigms: Unsigned, states: _Table) -> Handles:
     mode = np.full(len(handles), UNDEFINED_UINT8, np.uint8)
     status = np.zeros(len(handles), np.uint32)
     precreated = np.zeros(len(handles), np.bool_)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Unsigned
 from ...model.budget import require_memory
 from ...model.errors import TraceError
 from ...model.interrupts import kept_interrupts
@@ -46,7 +46,7 @@ class Records:
     others: dict[str, list[Record]] = field(default_factory=lambda: defaultdict(list))
     _numbers: dict[str, "array[int]"] = field(default_factory=lambda: defaultdict(lambda: array("Q")))
 
-    def numbers(self, name: str) -> npt.NDArray[np.uint64]:
+    def numbers(self, name: str) -> Unsigned:
         """Return the fields of all records of a type, one record a row; its id is the first."""
         return np.frombuffer(self._numbers[name], np.uint64).reshape(-1, _FIELDS[name])
 

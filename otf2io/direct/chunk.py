@@ -15,8 +15,8 @@ chance produces, only events before the last such stamp count. A chunk that was 
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Codes, Ints, Octets, Unsigned
 from ...model.codes import MOST_BYTES, UNDEFINED_UINT32, UNDEFINED_UINT64, IoMode, IoRecord
 from ...model.events import IoEvents
 from ...model.kernels import inlined, inner
@@ -51,7 +51,7 @@ _MOST_BYTES: Final = np.uint64(MOST_BYTES)
 NO_OFFSET: Final = np.uint64(UNDEFINED_UINT64)
 
 
-def _skip_limits() -> npt.NDArray[np.int64]:
+def _skip_limits() -> Ints:
     limits = np.full(256, 254, np.int64)
     limits[list(_SINGLE_SHORT)] = 4
     limits[list(_SINGLE_LONG)] = 8
@@ -108,17 +108,17 @@ class Rules(NamedTuple):
         The same outside of the regions `around`.
     """
 
-    offsets: npt.NDArray[np.uint64]
+    offsets: Unsigned
     start: np.uint64
     earliest: np.int64
     span: np.uint64
     longest: np.uint64
-    handles: npt.NDArray[np.uint32]
-    regions: npt.NDArray[np.uint32]
-    parameters: npt.NDArray[np.uint32]
-    around: npt.NDArray[np.uint32]
-    skip_limit: npt.NDArray[np.int64]
-    skip_outside: npt.NDArray[np.int64]
+    handles: Codes
+    regions: Codes
+    parameters: Codes
+    around: Codes
+    skip_limit: Ints
+    skip_outside: Ints
 
 
 class Tables(NamedTuple):
@@ -132,7 +132,7 @@ class Tables(NamedTuple):
         `EventColumns` and `RegionColumns`, with room for as many rows as there are events wanted.
     """
 
-    data: npt.NDArray[np.uint8]
+    data: Octets
     columns: IoEvents
     regions: RegionEvents
     ids: LocalIds
@@ -199,7 +199,7 @@ class ChunkResult(NamedTuple):
 
 
 @inlined
-def _is_among(ids: npt.NDArray[np.uint32], wanted: np.uint64) -> bool:
+def _is_among(ids: Codes, wanted: np.uint64) -> bool:
     """Whether a global id is among `ids`, which ascend."""
     low = 0
     high = len(ids)
@@ -254,7 +254,7 @@ def _put_parameter(tables: Tables, at: int, kind: int, row: int, io_row: int) ->
 
 
 @inlined
-def _is_believable(columns: IoEvents, row: int, handles: npt.NDArray[np.uint32]) -> bool:
+def _is_believable(columns: IoEvents, row: int, handles: Codes) -> bool:
     kind = columns.kind[row]
     mode = columns.mode[row]
     handle = columns.handle[row]
@@ -272,7 +272,7 @@ def _is_believable(columns: IoEvents, row: int, handles: npt.NDArray[np.uint32])
 
 
 @inlined
-def _stamp_at(data: npt.NDArray[np.uint8], at: int, former: np.uint64) -> np.uint64:
+def _stamp_at(data: Octets, at: int, former: np.uint64) -> np.uint64:
     return load_word(data, at) if at >= 0 else former
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Ints, Rows
 from ...model.definitions import Definitions
 from ...model.kernels import inlined
 from ...model.stream.damage import LocationDamage
@@ -103,7 +104,7 @@ STATE: Final = np.dtype(list(LocationState.__annotations__.items()))
 States = npt.NDArray[np.void]
 
 
-def new_states(promised: npt.NDArray[np.int64]) -> States:
+def new_states(promised: Ints) -> States:
     """Return the states of locations that have not been walked yet, `STATE` (locations,).
 
     Parameters
@@ -127,9 +128,7 @@ def note(state: Any, flag: int, place: int | np.int64) -> None:
     state.damage |= flag
 
 
-def location_damage(
-    anchor: Anchor, definitions: Definitions, states: States, rows: npt.NDArray[np.intp]
-) -> tuple[LocationDamage, ...]:
+def location_damage(anchor: Anchor, definitions: Definitions, states: States, rows: Rows) -> tuple[LocationDamage, ...]:
     """Describe which of the locations in `rows` have lost something or are damaged, in their order.
 
     Parameters

@@ -9,8 +9,8 @@ The writers store eight bytes at once likewise.
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Octets
 from ...model.kernels import inlined, unchecked
 from ..files.anchor import LITTLE_ENDIAN, MAGIC_BYTE
 from ..files.regular import END
@@ -25,13 +25,13 @@ store_word: Final = unchecked("store_word")
 
 
 @inlined
-def begins_chunk(data: npt.NDArray[np.uint8], at: int) -> bool:
+def begins_chunk(data: Octets, at: int) -> bool:
     """Whether a chunk begins at `at`, as written by a little-endian machine."""
     return bool(load_byte(data, at) == MAGIC_BYTE and load_byte(data, at + 1) == LITTLE_ENDIAN)
 
 
 @inlined
-def is_end(data: npt.NDArray[np.uint8], at: int) -> bool:
+def is_end(data: Octets, at: int) -> bool:
     """Whether the two bytes that every whole file ends with stand at `at`."""
     return bool(load_byte(data, at) == END[0] and load_byte(data, at + 1) == END[1])
 
@@ -45,7 +45,7 @@ _INVALID_STEP: Final = 512
 
 
 @inlined
-def read_integer(data: npt.NDArray[np.uint8], at: int) -> tuple[np.uint64, int]:
+def read_integer(data: Octets, at: int) -> tuple[np.uint64, int]:
     """Return the compressed integer of up to 64 bits at `at` and the position behind it.
 
     A size that no integer has puts that position behind the end of the record, where the caller notices it.
@@ -59,7 +59,7 @@ def read_integer(data: npt.NDArray[np.uint8], at: int) -> tuple[np.uint64, int]:
 
 
 @inlined
-def read_short_integer(data: npt.NDArray[np.uint8], at: int) -> tuple[np.uint64, int]:
+def read_short_integer(data: Octets, at: int) -> tuple[np.uint64, int]:
     """Return the compressed integer of up to 32 bits at `at`, *undefined* as 2**32 − 1, and the position behind it."""
     size = load_byte(data, at)
     if size <= 4:
@@ -70,7 +70,7 @@ def read_short_integer(data: npt.NDArray[np.uint8], at: int) -> tuple[np.uint64,
 
 
 @inlined
-def record_extent(data: npt.NDArray[np.uint8], at: int) -> tuple[int, int]:
+def record_extent(data: Octets, at: int) -> tuple[int, int]:
     """Return where the fields of the record at `at` begin and end; the end is negative where it is absurd."""
     size = load_byte(data, at + 1)
     if size != 255:
@@ -82,7 +82,7 @@ def record_extent(data: npt.NDArray[np.uint8], at: int) -> tuple[int, int]:
 
 
 @inlined
-def write_integer(data: npt.NDArray[np.uint8], at: int, value: np.uint64) -> int:
+def write_integer(data: Octets, at: int, value: np.uint64) -> int:
     """Write a number of up to 64 bits as a compressed integer, all ones as *undefined*; return the position behind."""
     if value == _UNDEFINED:
         data[at] = 255
@@ -98,6 +98,6 @@ def write_integer(data: npt.NDArray[np.uint8], at: int, value: np.uint64) -> int
 
 
 @inlined
-def write_short_integer(data: npt.NDArray[np.uint8], at: int, value: np.uint64) -> int:
+def write_short_integer(data: Octets, at: int, value: np.uint64) -> int:
     """Write a number of up to 32 bits as `write_integer` does, 2**32 − 1 as *undefined*."""
     return write_integer(data, at, _UNDEFINED if value == _MASKS[4] else value & _MASKS[4])

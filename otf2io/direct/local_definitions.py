@@ -8,9 +8,8 @@ the tick.
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import column_types
+from ...model.arrays import Codes, Floats, Ints, Mask, Octets, Unsigned, column_types
 from ...model.kernels import inlined, inner
 from ..files.anchor import CHUNK_HEADER, MAGIC_BYTE
 from .integers import begins_chunk, is_end, load_byte, load_word, read_integer, record_extent
@@ -44,16 +43,16 @@ class LocalIds(NamedTuple):
         1 where the map of locations has the one that the file is of, −1 where it has others only, 0 without such a map.
     """
 
-    start: npt.NDArray[np.int64]
-    size: npt.NDArray[np.int64]
-    sparse: npt.NDArray[np.bool_]
-    keys: npt.NDArray[np.uint64]
-    values: npt.NDArray[np.uint32]
-    clock_size: npt.NDArray[np.int64]
-    clock_times: npt.NDArray[np.uint64]
-    clock_offsets: npt.NDArray[np.int64]
-    clock_slopes: npt.NDArray[np.float64]
-    owner: npt.NDArray[np.int64]
+    start: Ints
+    size: Ints
+    sparse: Mask
+    keys: Unsigned
+    values: Codes
+    clock_size: Ints
+    clock_times: Unsigned
+    clock_offsets: Ints
+    clock_slopes: Floats
+    owner: Ints
 
 
 def empty_local_ids(entries: int) -> LocalIds:
@@ -149,7 +148,7 @@ _SPARSE: Final = 1
 
 @inlined
 def _put_map(
-    data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds, free: int, most: int, location: np.uint64
+    data: Octets, at: int, end: int, ids: LocalIds, free: int, most: int, location: np.uint64
 ) -> tuple[int, int]:
     """Read the fields of an id map; give the outcome and the next free entry."""
     of_locations = load_byte(data, at) == _LOCATIONS
@@ -194,7 +193,7 @@ def _put_map(
 
 
 @inlined
-def _put_clock_offset(data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds) -> int:
+def _put_clock_offset(data: Octets, at: int, end: int, ids: LocalIds) -> int:
     """Read the fields of a clock offset; give the outcome."""
     row = ids.clock_size[0]
     if row >= len(ids.clock_times):
@@ -213,9 +212,7 @@ def _put_clock_offset(data: npt.NDArray[np.uint8], at: int, end: int, ids: Local
 
 
 @inner
-def read_local_ids(
-    data: npt.NDArray[np.uint8], size: int, chunk: int, ids: LocalIds, most: int, location: np.uint64
-) -> int:
+def read_local_ids(data: Octets, size: int, chunk: int, ids: LocalIds, most: int, location: np.uint64) -> int:
     """Read the id maps and clock offsets of a local definition file.
 
     Parameters

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Ints, Octets, Unsigned
 from ...model.events import IoEvents
 from ...model.kernels import compiled_uncounted, inlined, inner
 from ...model.stream.calls import RegionEvents
@@ -46,11 +47,11 @@ _LARGEST_DEFINITIONS: Final = 2**26
 class EventSource(NamedTuple):
     """Files of the locations: ids, paths, each ended by a zero byte, where they begin, promised events, chunk sizes."""
 
-    identities: npt.NDArray[np.uint64]
-    paths: npt.NDArray[np.uint8]
-    event_paths: npt.NDArray[np.int64]
-    definition_paths: npt.NDArray[np.int64]
-    promised: npt.NDArray[np.int64]
+    identities: Unsigned
+    paths: Octets
+    event_paths: Ints
+    definition_paths: Ints
+    promised: Ints
     event_chunk: int
     definition_chunk: int
     most_ids: int
@@ -59,8 +60,8 @@ class EventSource(NamedTuple):
 class Scratch(NamedTuple):
     """Memory of one thread: a chunk of events, a definition file (both padded), and what is read of the latter."""
 
-    events: npt.NDArray[np.uint8]
-    definitions: npt.NDArray[np.uint8]
+    events: Octets
+    definitions: Octets
     ids: LocalIds
 
 
@@ -118,12 +119,12 @@ def _read_definitions(source: EventSource, scratch: Scratch, state: Any, cursor:
 
 
 @inlined
-def _is_complete(file: int, size: int, data: npt.NDArray[np.uint8]) -> bool:
+def _is_complete(file: int, size: int, data: Octets) -> bool:
     return size >= 2 and read_bytes(file, size - 2, 2, data) == 2 and is_end(data, 0)
 
 
 @inner
-def _agreed_events(file: int, event_chunk: int, data: npt.NDArray[np.uint8]) -> np.int64:
+def _agreed_events(file: int, event_chunk: int, data: Octets) -> np.int64:
     """Return how many events a file holds where its chunks' headers and its end agree, −1 where they do not."""
     size = file_size(file)
     if size < CHUNK_HEADER + 2 or not _is_complete(file, size, data):
@@ -141,7 +142,7 @@ def _agreed_events(file: int, event_chunk: int, data: npt.NDArray[np.uint8]) -> 
 
 
 @inner
-def _skips_hole(file: int, place: int, event_chunk: int, state: Any, data: npt.NDArray[np.uint8]) -> bool:
+def _skips_hole(file: int, place: int, event_chunk: int, state: Any, data: Octets) -> bool:
     """Go on to where a file has data again, if what stands at `place` is no chunk."""
     if read_bytes(file, place, 2, data) == 2 and begins_chunk(data, 0):
         return False
@@ -152,7 +153,7 @@ def _skips_hole(file: int, place: int, event_chunk: int, state: Any, data: npt.N
 
 
 @inner
-def _look_at(file: int, place: int, count: int, event_chunk: int, state: Any, data: npt.NDArray[np.uint8]) -> int:
+def _look_at(file: int, place: int, count: int, event_chunk: int, state: Any, data: Octets) -> int:
     """Read a chunk and decide by its header what becomes of it."""
     if read_bytes(file, place, count, data) != count:
         damage.note(state, damage.UNREADABLE, state.events)
@@ -222,7 +223,7 @@ def _walk_chunk(source: EventSource, tables: Tables, count: int, last_chunk: boo
 
 
 @inlined
-def _fingerprint(data: npt.NDArray[np.uint8], count: int) -> np.uint64:
+def _fingerprint(data: Octets, count: int) -> np.uint64:
     """Return a number that files share whose first bytes, `count` at most, are the same."""
     found = np.uint64(count)
     for place in range(min(count, FINGERPRINTED) // 8):

@@ -8,8 +8,8 @@ import os
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Octets
 from ...model.kernels import inlined, library_function
 
 _open: Final = library_function("open", "int32", "uintp", "int32")
@@ -27,7 +27,7 @@ _NEVER_WAIT = 0o4000
 
 
 @inlined
-def open_file(paths: npt.NDArray[np.uint8], at: int) -> int:
+def open_file(paths: Octets, at: int) -> int:
     """Open the file whose path, ended by a zero byte, stands at `at`; a negative number where that fails."""
     return int(_open(paths.ctypes.data + np.uintp(at), np.int32(_READ_ONLY | _CLOSE_ON_EXEC | _NEVER_WAIT)))
 
@@ -56,7 +56,7 @@ def next_data(file: int, position: int) -> int:
 
 
 @inlined
-def read_bytes(file: int, position: int, count: int, out: npt.NDArray[np.uint8]) -> int:
+def read_bytes(file: int, position: int, count: int, out: Octets) -> int:
     """Read up to `count` bytes from `position` on into the start of `out`.
 
     Returns

@@ -10,8 +10,8 @@ matching id); 78 complete c c c (handle, bytes, matching id); 80 acquire, 81 rel
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Octets, Unsigned
 from ...model.events import IoEvents
 from ...model.kernels import inlined, inner
 from .integers import load_byte, read_integer, read_short_integer
@@ -44,14 +44,7 @@ def trace_time(ids: LocalIds, stamp: np.uint64, interval: int, start: np.uint64)
 
 @inlined
 def put_io_record(
-    data: npt.NDArray[np.uint8],
-    at: int,
-    kind: int,
-    columns: IoEvents,
-    row: int,
-    ids: LocalIds,
-    time: np.int64,
-    offset: np.uint64,
+    data: Octets, at: int, kind: int, columns: IoEvents, row: int, ids: LocalIds, time: np.int64, offset: np.uint64
 ) -> int:
     """Decode the fields of an I/O record into a row.
 
@@ -89,7 +82,7 @@ def put_io_record(
 
 @inlined
 def _read_fields(
-    data: npt.NDArray[np.uint8], at: int, kind: int, ids: LocalIds, offset: np.uint64
+    data: Octets, at: int, kind: int, ids: LocalIds, offset: np.uint64
 ) -> tuple[int, np.uint64, int, np.uint64, np.uint64, np.uint64, np.uint64]:
     """Return the position behind an I/O record's fields, its handle, mode, flags, matching id, value and offset."""
     handle = _NO_HANDLE
@@ -137,9 +130,7 @@ def _read_fields(
 
 
 @inlined
-def read_offset(
-    data: npt.NDArray[np.uint8], at: int, end: int, ids: LocalIds, wanted: npt.NDArray[np.uint64]
-) -> tuple[np.uint64, bool]:
+def read_offset(data: Octets, at: int, end: int, ids: LocalIds, wanted: Unsigned) -> tuple[np.uint64, bool]:
     """Find an attribute of type UINT64 in an attribute list.
 
     Parameters
@@ -186,7 +177,7 @@ def read_offset(
 
 
 @inlined
-def _attribute_value(data: npt.NDArray[np.uint8], at: int, kind: int) -> tuple[np.uint64, int]:
+def _attribute_value(data: Octets, at: int, kind: int) -> tuple[np.uint64, int]:
     """Return an attribute's value, where it is an integer of four bytes or more, and the position behind it."""
     size = _ATTRIBUTE_SIZES[kind]
     if size > 0:
@@ -195,7 +186,7 @@ def _attribute_value(data: npt.NDArray[np.uint8], at: int, kind: int) -> tuple[n
 
 
 @inner
-def _names_one_twice(data: npt.NDArray[np.uint8], begin: int) -> bool:
+def _names_one_twice(data: Octets, begin: int) -> bool:
     """Tell whether a list of attributes that fills its record has an id twice, or more ids than are compared."""
     count, begin = read_short_integer(data, begin)
     if count > np.uint64(_MOST_ATTRIBUTES):

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import empty_columns
+from ...model.arrays import Rows, Unsigned, empty_columns
 from ...model.definitions import Definitions
 from ...model.events import EventColumns, IoEvents
 from ...model.stream.calls import EventBatch, RegionColumns, RegionEvents
@@ -125,17 +125,17 @@ class DirectWalk:
         passed = int(self._source.promised[first:location].sum())
         return passed + int(self._states["events"][location]) if location < last else passed
 
-    def start_again(self, rows: npt.NDArray[np.intp]) -> None:
+    def start_again(self, rows: Rows) -> None:
         """Forget what was read of the locations in `rows`."""
         self._states[rows] = new_states(self._source.promised[rows])
 
     @property
-    def counts(self) -> npt.NDArray[np.uint64]:
+    def counts(self) -> Unsigned:
         """Number of all events read at each location so far, uint64 (locations,)."""
         return np.asarray(self._states["events"], np.uint64)
 
     @property
-    def expected(self) -> npt.NDArray[np.uint64]:
+    def expected(self) -> Unsigned:
         """Number of events that each location should have, that of its file where it is sound, uint64 (locations,)."""
         return np.asarray(self._states["expected"], np.uint64)
 
@@ -144,7 +144,7 @@ class DirectWalk:
         """What is known of each location's files as `EXTENT`, (locations,)."""
         return self._states[list(EXTENT.names or ())]
 
-    def damage(self, rows: npt.NDArray[np.intp]) -> tuple[LocationDamage, ...]:
+    def damage(self, rows: Rows) -> tuple[LocationDamage, ...]:
         """Return which locations have lost something or are damaged; meaningful when all in `rows` have been walked."""
         return location_damage(self._anchor, self._definitions, self._states, rows)
 

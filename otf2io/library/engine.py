@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Rows
 from ...model.codes import IoMode, IoRecord
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
@@ -71,7 +71,7 @@ class LibraryWalk:
         self.counts = np.zeros(len(self.expected), np.uint64)
         self.extents = np.zeros(len(self.counts), EXTENT)
 
-    def start_again(self, rows: npt.NDArray[np.intp]) -> None:
+    def start_again(self, rows: Rows) -> None:
         """Forget what was read of the locations in `rows`."""
         self.counts[rows] = 0
         self.expected[rows] = self._definitions.locations.events[rows]
@@ -111,7 +111,7 @@ class LibraryWalk:
                 lib.OTF2_Reader_CloseEvtFiles(reader)
                 lib.OTF2_Reader_CloseDefFiles(reader)
 
-    def damage(self, rows: npt.NDArray[np.intp]) -> tuple[LocationDamage, ...]:
+    def damage(self, rows: Rows) -> tuple[LocationDamage, ...]:
         """Return which locations have lost something or are damaged; meaningful when all in `rows` have been read."""
         identity = self._definitions.locations.id
         return tuple(

@@ -5,9 +5,8 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Mask
+from ...model.arrays import Mask, Unsigned
 from ...model.codes import MOST_BYTES, UNDEFINED_UINT64, IoRecord
 from ...model.definitions import Clock, Definitions
 from ...model.events import IoEvents
@@ -81,7 +80,7 @@ class ImplausibleEvents:
         return sum(count for row, count in self._crossings.items() if row not in self._counts[0])
 
     def damage(
-        self, known: tuple[LocationDamage, ...], expected: npt.NDArray[np.uint64], counts: npt.NDArray[np.uint64]
+        self, known: tuple[LocationDamage, ...], expected: Unsigned, counts: Unsigned
     ) -> tuple[LocationDamage, ...]:
         """Add to `known` the locations whose events were left out; what is known of a location already stays.
 

@@ -29,9 +29,8 @@ operations of a process with several locations, waits for `iostrata.otf2io.match
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Mask, empty_columns
+from ...model.arrays import Codes, Ints, Links, Mask, Octets, Unsigned, empty_columns
 from ...model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, IoFlag, IoRecord, Status
 from ...model.events import IoEvents
 from ...model.kernels import compiled_uncounted, hashed, inlined, inner, random_seed
@@ -67,14 +66,14 @@ LEFT_OUT: Final = 255
 class OpenKeys(NamedTuple):
     """Keys of operations in flight at one location; columns over places of the hash table, a power of two."""
 
-    handle: npt.NDArray[np.uint32]
-    matching: npt.NDArray[np.uint64]
-    blocking: npt.NDArray[np.int32]
-    latest: npt.NDArray[np.int32]
-    last: npt.NDArray[np.int32]
-    used: npt.NDArray[np.bool_]
-    counts: npt.NDArray[np.int64]
-    seed: npt.NDArray[np.uint64]
+    handle: Codes
+    matching: Unsigned
+    blocking: Links
+    latest: Links
+    last: Links
+    used: Mask
+    counts: Ints
+    seed: Unsigned
 
 
 class WaitingEvents(NamedTuple):
@@ -84,16 +83,16 @@ class WaitingEvents(NamedTuple):
     −1 where there is none.
     """
 
-    kind: npt.NDArray[np.uint8]
-    time: npt.NDArray[np.int64]
-    location: npt.NDArray[np.int32]
-    handle: npt.NDArray[np.uint32]
-    matching: npt.NDArray[np.uint64]
-    value: npt.NDArray[np.uint64]
-    row: npt.NDArray[np.int32]
+    kind: Octets
+    time: Ints
+    location: Links
+    handle: Codes
+    matching: Unsigned
+    value: Unsigned
+    row: Links
 
 
-def open_keys(places: int, counts: npt.NDArray[np.int64] | None = None) -> OpenKeys:
+def open_keys(places: int, counts: Ints | None = None) -> OpenKeys:
     """Return an empty table; 22 bytes a place, of which half are used at most."""
     if counts is None:
         counts = np.zeros(DROPPED + 1, np.int64)
@@ -262,7 +261,7 @@ def _begin_non_blocking(
 
 
 @inlined
-def _settle(columns: IoEvents, event: int, row: int, counts: npt.NDArray[np.int64], found: Operations) -> None:
+def _settle(columns: IoEvents, event: int, row: int, counts: Ints, found: Operations) -> None:
     """Note what an end settles."""
     found.handle[row] = columns.flags[event]
     if columns.mode[event] & DROPS:
@@ -403,7 +402,7 @@ def move_keys(old: OpenKeys, new: OpenKeys) -> None:
 
 
 @compiled_uncounted
-def mark_in_flight(keys: OpenKeys, found: Operations, marked: npt.NDArray[np.bool_]) -> None:
+def mark_in_flight(keys: OpenKeys, found: Operations, marked: Mask) -> None:
     """Mark the rows of all operations in flight."""
     for place in range(len(keys.used)):
         if keys.used[place]:
@@ -416,7 +415,7 @@ def mark_in_flight(keys: OpenKeys, found: Operations, marked: npt.NDArray[np.boo
 
 
 @compiled_uncounted
-def renumber(keys: OpenKeys, carried: Operations, rows: int, place_of: npt.NDArray[np.int32]) -> None:
+def renumber(keys: OpenKeys, carried: Operations, rows: int, place_of: Links) -> None:
     """Say where operations in flight stand from now on.
 
     Parameters

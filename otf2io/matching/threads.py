@@ -4,9 +4,8 @@ The rules are those of `iostrata.otf2io.matching.kernel`.
 """
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ints, Links, Mask
+from ...model.arrays import Ints, Links, Mask, Rows
 from ...model.definitions import Definitions
 from ...model.kernels import compiled_uncounted, inlined
 from ...model.operations import Operations
@@ -68,9 +67,7 @@ def _of_one_location(key: Ints, location: Links) -> Mask:
 
 
 @compiled_uncounted
-def _pair_ends(
-    order: npt.NDArray[np.intp], key: Ints, waiting: WaitingEvents, found: Operations, end_of: Ints, before: Ints
-) -> int:
+def _pair_ends(order: Rows, key: Ints, waiting: WaitingEvents, found: Operations, end_of: Ints, before: Ints) -> int:
     """Let each end take the latest open begin of its key; return how many found none."""
     unmatched = 0
     current = top = NONE
@@ -103,7 +100,7 @@ def _in_flight(begin: int, step: int, waiting: WaitingEvents, end_of: Ints) -> b
 
 @compiled_uncounted
 def _pair_steps(
-    order: npt.NDArray[np.intp], key: Ints, waiting: WaitingEvents, found: Operations, end_of: Ints, begin_at: Links
+    order: Rows, key: Ints, waiting: WaitingEvents, found: Operations, end_of: Ints, begin_at: Links
 ) -> int:
     """Note issued and test events at their operations; return how many have none.
 

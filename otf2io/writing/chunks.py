@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Ints, Octets
 from ...model.codes import UNDEFINED_TIME
 from ..files.anchor import CHUNK_HEADER, LITTLE_ENDIAN, MAGIC_BYTE
 from ..files.regular import END
@@ -22,8 +22,8 @@ of the last event in ticks since the trace's start."""
 NEW: Final = (0, CHUNK_HEADER, 0, 0, UNDEFINED_TIME)
 """State of a file without events."""
 
-State = npt.NDArray[np.int64]
-Bytes = npt.NDArray[np.uint8]
+State = Ints
+Bytes = Octets
 
 NO_EVENTS: Final = bytes((MAGIC_BYTE, LITTLE_ENDIAN)) + (1).to_bytes(8, "little") + bytes(8) + END
 """A whole file of events or definitions that has none."""

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Links, depths
+from ...model.arrays import Codes, Links, Unsigned, depths
 from ...model.codes import PROCESS, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64
 from ...model.definitions import Clock, Definitions, Group, Paradigm
 from ...model.errors import OutputError, TraceError
@@ -80,7 +79,7 @@ class DefinitionWriter:
         self._strings: dict[str, int] = {}
         self._writer: int | None = None
 
-    def write(self, clock: Clock, events: npt.NDArray[np.uint64]) -> None:
+    def write(self, clock: Clock, events: Unsigned) -> None:
         """Write all definitions, with another clock than theirs, and the number of events of each location.
 
         Raises OutputError if the library cannot, TraceError if ranks are too large for a list of them.
@@ -89,7 +88,7 @@ class DefinitionWriter:
         with kept_interrupts([]):
             self._write_all(clock, events)
 
-    def _write_all(self, clock: Clock, events: npt.NDArray[np.uint64]) -> None:
+    def _write_all(self, clock: Clock, events: Unsigned) -> None:
         self._writer = self._lib.OTF2_Archive_GetGlobalDefWriter(self._archive)
         if not self._writer:
             raise OutputError("the OTF2 library cannot write the definitions; write to another folder")
@@ -104,7 +103,7 @@ class DefinitionWriter:
         self._write_handles()
         _check(self._lib.OTF2_Archive_CloseGlobalDefWriter(self._archive, self._writer))
 
-    def _write_places(self, events: npt.NDArray[np.uint64]) -> None:
+    def _write_places(self, events: Unsigned) -> None:
         tree, groups, locations = self._definitions.system_tree, self._definitions.groups, self._definitions.locations
         for row in _parents_first(tree.parent):
             names = self._text(tree.name[row]), self._text(tree.class_name[row])
@@ -208,7 +207,7 @@ def _rows(*columns: "np.ndarray[Any, Any]") -> Iterator[tuple[Any, ...]]:
     return zip(*(column.tolist() for column in columns), strict=True)
 
 
-def _id(ids: npt.NDArray[np.uint32], row: int) -> int:
+def _id(ids: Codes, row: int) -> int:
     return int(ids[row]) if row >= 0 else UNDEFINED_UINT32
 
 
@@ -247,13 +246,13 @@ def numbered(definitions: Definitions) -> Definitions:
     )
 
 
-def _location_ids(ids: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def _location_ids(ids: Unsigned) -> Unsigned:
     none = ids == np.uint64(UNDEFINED_UINT64)
     unused = np.setdiff1d(np.arange(len(ids), dtype=np.uint64), ids)
     return np.where(none, unused[0], ids) if none.any() else ids
 
 
-def _places(parent: Links) -> npt.NDArray[np.uint32]:
+def _places(parent: Links) -> Codes:
     place = np.empty(len(parent), np.uint32)
     place[_parents_first(parent)] = np.arange(len(parent))
     return place

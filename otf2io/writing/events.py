@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...model.arrays import Ints, Links, Rows, RowsOfIds, columns_as
+from ...model.arrays import Ints, Links, Rows, RowsOfIds, Unsigned, columns_as
 from ...model.codes import UNDEFINED_TIME, UNDEFINED_UINT32, IoFlag, IoRecord, Status
 from ...model.definitions import Definitions
 from ...model.errors import TraceError
@@ -87,7 +86,7 @@ class EventFiles:
         for location, first, last in zip(locations.tolist(), starts, stops, strict=True):
             self._add_location(location, listed, first, last)
 
-    def finish(self) -> npt.NDArray[np.uint64]:
+    def finish(self) -> Unsigned:
         """Complete all files, and return the number of events of each location, uint64 (locations,)."""
         for row, identity in enumerate(self._named.locations.id.tolist()):
             (self._folder / f"{identity}.def").write_bytes(NO_EVENTS)

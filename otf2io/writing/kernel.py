@@ -10,8 +10,8 @@ The layouts of the records are those of `iostrata.otf2io.direct.records`.
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Ints
 from ...model.codes import UNDEFINED_UINT64, IoRecord, Status
 from ...model.events import IoEvents
 from ...model.kernels import compiled_uncounted, inlined
@@ -33,7 +33,7 @@ _TIMESTAMP: Final = 5
 _ATTRIBUTES: Final = 6
 _UINT64: Final = 4
 
-Places = npt.NDArray[np.int64]
+Places = Ints
 
 
 class EventLists(NamedTuple):

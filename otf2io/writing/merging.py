@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Octets, Unsigned
 from ...model.kernels import compiled_uncounted, inlined
 from ..direct.integers import load_byte, load_word, store_word
 from ..files.anchor import CHUNK_HEADER
@@ -59,7 +59,7 @@ def _merge(paths: Sequence[Path], merged: Path) -> None:
             _read_chunk(paths[outcome], data[outcome], reading[outcome], int(reading[outcome, _NUMBER]) + 1)
 
 
-def _read_chunk(path: Path, data: npt.NDArray[np.uint8], reading: State, number: int) -> None:
+def _read_chunk(path: Path, data: Octets, reading: State, number: int) -> None:
     with path.open("rb") as file:
         file.seek(number * CHUNK)
         content = file.read(CHUNK)
@@ -102,7 +102,7 @@ def _copy_event(data: Bytes, place: int, out: Bytes, at: int) -> int:
 
 
 @compiled_uncounted
-def merge_events(data: Bytes, reading: State, out: Bytes, state: State, last: npt.NDArray[np.uint64]) -> int:
+def merge_events(data: Bytes, reading: State, out: Bytes, state: State, last: Unsigned) -> int:
     """Copy events in the order of time until all are copied, a chunk is full, or a file needs its next chunk.
 
     Parameters

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from ...inputs.parquet import texts_of
-from ...model.arrays import Columns, Floats, Ints, Mask
+from ...model.arrays import Array, Columns, Floats, Ints, Mask
 from ...model.errors import TraceError
 from ..collection.tables import Collection, arrow
 from .assessment import JobScore, assess, ranked
@@ -50,7 +49,7 @@ class _MetricRows(Columns):
     metric: Ints
     time: Floats
     step: Floats
-    value: npt.NDArray[Any]
+    value: Array
 
 
 @dataclass

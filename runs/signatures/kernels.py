@@ -4,10 +4,9 @@ Numba may have to compile it: import it inside the function that uses it.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from ...analysis.phases.kernels import path_to
-from ...model.arrays import Floats, Ints
+from ...model.arrays import Floats, Ints, Links
 from ...model.kernels import compiled
 
 
@@ -75,7 +74,7 @@ def matched_bursts(
 
 
 @compiled
-def warping_path(first: Floats, second: Floats) -> npt.NDArray[np.int32]:
+def warping_path(first: Floats, second: Floats) -> Links:
     """Return the path of dynamic time warping of two sequences, int32 (k, 2), first to last; O(n m) time and memory.
 
     Its cost is the sum of absolute differences (Sakoe and Chiba, 1978, symmetric steps without weights).

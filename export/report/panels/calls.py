@@ -9,7 +9,7 @@ from ....layers.attribution.callers import split_by_calls
 from ....layers.attribution.calls.cost import io_seconds
 from ....layers.attribution.calls.functions import CALLPATH, caller_text
 from ....layers.trace import Trace
-from ....model.arrays import subtree_sums
+from ....model.arrays import Ints, Links, subtree_sums
 from ....model.stream.calls import OF_THE_PROGRAM
 from ...encoding import Names, packed
 from ...timeline.stacks import call_stacks
@@ -154,7 +154,7 @@ def thread_stacks(trace: Trace, names: Names, limits: Limits) -> dict[str, Any] 
     }
 
 
-def _preorder(parent: npt.NDArray[np.int32], rows: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
+def _preorder(parent: Links, rows: npt.NDArray[np.integer[Any]]) -> Ints:
     """Return handles and all that are above them, each behind its parent and before what does not hang below it."""
     wanted: set[int] = set()
     for row in rows.tolist():

@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from ....analysis.comparison.layer_periods import LayerPeriod, layer_periods
 from ....analysis.results.evidence import SpectralEvidence
@@ -14,7 +13,7 @@ from ....analysis.results.result import PeriodResult, Phase
 from ....analysis.spectral.spectrum import power_spectrum
 from ....layers.layer import Layer
 from ....layers.selection.directions import Direction
-from ....model.arrays import Floats
+from ....model.arrays import Array, Floats, Ints
 from ....model.quantities import bytes_text, counted, frequency_text, percent_text, seconds_text, share_text
 from ....signals.construction import StepSignal
 from ....signals.step import envelope
@@ -171,8 +170,8 @@ class RequestSizes:
 
     layer: str
     direction: str
-    exponents: npt.NDArray[np.int64]
-    operations: npt.NDArray[np.int64]
+    exponents: Ints
+    operations: Ints
     bytes: Floats
     empty_operations: int
     unknown_operations: int
@@ -245,7 +244,7 @@ def _binary_text(exponent: int) -> str:
     return f"{2 ** (exponent - 10 * step)} {_UNITS[step]}B"
 
 
-def _floor_log2(sizes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def _floor_log2(sizes: Array) -> Ints:
     """Return the exponent of the largest power of two that each size reaches; float64 rounds 2^k − 1 up from 2^53."""
     edges = np.uint64(1) << np.arange(64, dtype=np.uint64)
     return (np.searchsorted(edges, sizes, side="right") - 1).astype(np.int64)

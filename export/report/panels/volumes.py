@@ -4,14 +4,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from ....layers.handles.forest import HandleForest
 from ....layers.handles.scope import ScopedBlock
 from ....layers.selection.directions import LayerDirection
 from ....layers.selection.window import TickWindow, sums_by
 from ....layers.trace import Trace
-from ....model.arrays import Ints, Mask
+from ....model.arrays import Floats, Ints, Mask
 from ....model.codes import PROCESS, IoMode
 from ....model.kernels import compiled
 from ....model.metrics import metrics_of
@@ -22,20 +21,13 @@ from .limits import Limits
 _QUANTUM: Final = 2.0**16
 """Amounts are multiples of 1/2^16, whose sums do not depend on their order up to 2^37 in a cell."""
 
-RowOf = Callable[[Operations], npt.NDArray[np.int64]]
+RowOf = Callable[[Operations], Ints]
 
 
 @compiled
 def spread_volume(
-    row: npt.NDArray[np.int64],
-    begin: npt.NDArray[np.int64],
-    end: npt.NDArray[np.int64],
-    amount: npt.NDArray[np.float64],
-    rows: int,
-    bins: int,
-    start: int,
-    length: int,
-) -> npt.NDArray[np.float64]:
+    row: Ints, begin: Ints, end: Ints, amount: Floats, rows: int, bins: int, start: int, length: int
+) -> Floats:
     """Return the amount in each cell, each operation spread evenly from its begin to its end.
 
     Parameters
@@ -80,7 +72,7 @@ STEPS = 65534
 """Steps of the logarithmic scale between the smallest and the largest cell that are not 0."""
 
 
-def rank_groups(trace: Trace, most: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def rank_groups(trace: Trace, most: int) -> tuple[Ints, Ints]:
     """Return ranks in their order, put together so that there are at most `most` groups of them.
 
     Returns
@@ -114,7 +106,7 @@ def heat_maps(trace: Trace, curves: list[LayerDirection], limits: Limits) -> dic
         layer = np.where(trace.scope.selection.selected, trace.handles.layer_row, -1)
         known_group = np.append(group, -1)
 
-        def row_of(operations: Operations) -> npt.NDArray[np.int64]:
+        def row_of(operations: Operations) -> Ints:
             mode = np.minimum(operations.mode, len(IoMode) - 1)
             curve = place[np.append(layer, -1)[operations.handle], mode]
             of_rank = known_group[operations.process]
@@ -144,7 +136,7 @@ class _VolumeGrid:
         self.grid += other.grid
 
 
-def volume_grid(trace: Trace, row_of: RowOf, rows: int, bins: int) -> npt.NDArray[np.float64]:
+def volume_grid(trace: Trace, row_of: RowOf, rows: int, bins: int) -> Floats:
     """Return the bytes of a trace by row and bin of the window, float64 (rows, bins).
 
     Parameters
@@ -155,7 +147,7 @@ def volume_grid(trace: Trace, row_of: RowOf, rows: int, bins: int) -> npt.NDArra
     return trace.stream.summed(lambda: _VolumeGrid(trace.scope.window, row_of, rows, bins)).grid
 
 
-def _scaled(grid: npt.NDArray[np.float64]) -> dict[str, Any]:
+def _scaled(grid: Floats) -> dict[str, Any]:
     filled = grid > 0
     if not filled.any():
         return {"smallest": 0.0, "largest": 0.0, "cells": packed(np.zeros(grid.size), "u2")}

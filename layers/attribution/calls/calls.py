@@ -5,9 +5,8 @@ from functools import cached_property
 from typing import Annotated, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ....model.arrays import Ints, Links, Mask, any_ancestor
+from ....model.arrays import Array, Integers, Ints, Links, Mask, any_ancestor
 from ....model.codes import IoRecord
 from ....model.document import Document, Record
 from ....model.events import IoEvents
@@ -28,12 +27,7 @@ _MOST_LAYERS: Final = 62
 """Layers that have a bit of an int64."""
 
 
-def busy_groups(
-    layer: npt.NDArray[np.integer],
-    kind: npt.NDArray[np.integer],
-    region: npt.NDArray[np.integer],
-    undecided: npt.NDArray[Any],
-) -> Ints:
+def busy_groups(layer: Integers, kind: Integers, region: Integers, undecided: Array) -> Ints:
     """Return the groups of `Calls.busy`: by layer and kind, without an event by function and whether undecided."""
     by_function = -1 - 2 * region.astype(np.int64) - undecided
     return np.where(kind == NO_EVENT, by_function, (layer.astype(np.int64) + 1) * KINDS + kind)

@@ -6,9 +6,8 @@ Numba may have to compile it: import it inside the function that uses it.
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ....model.arrays import Ints, Links, Mask, Ticks
+from ....model.arrays import Ints, Links, Mask, Octets, Ticks
 from ....model.kernels import compiled_uncounted, hashed, inlined
 from ....model.stream.calls import RegionEvents
 from .functions import NO_EVENT, TRANSFER
@@ -90,12 +89,12 @@ class Frames(NamedTuple):
 class Notes(NamedTuple):
     """What I/O events, or calls by the events in them, did, and what that was on."""
 
-    did: npt.NDArray[np.uint8]
+    did: Octets
     """`NO_EVENT`, the record of the first metadata event, or `TRANSFER` and more."""
     handle: Links
     file: Links
     layer: Links
-    aside: npt.NDArray[np.uint8]
+    aside: Octets
 
 
 class Ended(NamedTuple):

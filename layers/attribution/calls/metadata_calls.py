@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ....model.arrays import Columns, Ints, Links, column_types
+from ....model.arrays import Array, Codes, Columns, Ints, Links, Octets, Unsigned, column_types
 from ....model.codes import UNDEFINED_TIME, UNDEFINED_UINT64, IoRecord
 from ....model.events import IoEvents
 from ....model.stream.source import Partition, Source
@@ -52,7 +51,7 @@ class MetadataCalls(Columns):
         As in `IoEvents`.
     """
 
-    kind: npt.NDArray[np.uint8]
+    kind: Octets
     location: Links
     handle: Links
     file: Links
@@ -61,10 +60,10 @@ class MetadataCalls(Columns):
     begin: Ints
     end: Ints
     time: Ints
-    mode: npt.NDArray[np.uint8]
-    flags: npt.NDArray[np.uint32]
-    value: npt.NDArray[np.uint64]
-    offset: npt.NDArray[np.uint64]
+    mode: Octets
+    flags: Codes
+    value: Unsigned
+    offset: Unsigned
 
 
 def events_alone(events: IoEvents, scope: Scope) -> MetadataCalls:
@@ -146,7 +145,7 @@ def _of_calls(bars: StackBars, functions: FunctionGroups) -> MetadataCalls:
     return _rows(len(bars), **known, layer=functions.layer[bars.region])
 
 
-def _rows(count: int, **known: npt.NDArray[Any]) -> MetadataCalls:
+def _rows(count: int, **known: Array) -> MetadataCalls:
     """Return rows of which some columns are known."""
     columns = {**_UNKNOWN, **known}
     types = zip(fields(MetadataCalls), column_types(MetadataCalls), strict=True)

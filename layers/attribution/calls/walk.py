@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ....model.arrays import Columns, Ints, Links, Mask, RowsOfIds, columns_as, empty_columns
+from ....model.arrays import Columns, Ints, Links, Mask, Octets, RowsOfIds, columns_as, empty_columns
 from ....model.codes import IoMode, IoRecord
 from ....model.events import IoEvents
 from ....model.stream.calls import EventBatch, RegionColumns, RegionEvents
@@ -129,7 +128,7 @@ class CallWalker:
         """Row of the location of which calls are open, −1 where there are none."""
         return int(self._state[1]) if self.open_calls else -1
 
-    def add(self, events: IoEvents, did: npt.NDArray[np.uint8], regions: RegionEvents) -> tuple[EndedCalls, Links]:
+    def add(self, events: IoEvents, did: Octets, regions: RegionEvents) -> tuple[EndedCalls, Links]:
         """Take a batch; give the calls that ended, and the path of each I/O event, int32 (events,).
 
         Parameters
@@ -143,9 +142,7 @@ class CallWalker:
         """Give the calls that are still open, as ended by the last event."""
         return self._walk(IoEvents.empty(), np.zeros(0, np.uint8), RegionEvents.empty(), True)[0]
 
-    def _walk(
-        self, events: IoEvents, did: npt.NDArray[np.uint8], regions: RegionEvents, over: bool
-    ) -> tuple[EndedCalls, Links]:
+    def _walk(self, events: IoEvents, did: Octets, regions: RegionEvents, over: bool) -> tuple[EndedCalls, Links]:
         from . import kernel
 
         found = np.full(len(events), -1, np.int32)
@@ -173,7 +170,7 @@ class CallWalker:
         ended, did = (type(table)(*(column[:count] for column in table)) for table in tables)
         return EndedCalls(ended, did, shares, first), found
 
-    def _notes(self, events: IoEvents, did: npt.NDArray[np.uint8]) -> Any:
+    def _notes(self, events: IoEvents, did: Octets) -> Any:
         """Return what I/O events were on."""
         from . import kernel
 
@@ -247,7 +244,7 @@ class StackBars(Columns):
     depth: Links
     region: Links
     handle: Links
-    kind: npt.NDArray[np.uint8]
+    kind: Octets
     begin: Ints
     end: Ints
     count: Ints
