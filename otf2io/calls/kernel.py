@@ -42,7 +42,8 @@ _INNER: Final = 16
 """Bit of a call of which calls of the same library inside it tell the bytes."""
 _RECORDED: Final = 17
 """Bit of a call that has an I/O record."""
-_ONE: Final = np.uint32(1)
+_NONE, _ONE = np.uint32(0), np.uint32(1)
+_ZERO: Final = np.uint64(0)
 _UNKNOWN: Final = np.uint64(UNDEFINED_UINT64)
 _MOST: Final = np.uint64(MOST_BYTES)
 _ALL_ACCESS: Final = 2
@@ -183,6 +184,15 @@ class CallRoom(NamedTuple):
     adoptions: CreatedHandles
 
 
+class Following(NamedTuple):
+    """All that a call is followed by."""
+
+    stack: CallStack
+    table: CalledFunctions
+    known: KnownHandles
+    room: CallRoom
+
+
 @inlined
 def _row_of(ids: Codes, wanted: np.uint32) -> int:
     """Return the place of an id in an ascending column, −1 where it is not there."""
@@ -237,31 +247,32 @@ def _matching(call: int) -> np.uint64:
 
 @inlined
 def _put(
-    out: IoEvents,
-    row: int,
-    location: np.int32,
-    kind: int,
-    time: np.int64,
-    handle: np.uint32,
-    mode: int,
-    flags: np.uint32,
-    matching: np.uint64,
-    value: np.uint64,
-    offset: np.uint64,
-) -> int:
-    """Write an event where events are wanted; return the next free row."""
+    calls: Following, row: int, kind: int, time: np.int64, handle: np.uint32, mode: int, flags: np.uint32,
+    matching: np.uint64, value: np.uint64, offset: np.uint64,
+) -> int:  # fmt: skip
+    """Write an event of the present location where events are wanted; return the next free row."""
+    out = calls.room.events
     if not len(out.time):
         return row
     place = np.uint64(row)
-    out.location[place] = location
-    out.kind[place] = kind
-    out.time[place] = time
-    out.handle[place] = handle
-    out.mode[place] = mode
-    out.flags[place] = flags
-    out.matching[place] = matching
-    out.value[place] = value
-    out.offset[place] = offset
+    out.location[place], out.kind[place] = np.int32(calls.stack.places[LOCATION]), kind
+    out.time[place], out.handle[place] = time, handle
+    out.mode[place], out.flags[place] = mode, flags
+    out.matching[place], out.value[place], out.offset[place] = matching, value, offset
+    return row + 1
+
+
+@inlined
+def _pass_event(events: IoEvents, event: int, out: IoEvents, row: int) -> int:
+    """Write an I/O event where events are wanted; return the next free row."""
+    if not len(out.time):
+        return row
+    place = np.uint64(row)
+    out.location[place], out.kind[place] = events.location[event], events.kind[event]
+    out.time[place], out.handle[place] = events.time[event], events.handle[event]
+    out.mode[place], out.flags[place] = events.mode[event], events.flags[event]
+    out.matching[place], out.value[place] = events.matching[event], events.value[event]
+    out.offset[place] = events.offset[event]
     return row + 1
 
 
@@ -329,30 +340,19 @@ def _open_around(stack: CallStack, call: int) -> int:
 
 
 @inlined
-def _pass_events(
-    events: IoEvents,
-    first: int,
-    behind: int,
-    stack: CallStack,
-    table: CalledFunctions,
-    known: KnownHandles,
-    room: CallRoom,
-    row: int,
-) -> int:
+def _pass_events(events: IoEvents, first: int, behind: int, calls: Following, row: int) -> int:
     """Hand on I/O events, and note what they tell of the calls they are in; return the next free row."""
+    stack, room = calls.stack, calls.room
     for event in range(first, behind):
-        _go_to(stack, known, events.location[event])
+        _go_to(stack, calls.known, events.location[event])
         top = stack.places[DEPTH] - 1
         if top >= 0:
             _note_record(events, event, stack, top)
-            if table.beside[stack.function[top]]:
-                _note_layer(stack, table, known, top, events.handle[event])
+            if calls.table.beside[stack.function[top]]:
+                _note_layer(stack, calls.table, calls.known, top, events.handle[event])
             if events.kind[event] == IoRecord.CREATE_HANDLE and len(room.adoptions.handle):
                 _note_created(stack, room, top, events.handle[event])
-        row = _put(
-            room.events, row, events.location[event], events.kind[event], events.time[event], events.handle[event],
-            events.mode[event], events.flags[event], events.matching[event], events.value[event], events.offset[event],
-        )  # fmt: skip
+        row = _pass_event(events, event, room.events, row)
     return row
 
 
@@ -383,23 +383,16 @@ def _note_open(stack: CallStack, library: int, room: CallRoom, call: int, counts
 
 
 @inlined
-def _enter(
-    stack: CallStack,
-    table: CalledFunctions,
-    known: KnownHandles,
-    room: CallRoom,
-    row: int,
-    function: int,
-    time: np.int64,
-) -> int:
+def _enter(calls: Following, row: int, function: int, time: np.int64) -> int:
     """Begin a call; return the next free row."""
+    stack, table = calls.stack, calls.table
     places = stack.places
     call = places[DEPTH]
     kind, library = table.kind[function], table.library[function]
     places[LATEST] = function
     counts = call < DEEPEST and _is_outermost(stack, table, function)
     if kind == Kind.OPEN or kind == Kind.CREATE:
-        _note_open(stack, library, room, call, counts)
+        _note_open(stack, library, calls.room, call, counts)
     elif call < DEEPEST:
         stack.slot[call] = -1
     if call >= DEEPEST:
@@ -409,10 +402,8 @@ def _enter(
     stack.below[call], stack.nested[call] = NOWHERE, 0
     stack.inside[call, 0] = stack.inside[call, 1] = 0
     if counts and kind <= Kind.FLUSH:
-        row = _put(
-            room.events, row, np.int32(places[LOCATION]), IoRecord.OPERATION_BEGIN, time, known.unknown[library], kind,
-            np.uint32(0), _matching(call), _UNKNOWN, _UNKNOWN,
-        )  # fmt: skip
+        unknown, matching = calls.known.unknown[library], _matching(call)
+        row = _put(calls, row, IoRecord.OPERATION_BEGIN, time, unknown, kind, _NONE, matching, _UNKNOWN, _UNKNOWN)
     places[DEPTH] += 1
     return row
 
@@ -461,18 +452,9 @@ def _note_opening(stack: CallStack, openings: OpenCalls, call: int, time: np.int
 
 
 @inlined
-def _end_transfer(
-    stack: CallStack,
-    table: CalledFunctions,
-    known: KnownHandles,
-    room: CallRoom,
-    row: int,
-    call: int,
-    handle: np.uint32,
-    time: np.int64,
-    cut: bool,
-) -> int:
+def _end_transfer(calls: Following, row: int, call: int, handle: np.uint32, time: np.int64, cut: bool) -> int:
     """End the operation of a call that transfers, or say that it was posted; return the next free row."""
+    stack, table = calls.stack, calls.table
     function = stack.function[call]
     library, kind = table.library[function], table.kind[function]
     bytes_moved = asked = _UNKNOWN
@@ -498,11 +480,8 @@ def _end_transfer(
     elif _told(stack, call, REQUEST) and not failed:
         record = ISSUED
         bytes_moved = stack.values[call, REQUEST] << np.uint64(1)
-    location = np.int32(stack.places[LOCATION])
-    return _put(
-        room.events, row, location, record, time, known.unknown[library], mode, handle, _matching(call),
-        bytes_moved, asked,
-    )  # fmt: skip
+    unknown = calls.known.unknown[library]
+    return _put(calls, row, record, time, unknown, mode, handle, _matching(call), bytes_moved, asked)
 
 
 @inlined
@@ -534,83 +513,62 @@ def _tell_caller(stack: CallStack, table: CalledFunctions, call: int) -> None:
 
 
 @inlined
-def _complete_requests(stack: CallStack, room: CallRoom, row: int, handle: np.uint32, time: np.int64) -> int:
+def _complete_requests(calls: Following, row: int, handle: np.uint32, time: np.int64) -> int:
     """Complete the operations that a wait names; return the next free row."""
-    places = stack.places
-    location = np.int32(places[LOCATION])
+    places, kind = calls.stack.places, IoRecord.OPERATION_COMPLETE
     for place in range(places[PENDING]):
-        row = _put(
-            room.events, row, location, IoRecord.OPERATION_COMPLETE, time, handle, 0, np.uint32(0),
-            room.pending[place] << np.uint64(1), _UNKNOWN, _UNKNOWN,
-        )  # fmt: skip
+        matching = calls.room.pending[place] << np.uint64(1)
+        row = _put(calls, row, kind, time, handle, 0, _NONE, matching, _UNKNOWN, _UNKNOWN)
     places[PENDING] = 0
     return row
 
 
 @inlined
-def _end_open(
-    stack: CallStack, known: KnownHandles, room: CallRoom, row: int, call: int, kind: int, time: np.int64
-) -> int:
+def _end_open(calls: Following, row: int, call: int, kind: int, time: np.int64) -> int:
     """Create the handle of an open that succeeded; return the next free row."""
-    slot = stack.slot[call]
-    if len(room.openings.location):
-        _note_opening(stack, room.openings, call, time)
-    handle = known.opened[slot] if slot < len(known.opened) else NOWHERE
+    slot, opened = calls.stack.slot[call], calls.known.opened
+    if len(calls.room.openings.location):
+        _note_opening(calls.stack, calls.room.openings, call, time)
+    handle = opened[slot] if slot < len(opened) else NOWHERE
     creates = np.uint64(_CREATES if kind == Kind.CREATE else 0)
-    return _put(
-        room.events, row, np.int32(stack.places[LOCATION]), IoRecord.CREATE_HANDLE, time, handle, _ALL_ACCESS,
-        np.uint32(0), np.uint64(0), creates, _UNKNOWN,
-    )  # fmt: skip
+    return _put(calls, row, IoRecord.CREATE_HANDLE, time, handle, _ALL_ACCESS, _NONE, _ZERO, creates, _UNKNOWN)
 
 
 @inlined
-def _leave(
-    stack: CallStack, table: CalledFunctions, known: KnownHandles, room: CallRoom, row: int, time: np.int64, cut: bool
-) -> int:
+def _leave(calls: Following, row: int, time: np.int64, cut: bool) -> int:
     """End the innermost call, of which `cut` means that its own end was lost; return the next free row."""
-    places = stack.places
-    call = places[DEPTH] - 1
+    stack, table, known = calls.stack, calls.table, calls.known
+    call = stack.places[DEPTH] - 1
     function = stack.function[call]
     library, kind, counts = table.library[function], table.kind[function], stack.counts[call]
     worked = not cut and not _told(stack, call, FAILED)
     if kind <= Kind.FLUSH:
-        if counts and len(room.events.time):
-            handle = _handle_of(stack, known, call, library)
-            row = _end_transfer(stack, table, known, room, row, call, handle, time, cut)
+        if counts and len(calls.room.events.time):
+            row = _end_transfer(calls, row, call, _handle_of(stack, known, call, library), time, cut)
     elif stack.slot[call] >= 0:
         if worked:
-            row = _end_open(stack, known, room, row, call, kind, time)
+            row = _end_open(calls, row, call, kind, time)
     elif kind == Kind.CLOSE:
-        if counts and worked and len(room.events.time):
-            row = _put(
-                room.events, row, np.int32(places[LOCATION]), IoRecord.DESTROY_HANDLE, time,
-                _handle_of(stack, known, call, library), 0, np.uint32(0), np.uint64(0), np.uint64(0), _UNKNOWN,
-            )  # fmt: skip
+        if counts and worked and len(calls.room.events.time):
+            handle = _handle_of(stack, known, call, library)
+            row = _put(calls, row, IoRecord.DESTROY_HANDLE, time, handle, 0, _NONE, _ZERO, _ZERO, _UNKNOWN)
     elif kind == Kind.WAIT:
-        row = _complete_requests(stack, room, row, known.unknown[library], time)
+        row = _complete_requests(calls, row, known.unknown[library], time)
     _tell_caller(stack, table, call)
-    places[DEPTH] -= 1
+    stack.places[DEPTH] -= 1
     return row
 
 
 @inlined
-def _leave_function(
-    stack: CallStack,
-    table: CalledFunctions,
-    known: KnownHandles,
-    room: CallRoom,
-    row: int,
-    function: int,
-    time: np.int64,
-) -> int:
+def _leave_function(calls: Following, row: int, function: int, time: np.int64) -> int:
     """End the innermost call of a function, with what was entered later and never left; return the next free row."""
-    places = stack.places
+    places = calls.stack.places
     if places[BEYOND] > 0:
         places[BEYOND] -= 1
         return row
-    depth = _depth_of(stack, function)
+    depth = _depth_of(calls.stack, function)
     while 0 < depth <= places[DEPTH]:
-        row = _leave(stack, table, known, room, row, time, places[DEPTH] > depth)
+        row = _leave(calls, row, time, places[DEPTH] > depth)
     return row
 
 
@@ -655,12 +613,13 @@ def follow_calls(
     room : CallRoom
         With room for as many more events as there are regions, open calls and pending requests.
     """
+    calls = Following(stack, table, known, room)
     row = region_row = event = 0
     for place in range(len(regions.time)):
         position = regions.position[place]
         is_parameter = position < 0
         position = -1 - position if is_parameter else position
-        row = _pass_events(events, event, position, stack, table, known, room, row)
+        row = _pass_events(events, event, position, calls, row)
         event = max(event, position)
         _go_to(stack, known, regions.location[place])
         if is_parameter:
@@ -673,9 +632,9 @@ def follow_calls(
         if enter:
             region_row = _pass_region(regions, place, room, region_row, row)
         if function >= 0 and enter:
-            row = _enter(stack, table, known, room, row, function, time)
+            row = _enter(calls, row, function, time)
         elif function >= 0:
-            row = _leave_function(stack, table, known, room, row, function, time)
+            row = _leave_function(calls, row, function, time)
         if not enter:
             region_row = _pass_region(regions, place, room, region_row, row)
-    return _pass_events(events, event, len(events.time), stack, table, known, room, row), region_row
+    return _pass_events(events, event, len(events.time), calls, row), region_row
