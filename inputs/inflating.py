@@ -13,6 +13,8 @@ except ImportError:
     _ZLIB = import_module("zlib")
 
 InflatingError: Final[type[Exception]] = _ZLIB.error
+zlib_stream: Final[Callable[..., Any]] = _ZLIB.decompressobj
+"""Returns what inflates one stream, given the window where it is another one."""
 GZIP: Final = b"\x1f\x8b"
 _READ: Final = 1 << 18
 """Bytes that are inflated at once."""
@@ -21,11 +23,6 @@ _PACKED: Final = 1 << 13
 _FIRST: Final = 1 << 16
 _GZIPPED: Final = 31
 """The largest window, in gzip's wrapping."""
-
-
-def zlib_stream(window: int = 15) -> Any:
-    """Return what inflates one stream, as ``zlib.decompressobj`` does."""
-    return _ZLIB.decompressobj(window)
 
 
 def first_text(head: bytes) -> bytes:

@@ -1,6 +1,7 @@
 """Intervals between bursts, divided into stretches that are free or have a period: regimes and pauses."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,6 +24,10 @@ INSIDE = MOST_PERIODS * MOST_SPANS
 SAME_PERIOD = 0.02
 """Share by which the periods of two neighbours differ at most that are one train, beyond their confidence intervals;
 of trains at the same time the share alone, also the width of a bin of differences of starts, in their logarithm."""
+_FAR = np.geomspace(1, 1000, 200)
+"""How far a mean may be off, in deviations of one of free values."""
+_MEMORY = 1 - np.geomspace(1, ALIKE, 19)
+"""Shares of a deviation that the next one may keep."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +93,7 @@ class PulseTrain:
             return 0.0
         # A line through n values has a slope with a deviation of √12 / n of that of their mean; it changes by n slopes.
         off = logs - logs.mean() - change * rows / n
-        chance = _chance_off(off, np.array([abs(change) / math.sqrt(12)]), 2)
+        chance = _chance_off(off, 2)(np.array([abs(change) / math.sqrt(12)]))
         return change if chance[0] < NEGLIGIBLE else 0.0
 
     @property
@@ -119,16 +124,20 @@ class PulseTrain:
     def error(self) -> float:
         """Half of the 95 % confidence interval of the period, as a share of it; see `_chance_off`."""
         off = self.steady / self.steady.mean() - 1
-        far = np.geomspace(1, 1000, 200) * max(float(np.sqrt((off * off).mean() / off.size)), RELATIVE_ROUNDING)
-        return float(np.interp(-0.05, -_chance_off(off, far), far))
+        far = _FAR * max(float(np.sqrt((off * off).mean() / off.size)), RELATIVE_ROUNDING)
+        chance_off = _chance_off(off)
+        # It falls with the distance: a look at each tenth tells between which two the rest need to be known.
+        start = 10 * max(int(np.count_nonzero(chance_off(far[::10]) > 0.05)) - 1, 0)
+        near = far[min(start, far.size - 12) :][:12]
+        return float(np.interp(-0.05, -chance_off(near), near))
 
     def interval(self) -> tuple[float, float]:
         """Return the 95 % confidence interval of the period in s."""
         return max(1 - self.error, 0.0) * self.period, (1 + self.error) * self.period
 
 
-def _chance_off(off: Floats, far: Floats, fitted: int = 1) -> Floats:
-    """Return the probabilities that a mean is off by more than each of `far`, given the deviations from it.
+def _chance_off(off: Floats, fitted: int = 1) -> Callable[[Floats], Floats]:
+    """Return what gives the probabilities that a mean is off by more than some distances, given the deviations from it.
 
     `fitted` are the numbers that these are free of. They are an autoregressive process with a memory φ: of 0, which is
     four times as probable beforehand, or else 1 / (1 - φ), as many as one tells of, is anywhere up to ten on a
@@ -136,16 +145,17 @@ def _chance_off(off: Floats, far: Floats, fitted: int = 1) -> Floats:
     """
     from scipy.special import stdtr
 
-    memory = 1 - np.geomspace(1, ALIKE, 19)
+    memory = _MEMORY
     n, total, ends = off.size, float((off * off).sum()), float(off[0] ** 2 + off[-1] ** 2)
     rest = np.maximum(total - 2 * memory * float((off[1:] * off[:-1]).sum()) + memory**2 * (total - ends), 0.0)
     rest += RELATIVE_ROUNDING * total + RELATIVE_ROUNDING**2
     told, freedom = (1 - memory) * (n - (n - 2) * memory), max(n - fitted, 1)
     likely = np.sqrt((1 - memory**2) / told) * (rest / rest.min()) ** (-0.5 * freedom)
     likely[0] *= 4 * (memory.size - 1)
+    whole = likely.sum()
     # What swings slowly has steps far smaller than such a process of its size.
     precisions = np.sqrt(freedom * told / np.maximum(rest, (1 - memory**2) * total))
-    return np.asarray(2 * stdtr(freedom, -far[:, np.newaxis] * precisions) @ likely / likely.sum())
+    return lambda far: np.asarray(2 * stdtr(freedom, -far[:, np.newaxis] * precisions) @ likely / whole)
 
 
 def spans_of(intervals: Floats) -> tuple[Floats, Mask]:

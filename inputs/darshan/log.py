@@ -218,21 +218,25 @@ def _inflated(file: BinaryIO, offset: int, length: int, compression: int) -> tup
 
 def _inflating(data: memoryview, make: Callable[[], Any]) -> Iterator[bytes]:
     """Yield the content of streams, one behind the other; EOFError where the last one is cut."""
-    place, step, stream, over = 0, _FIRST, make(), True
+    place = 0
     while place < len(data):
         # A little at first: most streams are short, and what they leave of it is copied.
-        piece = data[place : place + step]
-        place, step, over = place + len(piece), min(2 * step, _READ), False
+        stream, piece, step = make(), data[place : place + _FIRST], _FIRST
+        place += len(piece)
         yield stream.decompress(piece, _STEP)
-        while not stream.eof and (waiting := _waiting(stream)) is not None:
+        while not stream.eof:
+            waiting = _waiting(stream)
+            if waiting is None:
+                if place == len(data):
+                    raise EOFError("its last stream is cut")
+                step = min(2 * step, _READ)
+                waiting = data[place : place + step]
+                place += len(waiting)
             yield stream.decompress(waiting, _STEP)
-        if stream.eof:
-            place, step, stream, over = place - len(stream.unused_data), _FIRST, make(), True
-    if not over:
-        raise EOFError("its last stream is cut")
+        place -= len(stream.unused_data)
 
 
-def _waiting(stream: Any) -> bytes | None:
+def _waiting(stream: Any) -> bytes | memoryview | None:
     """Return what a stream needs to go on with its last piece: zlib gives the rest back, bzip2 keeps it."""
     if isinstance(stream, bz2.BZ2Decompressor):
         return None if stream.needs_input else b""
