@@ -114,8 +114,17 @@ class Counters:
         return found
 
     def _summed(self, columns: Mapping[str, Any], names: tuple[str, ...], kind: type[np.generic]) -> Any:
-        known = [np.maximum(columns[name], 0) for name in names if name in columns]
-        return reduce(np.add, known) if known else np.zeros(len(self.module), kind)
+        key = (kind, names)
+        if key not in self._sums:
+            known = [np.maximum(columns[name], 0) for name in names if name in columns]
+            self._sums[key] = reduce(np.add, known) if known else np.zeros(len(self.module), kind)
+            self._sums[key].flags.writeable = False
+        return self._sums[key]
+
+    @cached_property
+    def _sums(self) -> dict[tuple[type[np.generic], tuple[str, ...]], Any]:
+        """What was asked before: many findings ask for the same."""
+        return {}
 
     def module_sums(self) -> list[Document]:
         """Return all that adds up, by module: the entries of documents."""

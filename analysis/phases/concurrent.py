@@ -45,17 +45,17 @@ def concurrent_trains(bursts: Bursts, shortest: float, alpha: float) -> list[Pul
                 gain, rows, spans = best_chain(start, used, period, share * length / n, rate, missing, MOST_SPANS)
                 if rows.size < FEWEST_BURSTS:
                     break
-                chain = PulseTrain(bursts[rows], spans, gain - tried)
-                period = chain.period
-                if (~used[rows]).mean() >= MOST and chain.length > shortest:
-                    chains.append((chain, rows))
+                lasting = float(start[rows[-1]] - start[rows[0]])
+                period = lasting / float(spans.sum())
+                if np.count_nonzero(~used[rows]) / rows.size >= MOST and lasting + period > shortest:
+                    chains.append((gain - tried, rows, spans))
         # A multiple of the period gains as much from each burst, but has fewer of them; in a fraction many are missing.
-        most = max((chain.gain for chain, _ in chains), default=-math.inf)
+        most = max((gain for gain, _, _ in chains), default=-math.inf)
         if most + bursts.log_weight < -math.log(alpha):
             break
-        clear = [one for one in chains if one[0].gain >= NEARLY * most]
-        chain, rows = max(clear, key=lambda one: one[1].size * one[0].spans.size / one[0].spans.sum())
-        found.append(_own(chain, used[rows], bursts[np.flatnonzero(used)]))
+        clear = [one for one in chains if one[0] >= NEARLY * most]
+        gain, rows, spans = max(clear, key=lambda one: one[1].size * one[2].size / one[2].sum())
+        found.append(_own(PulseTrain(bursts[rows], spans, gain), used[rows], bursts[np.flatnonzero(used)]))
         used[rows] = True
     return _distinct(found)
 

@@ -27,7 +27,9 @@ of trains at the same time the share alone, also the width of a bin of differenc
 _FAR = np.geomspace(1, 1000, 200)
 """How far a mean may be off, in deviations of one of free values."""
 _MEMORY = 1 - np.geomspace(1, ALIKE, 19)
-"""Shares of a deviation that the next one may keep."""
+_TWICE, _SQUARE = 2 * _MEMORY, _MEMORY**2
+_NEW = 1 - _SQUARE
+"""Shares of a deviation that the next one may keep, and of its variance that is not kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +110,8 @@ class PulseTrain:
     @cached_property
     def steady(self) -> Floats:
         """The intervals in s without their drift."""
+        if self.drift == 0:
+            return self.intervals
         return np.asarray(self.intervals * np.exp(-self.drift / self.intervals.size * np.arange(self.intervals.size)))
 
     @cached_property
@@ -145,16 +149,15 @@ def _chance_off(off: Floats, fitted: int = 1) -> Callable[[Floats], Floats]:
     """
     from scipy.special import stdtr
 
-    memory = _MEMORY
     n, total, ends = off.size, float((off * off).sum()), float(off[0] ** 2 + off[-1] ** 2)
-    rest = np.maximum(total - 2 * memory * float((off[1:] * off[:-1]).sum()) + memory**2 * (total - ends), 0.0)
+    rest = np.maximum(total - _TWICE * float((off[1:] * off[:-1]).sum()) + _SQUARE * (total - ends), 0.0)
     rest += RELATIVE_ROUNDING * total + RELATIVE_ROUNDING**2
-    told, freedom = (1 - memory) * (n - (n - 2) * memory), max(n - fitted, 1)
-    likely = np.sqrt((1 - memory**2) / told) * (rest / rest.min()) ** (-0.5 * freedom)
-    likely[0] *= 4 * (memory.size - 1)
+    told, freedom = (1 - _MEMORY) * (n - (n - 2) * _MEMORY), max(n - fitted, 1)
+    likely = np.sqrt(_NEW / told) * (rest / rest.min()) ** (-0.5 * freedom)
+    likely[0] *= 4 * (_MEMORY.size - 1)
     whole = likely.sum()
     # What swings slowly has steps far smaller than such a process of its size.
-    precisions = np.sqrt(freedom * told / np.maximum(rest, (1 - memory**2) * total))
+    precisions = np.sqrt(freedom * told / np.maximum(rest, _NEW * total))
     return lambda far: np.asarray(2 * stdtr(freedom, -far[:, np.newaxis] * precisions) @ likely / whole)
 
 

@@ -243,8 +243,10 @@ def _notes(log: Log, traced: Traced) -> list[str]:
             f"{log.job.programs} logs of job {log.job.id}: each is a process, numbered in the order of their starts"
         )
     if traced.rows == "intervals":
-        bins = traced.segments.take(np.repeat(traced.records.record == 0, traced.records.count))
-        widths = {f"{width:.3g}" for width in np.unique(bins.end - bins.start).tolist()}
+        # All bins of a record are as wide as its first.
+        count, moved = traced.records.count, traced.segments
+        first = (np.cumsum(count) - count)[(traced.records.record == 0) & (count > 0)]
+        widths = {f"{width:.3g}" for width in (moved.end[first] - moved.start[first]).tolist()}
         notes.append(
             "HEATMAP has no single operations and no files: bytes by layer, rank and interval of "
             f"{' or '.join(sorted(widths))} s"

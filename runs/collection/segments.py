@@ -186,28 +186,16 @@ class SegmentSums(Sums):
         for one, count in zip(groups, counts.reshape(len(groups), self._count), strict=True):
             self._of((one, metric))[:] += count
 
-    def _spread(self, metric: str, group: Ints, begin: Ints, end: Ints, length: Any, volume: Any) -> None:
+    def _spread(self, metric: str, group: Ints, begin: Ints, end: Ints, length: Floats, volume: Floats) -> None:
         """Add volumes, each spread evenly over its `length` of which [begin, end] lies in the window."""
         if not len(group):
             return
-        start, width, count = self.trace.scope.window.start, self._width, self._count
-        first, last = self._segment(begin), self._segment(end)
-        rate = np.divide(volume, length, out=np.zeros(len(volume)), where=length > 0)
-        within = np.where(length > 0, rate * (end - begin), volume)
-        several, whole = last > first, last - first > 1
-        in_first = np.where(several, rate * (start + (first + 1) * width - begin), within)
+        from .kernels import spread_over_segments
+
         groups, row = _numbered(group)
-
-        def added(where: Any, segment: Ints, amount: Any, size: int) -> Any:
-            return np.bincount(row[where] * size + segment[where], amount[where], len(groups) * size).reshape(-1, size)
-
-        found = added(slice(None), first, in_first, count)
-        if several.any():
-            found += added(several, last, rate * (end - start - last * width), count)
-        if whole.any():
-            # Segments that an operation fills: a step up behind its first, a step down at its last.
-            steps = added(whole, first + 1, rate, count + 1) - added(whole, last, rate, count + 1)
-            found += np.maximum(np.cumsum(steps, axis=1)[:, :count], 0.0) * width
+        found = np.zeros((len(groups), self._count))
+        start, width = self.trace.scope.window.start, self._width
+        spread_over_segments(row, begin, end, length, volume, start, width, found)
         for one, sums in zip(groups, found, strict=True):
             self._of((one, metric))[:] += sums
 
