@@ -346,13 +346,13 @@ def _trains(loop: Loop) -> "list[PulseTrain]":
     """
     # Loading numba takes half a second.
     from ..phases.bursts import FEWEST_BURSTS, Bursts
-    from ..phases.stretches import MOST_JITTER, PulseTrain, trains_of
+    from ..phases.stretches import MOST_JITTER, PulseTrain, divided
 
     begin = np.array([one.begin_s for one in loop.iterations])
     if len(begin) < FEWEST_BURSTS or np.diff(begin).min() <= 0:
         return []
     bursts = Bursts(begin, np.array([one.end_s for one in loop.iterations]), np.ones(len(begin)))
-    trains = [one for one in trains_of(bursts) if one.gain >= _EVIDENT and _confidence(one) >= _LIKELY]
+    trains = [one for one in divided(bursts)[0] if one.gain >= _EVIDENT and _confidence(one) >= _LIKELY]
     whole = PulseTrain(bursts, np.ones(len(begin) - 1), 0.0)
     found = trains if sum(len(one.bursts) for one in trains) > _MOST * len(begin) else []
     sure = whole.jitter <= (_REGULAR if found else MOST_JITTER) and _confidence(whole) >= _LIKELY

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from ...model.arrays import Floats
 from ...model.quantities import SamplingFrequency
 from ...signals.construction import StepSignal
 from ...signals.samples import bin_count
@@ -62,7 +61,7 @@ class AutoMethod(PeriodMethod):
         width = bin_width(times, cumulative, fs)
         decision = decided(times, cumulative, false_alarm_rate, width)
         phases = phases_of(decision, times, cumulative)
-        periods, regimes = _periods(signal, decision, width), _regimes(signal, (times, cumulative), decision, phases, width)
+        periods, regimes = _periods(signal, decision, width), _regimes(signal, decision, phases, width)
         period = periods[0].period if periods else None
         own = [one.metrics for one in regimes if one.metrics and one.period == period]
         evidence = PhaseEvidence(verdict=decision.kind, sets_of_phases=len(decision.sets), size_cycle=decision.cycle)
@@ -98,12 +97,11 @@ def _periods(signal: StepSignal, decision: Decision, width: float) -> tuple[Peri
     return tuple(found)
 
 
-def _regimes(
-    signal: StepSignal, path: tuple[Floats, Floats], decision: Decision, phases: Phases, width: float
-) -> tuple[Regime, ...]:
+def _regimes(signal: StepSignal, decision: Decision, phases: Phases, width: float) -> tuple[Regime, ...]:
+    times, cumulative = vertices(signal)
     if decision.line is not None:
         period, sure = decision.line[0], confidence(decision, None, width)
-        share = holding_share(*path, *signal.window, period)
+        share = holding_share(times, cumulative, *signal.window, period)
         return (Regime(*signal.window, period, sure, valid_share=share),)
     regimes = []
     # Periods that hold at the same time do not divide the run: its regime is that of the main one.
@@ -114,7 +112,7 @@ def _regimes(
         # Where there is background, the first phase may seem to begin long before.
         start = max(float(own.start[0]), train.start - 0.5 * period)
         end = max(min(float(own.start[-1]) + period, latest), float(own.end[-1]))
-        sure, share = confidence(decision, train, width), holding_share(*path, start, end, period)
+        sure, share = confidence(decision, train, width), holding_share(times, cumulative, start, end, period)
         found = characterise_phases(own.start, own.end, own.volume, end, train.spans)
         regimes.append(Regime(start, end, period, sure, len(own), share, found, train.jitter, train.drift))
     return tuple(regimes)

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...model.arrays import Floats, Rows
 from ...signals.construction import StepSignal
-from .kernels import climbed, halved, rises_above
+from .kernels import climbed, rises_above
 
 FEWEST_BURSTS = 4
 """Three bursts have two intervals, of which any two may be alike."""
@@ -153,7 +153,8 @@ def _rungs(times: Floats, cumulative: Floats, level: float, log_weight: float) -
     # Rounding makes a path that is flat wander a little.
     above = float(np.ptp(path))
     lowest = RELATIVE_ROUNDING * (above + cumulative[-1] * NEGLIGIBLE)
-    above = halved(path, above, lowest, 2 * FEWEST_BURSTS)
+    while above > lowest and rises_above(path, above).size < 2 * FEWEST_BURSTS:
+        above *= 0.5
     highest = max((upper for _, upper, _ in _climb(path, max(above, lowest))), default=0.0)
     lowest = max(NEGLIGIBLE * highest, lowest)
     largest = heapq.nlargest(MOST_SETS, _climb(path, lowest), key=lambda rung: rung[1] / rung[0])

@@ -46,7 +46,7 @@ def concurrent_trains(bursts: Bursts, shortest: float, alpha: float) -> list[Pul
                 if rows.size < FEWEST_BURSTS:
                     break
                 lasting = float(start[rows[-1]] - start[rows[0]])
-                period = lasting / float(spans.sum())
+                period = lasting / spans.sum()
                 if np.count_nonzero(~used[rows]) / rows.size >= MOST and lasting + period > shortest:
                     chains.append((gain - tried, rows, spans))
         # A multiple of the period gains as much from each burst, but has fewer of them; in a fraction many are missing.

@@ -42,14 +42,6 @@ def rises_above(path: Floats, threshold: float) -> Rows:
 
 
 @compiled
-def halved(path: Floats, threshold: float, lowest: float, fewest: int) -> float:
-    """Return a threshold halved until there are so many feet and tops above it, or it is no more than the lowest."""
-    while threshold > lowest and rises_above(path, threshold).size < fewest:
-        threshold *= 0.5
-    return threshold
-
-
-@compiled
 def climbed(rows: Rows, path: Floats, threshold: float) -> tuple[Rows, Floats, float]:
     """Return the rows and the path of the rises above a threshold, and the smallest rise or fall among them."""
     left = rises_above(path, threshold)
@@ -139,8 +131,6 @@ that hardly are such (0.35 and 0.25)."""
 STEADY_LAW, WANDERING_LAW, WILD_LAW = (0.5, 0.03), (FREE_SHAPE, 0.2), (4.0, 1.0)
 """Inverse-gamma laws (shape, size) of the deviation of ln d: of a period, of the change from one interval to the next
 where intervals wander, and of free ones of all lengths."""
-_KEPT = 128
-"""Stretches of fewer intervals, of which as many as positions are looked at, have what follows from their number kept."""
 RANGE = 4.0
 """Range before anything is known of the mean of ln d, relative to its median, and of its drift over a stretch."""
 PRESENT_LAW = (12.0, 1.0)
@@ -151,7 +141,7 @@ period, each interval a random factor from the one before."""
 
 
 @compiled
-def log_marginal(freedom: int, within: float, law: tuple[float, float], known: float) -> float:
+def log_marginal(freedom: int, within: float, law: tuple[float, float]) -> float:
     """Return ln p of normal values about a mean, with a variance from an inverse-gamma law (Murphy 2007).
 
     Parameters
@@ -162,77 +152,52 @@ def log_marginal(freedom: int, within: float, law: tuple[float, float], known: f
         Sum of their squared deviations.
     law : (float, float)
         Shape, and size of a deviation.
-    known : float
-        What follows from freedom and law alone, see `_fill_known`.
     """
     shape, scale = law[0], law[0] * law[1] ** 2
-    return known - (shape + 0.5 * freedom) * math.log(scale + 0.5 * within) - 0.5 * freedom * math.log(2 * math.pi)
+    found = math.lgamma(shape + 0.5 * freedom) - math.lgamma(shape) + shape * math.log(scale)
+    return found - (shape + 0.5 * freedom) * math.log(scale + 0.5 * within) - 0.5 * freedom * math.log(2 * math.pi)
 
 
 @compiled
-def log_renewal(n: int, logs: float, total: float, shape: float, known: float) -> float:
+def log_renewal(n: int, logs: float, total: float, shape: float) -> float:
     """Return ln p of the logarithms of n intervals of a gamma law of a shape, given their sums, whatever their mean."""
-    return known + shape * logs - n * shape * math.log(total)
+    return math.lgamma(n * shape) - n * math.lgamma(shape) + shape * logs - n * shape * math.log(total)
 
 
 @compiled
-def _fill_known(known: Floats, n: int) -> None:
-    """Write what the laws of n intervals have in common whatever their sums, and n behind it; gammas take long."""
-    for place, law in enumerate((WILD_LAW, STEADY_LAW, WANDERING_LAW)):
-        shape = law[0]
-        found = math.lgamma(shape + 0.5 * (n - 1)) - math.lgamma(shape)
-        known[place] = found + shape * math.log(shape * law[1] ** 2)
-    for place, shape in enumerate((FREE_SHAPE, *LOOSE_SHAPES)):
-        known[3 + place] = math.lgamma(n * shape) - n * math.lgamma(shape)
-    known[-1] = n
-
-
-@compiled
-def _known_of(table: Floats, n: int) -> Floats:
-    """Return the row of a table that has what is known of n intervals; of many it is the last, written anew."""
-    row = table[min(n, len(table) - 1)]
-    if row[-1] != n:
-        _fill_known(row, n)
-    return row
-
-
-@compiled
-def _fill_laws(values: Floats, first: int, stop: int, part: Floats, step: float, table: Floats) -> None:
+def _fill_laws(values: Floats, first: int, stop: int, part: Floats, step: float) -> None:
     """Write how probable the intervals of rows first to stop are under each law, given their sums.
 
-    `part` are these as of `most_probable`, `step` the squared step to the first of them, `table` what `_known_of` keeps
-    for the next stretch. The factor 1 / sqrt n of a mean that is anywhere is left out of all.
+    `part` are these as of `most_probable`, `step` the squared step to the first of them. The factor 1 / sqrt n of a
+    mean that is anywhere is left out of all.
     """
     n, total, steps = stop - first, part[0], part[13] - step
     (here, lost), further, anywhere = PRESENT_LAW, math.log(DELAYED), 0.5 * math.log(n)
     within = max(part[1] - total * total / n, 0.0)
-    of_wild, of_steady, of_wandering, of_free, of_loose, of_looser, _ = _known_of(table, n)
     values[:] = -np.inf
-    wild = log_marginal(n - 1, within, WILD_LAW, of_wild)
-    values[FREE] = max(anywhere + log_renewal(n, total, part[14], FREE_SHAPE, of_free), wild)
+    wild = log_marginal(n - 1, within, WILD_LAW)
+    values[FREE] = max(anywhere + log_renewal(n, total, part[14], FREE_SHAPE), wild)
     if n >= 3:
-        values[STEADY] = log_marginal(n - 1, within, STEADY_LAW, of_steady)
-        for shape, known in zip(LOOSE_SHAPES, (of_loose, of_looser)):
-            values[STEADY] = max(values[STEADY], anywhere + log_renewal(n, total, part[14], shape, known))
+        values[STEADY] = log_marginal(n - 1, within, STEADY_LAW)
+        for shape in LOOSE_SHAPES:
+            values[STEADY] = max(values[STEADY], anywhere + log_renewal(n, total, part[14], shape))
     if n >= 6:
         # The first of intervals that wander is anywhere, and each of the others a random factor away.
-        values[WANDERING] = log_marginal(n - 1, steps, WANDERING_LAW, of_wandering) + anywhere - further
-        slow = log_marginal(n - 1, steps, STEADY_LAW, of_steady) + anywhere - further
+        values[WANDERING] = log_marginal(n - 1, steps, WANDERING_LAW) + anywhere - further
+        slow = log_marginal(n - 1, steps, STEADY_LAW) + anywhere - further
         # Those that remember half of the deviation before: the rest, but for the ends, varies by so much.
-        rest = log_marginal(n - 1, 0.25 * within * (1 + 2 / n) + 0.5 * steps, STEADY_LAW, of_steady)
+        rest = log_marginal(n - 1, 0.25 * within * (1 + 2 / n) + 0.5 * steps, STEADY_LAW)
         values[STEADY] = max(values[STEADY], slow, rest + 0.5 * math.log(3.0) - 2 * further)
         lever = (n * n - 1.0) / (12.0 * n)
         slope = (part[2] - 0.5 * (first + stop - 1) * total) / n
-        known = _known_of(table, n - 1)[1]
-        drifting = log_marginal(n - 2, max(within - slope * slope / lever, 0.0), STEADY_LAW, known)
+        drifting = log_marginal(n - 2, max(within - slope * slope / lever, 0.0), STEADY_LAW)
         values[DRIFTING] = drifting - 0.5 * math.log(lever) - math.log(RANGE) - further
     for law in (MISSING, DELAYED):
         told, own, squares, long, ways = part[5 * (law - MISSING) + 3 : 5 * (law - MISSING) + 8]
         if long > 0 and n > 2.2 * long and told >= 3:
             share = math.lgamma(here + lost) - math.lgamma(here) - math.lgamma(lost)
             share += math.lgamma(here + n - long) + math.lgamma(lost + long) - math.lgamma(here + lost + n)
-            known = _known_of(table, int(told))[1]
-            alike = log_marginal(int(told) - 1, max(squares - own * own / told, 0.0), STEADY_LAW, known)
+            alike = log_marginal(int(told) - 1, max(squares - own * own / told, 0.0), STEADY_LAW)
             values[law] = alike + 0.5 * math.log(n / told) + share - ways - further
 
 
@@ -274,14 +239,13 @@ def most_probable(positions: Rows, sums: Floats) -> tuple[Rows, Rows, Floats]:
     best, before = np.full(size, -np.inf), np.full(size, -1)
     best[0] = 0.0
     law, gain, values = np.zeros(size, np.int64), np.zeros(size), np.zeros(WANDERING + 1)
-    table = np.zeros((_KEPT, 7))
     # A cut could be anywhere; a cut before a single interval, a pause, costs less.
     cut, pause = math.log(positions[-1]), math.log(DELAYED)
     for to in range(1, size):
         for at in range(to):
             n = positions[to] - positions[at]
             base = best[at] - (0.0 if at == 0 else pause if n == 1 else cut) - 0.5 * math.log(n) - math.log(RANGE)
-            _fill_laws(values, positions[at], positions[to], sums[to] - sums[at], sums[at, 15], table)
+            _fill_laws(values, positions[at], positions[to], sums[to] - sums[at], sums[at, 15])
             kind = np.argmax(values)
             if base + values[kind] > best[to]:
                 best[to], before[to], law[to] = base + values[kind], at, kind

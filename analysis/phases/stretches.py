@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -24,12 +24,6 @@ INSIDE = MOST_PERIODS * MOST_SPANS
 SAME_PERIOD = 0.02
 """Share by which the periods of two neighbours differ at most that are one train, beyond their confidence intervals;
 of trains at the same time the share alone, also the width of a bin of differences of starts, in their logarithm."""
-_FAR = np.geomspace(1, 1000, 200)
-"""How far a mean may be off, in deviations of one of free values."""
-_MEMORY = 1 - np.geomspace(1, ALIKE, 19)
-_TWICE, _SQUARE = 2 * _MEMORY, _MEMORY**2
-_NEW = 1 - _SQUARE
-"""Shares of a deviation that the next one may keep, and of its variance that is not kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +47,8 @@ class PulseTrain:
     @cached_property
     def intervals(self) -> Floats:
         """Times between bursts in s, over the periods that they span, without those to bursts that are late."""
-        return np.asarray(np.diff(self.bursts.start)[self._told] / self.spans[self._told])
-
-    @cached_property
-    def _told(self) -> Mask:
-        return np.asarray(self.spans == np.rint(self.spans))
+        told = self.spans == np.rint(self.spans)
+        return np.asarray(np.diff(self.bursts.start)[told] / self.spans[told])
 
     @cached_property
     def period(self) -> float:
@@ -77,7 +68,7 @@ class PulseTrain:
     @property
     def missing(self) -> int:
         """Number of phases that are missing."""
-        return int(np.sum(self.spans[self._told] - 1))
+        return int(np.sum(self.spans[self.spans == np.rint(self.spans)] - 1))
 
     @cached_property
     def drift(self) -> float:
@@ -95,8 +86,7 @@ class PulseTrain:
             return 0.0
         # A line through n values has a slope with a deviation of √12 / n of that of their mean; it changes by n slopes.
         off = logs - logs.mean() - change * rows / n
-        chance = _chance_off(off, 2)(np.array([abs(change) / math.sqrt(12)]))
-        return change if chance[0] < NEGLIGIBLE else 0.0
+        return change if _chance_off(off, 2)(np.array([abs(change) / math.sqrt(12)]))[0] < NEGLIGIBLE else 0.0
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -110,9 +100,8 @@ class PulseTrain:
     @cached_property
     def steady(self) -> Floats:
         """The intervals in s without their drift."""
-        if self.drift == 0:
-            return self.intervals
-        return np.asarray(self.intervals * np.exp(-self.drift / self.intervals.size * np.arange(self.intervals.size)))
+        n = self.intervals.size
+        return self.intervals * np.exp(-self.drift / n * np.arange(n)) if self.drift else self.intervals
 
     @cached_property
     def jitter(self) -> float:
@@ -128,12 +117,11 @@ class PulseTrain:
     def error(self) -> float:
         """Half of the 95 % confidence interval of the period, as a share of it; see `_chance_off`."""
         off = self.steady / self.steady.mean() - 1
-        far = _FAR * max(float(np.sqrt((off * off).mean() / off.size)), RELATIVE_ROUNDING)
-        chance_off = _chance_off(off)
+        far = _geometric(1, 1000, 200) * max(float(np.sqrt((off * off).mean() / off.size)), RELATIVE_ROUNDING)
+        chance = _chance_off(off)
         # It falls with the distance: a look at each tenth tells between which two the rest need to be known.
-        start = 10 * max(int(np.count_nonzero(chance_off(far[::10]) > 0.05)) - 1, 0)
-        near = far[min(start, far.size - 12) :][:12]
-        return float(np.interp(-0.05, -chance_off(near), near))
+        far = far[min(10 * max(int(np.count_nonzero(chance(far[::10]) > 0.05)) - 1, 0), far.size - 12) :][:12]
+        return float(np.interp(-0.05, -chance(far), far))
 
     def interval(self) -> tuple[float, float]:
         """Return the 95 % confidence interval of the period in s."""
@@ -149,16 +137,20 @@ def _chance_off(off: Floats, fitted: int = 1) -> Callable[[Floats], Floats]:
     """
     from scipy.special import stdtr
 
+    memory = 1 - _geometric(1, ALIKE, 19)
     n, total, ends = off.size, float((off * off).sum()), float(off[0] ** 2 + off[-1] ** 2)
-    rest = np.maximum(total - _TWICE * float((off[1:] * off[:-1]).sum()) + _SQUARE * (total - ends), 0.0)
+    rest = np.maximum(total - 2 * memory * float((off[1:] * off[:-1]).sum()) + memory**2 * (total - ends), 0.0)
     rest += RELATIVE_ROUNDING * total + RELATIVE_ROUNDING**2
-    told, freedom = (1 - _MEMORY) * (n - (n - 2) * _MEMORY), max(n - fitted, 1)
-    likely = np.sqrt(_NEW / told) * (rest / rest.min()) ** (-0.5 * freedom)
-    likely[0] *= 4 * (_MEMORY.size - 1)
-    whole = likely.sum()
+    told, freedom = (1 - memory) * (n - (n - 2) * memory), max(n - fitted, 1)
+    likely = np.sqrt((1 - memory**2) / told) * (rest / rest.min()) ** (-0.5 * freedom)
+    likely[0] *= 4 * (memory.size - 1)
     # What swings slowly has steps far smaller than such a process of its size.
-    precisions = np.sqrt(freedom * told / np.maximum(rest, _NEW * total))
+    precisions, whole = np.sqrt(freedom * told / np.maximum(rest, (1 - memory**2) * total)), likely.sum()
     return lambda far: np.asarray(2 * stdtr(freedom, -far[:, np.newaxis] * precisions) @ likely / whole)
+
+
+_geometric = lru_cache(np.geomspace)
+"""Returns numbers from one to another, so many, each as much more than the one before."""
 
 
 def spans_of(intervals: Floats) -> tuple[Floats, Mask]:
@@ -173,11 +165,6 @@ def spans_of(intervals: Floats) -> tuple[Floats, Mask]:
     spans = np.maximum(np.rint(turns), 1.0)
     whole = (np.abs(turns / spans - 1) < SPAN_WITHIN) & (spans <= MOST_SPANS)
     return np.where(whole, spans, 1.0), (turns > 1 + ALIKE) & (turns <= kernels.RANGE)
-
-
-def trains_of(bursts: Bursts) -> list[PulseTrain]:
-    """Return the pulse trains in a set of bursts, in the order of time; see `divided`."""
-    return divided(bursts)[0]
 
 
 def divided(bursts: Bursts, whole: bool = False) -> tuple[list[PulseTrain], float]:
@@ -224,7 +211,7 @@ def resting_train(bursts: Bursts, enough: float) -> PulseTrain | None:
     # Fewer are often alike in a signal of few bins, which is not seen to be one.
     if len(bursts) < 2 * FEWEST_BURSTS or pauses.min() <= 0:
         return None
-    trains = trains_of(replace(bursts, start=np.append(0.0, np.cumsum(pauses))))
+    trains, _ = divided(replace(bursts, start=np.append(0.0, np.cumsum(pauses))))
     regular = len(trains) == 1 and len(trains[0].bursts) == len(bursts) and trains[0].jitter <= ALIKE
     return replace(trains[0], bursts=bursts) if regular and trains[0].gain + bursts.log_weight >= enough else None
 

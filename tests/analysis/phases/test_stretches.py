@@ -8,11 +8,15 @@ import pytest
 from iostrata.analysis.phases import stretches as phases
 from iostrata.analysis.phases.bursts import Bursts
 from iostrata.analysis.phases.kernels import DELAYED, DRIFTING, FREE, MISSING, STEADY
-from iostrata.analysis.phases.stretches import PulseTrain, spans_of, stretches, trains_of
+from iostrata.analysis.phases.stretches import PulseTrain, _chance_off, spans_of, stretches
 
 
 def divided(intervals: np.ndarray) -> list[tuple[int, int, int]]:
     return [part[:3] for part in stretches(intervals, *spans_of(intervals))]
+
+
+def trains_of(bursts: Bursts) -> list[PulseTrain]:
+    return phases.divided(bursts)[0]
 
 
 def bursts_of(intervals: np.ndarray) -> Bursts:
@@ -153,3 +157,14 @@ def test_no_other_division_is_more_probable() -> None:
         parts = [stretches(part, *spans_of(part)) for part in (intervals[:cut], intervals[cut:])]
         gains[cut] = sum(gain for *_, gain in itertools.chain(*parts))
     assert max(gains, key=lambda cut: gains[cut]) == 4
+
+
+@pytest.mark.parametrize("jitter", [0.0, 1e-13, 0.02, 0.4])
+def test_half_of_the_interval_is_that_of_a_look_at_every_distance(jitter: float) -> None:
+    random = np.random.default_rng(33)
+    for count in (4, 5, 9, 60, 400):
+        start = np.cumsum(random.normal(10.0, 10.0 * jitter, count).clip(1.0))
+        train = PulseTrain(Bursts(start, start + 1, np.ones(count)), np.ones(count - 1), 1.0)
+        off = train.steady / train.steady.mean() - 1
+        far = np.geomspace(1, 1000, 200) * max(float(np.sqrt((off * off).mean() / off.size)), 1e-12)
+        assert train.error == float(np.interp(-0.05, -_chance_off(off)(far), far))
