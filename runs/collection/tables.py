@@ -82,7 +82,7 @@ def reading(path: Path) -> Iterator[None]:
     """Say in one line what is wrong with a table; raises TraceError."""
     try:
         yield
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, NotImplementedError) as error:
         if isinstance(error, TraceError):
             raise
         reason = " ".join(str(error).split())[:200]

@@ -69,9 +69,11 @@ def measure(schedule: Simulated, window: tuple[float | None, float | None] | Non
     computed = np.bincount(job, work.compute[counted], jobs) + rest
     alone = np.bincount(job, work.work[counted], jobs)
     taken = np.bincount(job, (schedule.end - schedule.request)[counted], jobs)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        stretch = (computed + taken) / (computed + alone)
-        slowdown = np.where(alone > 0, taken / alone, np.nan)
+    # What is shorter than the last digit of a time takes none in the simulation.
+    clock = np.spacing(float(schedule.end.max(initial=0.0)))
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        stretch = np.where(computed + alone > clock, (computed + taken) / (computed + alone), np.nan)
+        slowdown = np.where(alone > clock, taken / alone, np.nan)
         held = float(work.nodes @ (computed + taken))
     computing = float(work.nodes @ computed)
     return Metrics(stretch, slowdown, computing / held if held > 0 else float("nan"))

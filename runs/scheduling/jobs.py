@@ -9,6 +9,9 @@ import numpy as np
 from ...model.arrays import Floats, Ints
 from ...model.errors import SelectionError
 
+_LEAST_JITTER: Final = 1e-6
+"""Below, times do not differ in any digit that is shown, and their law has no finite shape."""
+
 
 @dataclass(frozen=True, eq=False)
 class Workload:
@@ -166,7 +169,7 @@ def make_workload(
         again = first[row] + np.flatnonzero(place == 0)[1:]
         compute[again] += job.rest
         rest[row] = job.rest if place[-1] == len(job.work) - 1 else 0.0
-        if job.jitter > 0:
+        if job.jitter > _LEAST_JITTER:
             shape = job.jitter**-2
             compute[here] *= random.gamma(shape, 1 / shape, count)
         mean = job.duration / len(job.work)

@@ -4,10 +4,12 @@ import re
 from pathlib import Path
 
 import pytest
+from iostrata import TraceError
 from iostrata.cli import main
 from iostrata.runs import Collection
+from iostrata.runs.collection.tables import reading
 
-pytest.importorskip("pyarrow")
+pyarrow = pytest.importorskip("pyarrow")
 GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "many-runs.rst"
 NAMES = ("serial1", "ckpt4", "ncckpt4", "ckpt4_linktime")
 
@@ -89,3 +91,9 @@ def test_codings_of_jobs_with_pandas(tmp_path, monkeypatch, capsys):
         | {"md_file_create": 2 / 19, "md_file_delete": 1 / 19, "md_mod": 1 / 19, "write_bytes": 2 / 19}
         | {"write_calls": 1 / 19, "md_read": 4 / 19, "read_bytes": 2 / 19}
     )
+
+
+def test_what_the_library_of_tables_cannot_read_is_told_in_one_line(tmp_path):
+    with pytest.raises(TraceError, match="cannot read the table .*runs.parquet: no such integers; collect"):
+        with reading(tmp_path / "runs.parquet"):
+            raise pyarrow.ArrowNotImplementedError("no such integers")

@@ -58,6 +58,7 @@ def test_what_a_job_computes_varies_about_its_mean():
     assert drawn.std() / drawn.mean() == pytest.approx(0.3, rel=0.05)
     assert (drawn > 0).all()
     assert (work.compute[20_000:] == 9).all()
+    assert (make_workload([row(10.0, jitter=1e-200)], random(), iterations=20).compute == 9).all()
 
 
 def test_when_jobs_begin():

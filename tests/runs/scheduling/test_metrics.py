@@ -32,6 +32,14 @@ def test_two_jobs_one_after_the_other(make):
     assert metrics.utilization == pytest.approx((8 + 3 * 8) / (10 + 3 * 12))
 
 
+@pytest.mark.parametrize("moved", [1e-20, 1e-310])
+def test_io_too_short_for_the_clock_is_not_measured(make, moved):
+    metrics = measure(simulate(make([(0, [(8, moved)]), (0, [(8, 2)])]), np.array([0, 1]), np.ones(2)))
+    assert np.isnan(metrics.io_slowdown[0])
+    assert metrics.io_slowdown[1] == metrics.mean_io_slowdown == pytest.approx(1)
+    assert metrics.stretch == pytest.approx([1, 1])
+
+
 def test_priorities_share_the_bandwidth(make):
     # Ten to one: the first has had its 2 s after 2.2 s, the second then misses 2 - 0.2 s.
     found = simulate(make([(0, [(8, 2)]), (0, [(8, 2)])]), np.array([0, 1]), np.array([1, 0.1]))
