@@ -94,6 +94,6 @@ def test_codings_of_jobs_with_pandas(tmp_path, monkeypatch, capsys):
 
 
 def test_what_the_library_of_tables_cannot_read_is_told_in_one_line(tmp_path):
-    with pytest.raises(TraceError, match="cannot read the table .*runs.parquet: no such integers; collect"):
-        with reading(tmp_path / "runs.parquet"):
-            raise pyarrow.ArrowNotImplementedError("no such integers")
+    told = r"cannot read the table .*runs\.parquet: no such integers; collect"
+    with pytest.raises(TraceError, match=told), reading(tmp_path / "runs.parquet"):
+        raise pyarrow.ArrowNotImplementedError("no such integers")
