@@ -57,6 +57,10 @@ LAYERS: Final = 1
 _NAME: Final = 300
 
 
+Pieces = Callable[[dict[str, Any], Iterable["Event"]], Iterator[bytes]]
+"""Makes the content of a file of what it is about and of events, whose times are whole ns from 0 on."""
+
+
 def write_perfetto(
     trace: Trace,
     path: str | os.PathLike[str],
@@ -66,6 +70,7 @@ def write_perfetto(
     method: str = DEFAULT_METHOD,
     fs: float | Literal["auto"] = "auto",
     most_slices: int = MOST_SLICES,
+    pieces: Pieces | None = None,
 ) -> Written:
     """Write a trace's operations, opens, closes, bandwidths and phases as JSON trace events.
 
@@ -87,28 +92,9 @@ def write_perfetto(
         Most slices of operations, opens and the like. Where there are more, those of one rank, layer, file and kind
         with little time between them are written as one; and if that is not enough those of one rank, layer and kind.
         As many calls at most, those of one function and level close to each other as one.
+    pieces : callable, optional
+        Makes the content of a file of another form: of what it is about, and of events with times in ns from 0 on.
     """
-    return write_timeline(
-        _json_pieces, trace, path, layers=layers, traffic=traffic, method=method, fs=fs, most_slices=most_slices
-    )
-
-
-Pieces = Callable[[dict[str, Any], Iterable["Event"]], Iterator[bytes]]
-"""Makes the content of a file of what it is about and of events, whose times are whole ns from 0 on."""
-
-
-def write_timeline(
-    pieces: Pieces,
-    trace: Trace,
-    path: str | os.PathLike[str],
-    *,
-    layers: str | Iterable[str] | None = None,
-    traffic: Traffic = "all",
-    method: str = DEFAULT_METHOD,
-    fs: float | Literal["auto"] = "auto",
-    most_slices: int = MOST_SLICES,
-) -> Written:
-    """Write a file of the events that `write_perfetto` tells of, with its parameters."""
     chosen = chosen_layers(trace, layers)
     names = tuple(layer.name for layer in chosen)
     periods = list(layer_periods(chosen, DIRECTIONS, traffic, method, fs, loops=loops_of(trace, method)))
@@ -121,7 +107,7 @@ def write_timeline(
         about = {"source": "iostrata", "trace": shortened(str(trace.path), _NAME), "start_s": origin / 1e9}
         events = chain(_events(trace, names, periods, slices), () if calls is None else _stacks(trace, calls[0]))
         with temporary.open("wb") as file:
-            file.writelines(pieces(about, (_later(one, -origin) for one in events)))
+            file.writelines((pieces or _json_pieces)(about, (_later(one, -origin) for one in events)))
         size = temporary.stat().st_size
     seconds = max(slices.gap, 0 if calls is None else calls[1]) / trace.scope.window.ticks_per_second
     count = int(slices.marks.count[np.isin(slices.marks.kind, _TRANSFERS)].sum())

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ...model.text import printable
 from ..exporters import Exporter
-from .perfetto import Event, write_timeline
+from .perfetto import Event, write_perfetto
 
 _TIMESTAMP, _SEQUENCE, _TRACK_EVENT, _INTERNED, _FLAGS, _DESCRIPTOR = 8, 10, 11, 12, 13, 60
 """Fields of a packet."""
@@ -136,6 +136,6 @@ def _annotation(value: Any, texts: _Texts) -> bytes:
     return _number(4, value) if isinstance(value, int) else _double(5, float(value))
 
 
-write_perfetto_packets: Final = partial(write_timeline, _packets)
+write_perfetto_packets: Final = partial(write_perfetto, pieces=_packets)
 """Writes what `write_perfetto` writes, with the same parameters and errors, as packets."""
 EXPORTER: Final = Exporter(write_perfetto_packets, "formats")
