@@ -1,5 +1,6 @@
 """Documents about a trace: what every one begins with."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -7,6 +8,7 @@ from ..model.definitions import Definitions
 from ..model.document import SCHEMA_VERSION, Document, keys_of
 from ..model.stream.damage import DAMAGE, damage_entry
 from ..model.stream.source import Tally
+from .layer import Layer
 from .trace import Trace
 
 RAN: Final = {"path": str, "duration_s": float, **keys_of(int, "locations ranks nodes events io_events")}
@@ -26,6 +28,12 @@ OF_TRACE: Final = {"schema_version": int, "trace": Annotated[Document, TRACE], "
 
 FLUSHES: Final = {"layer": str, "operations": int, "busy_s": float}
 """Keys of what is told of the flushes of a layer."""
+
+
+def flush_entries(layers: Iterable[Layer]) -> list[Document]:
+    """Return what is told of the flushes of layers, of those that have some."""
+    told = (one for one in layers if one.flushes)
+    return [{"layer": one.name, "operations": one.flushes, "busy_s": one.flush_busy_s} for one in told]
 
 
 def what_ran(path: Path, definitions: Definitions, duration_s: float, tally: Tally) -> Annotated[Document, RAN]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from ...layers.document import FLUSHES, OF_TRACE, document
+from ...layers.document import FLUSHES, OF_TRACE, document, flush_entries
 from ...layers.layer import Layer
 from ...layers.selection.directions import DIRECTIONS, Direction
 from ...layers.selection.window import SetAside
@@ -97,11 +97,7 @@ class Overview:
             self.trace,
             headline=self.headline.to_dict(),
             layers=[row.to_dict() for row in self.rows],
-            flushes=[
-                {"layer": layer.name, "operations": layer.flushes, "busy_s": layer.flush_busy_s}
-                for layer in self.layers
-                if layer.flushes
-            ],
+            flushes=flush_entries(self.layers),
             story=[one.to_dict() for one in self.story],
             findings=[one.to_dict() for one in self.findings],
             set_aside=self.trace.set_aside.to_dict(),

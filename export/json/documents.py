@@ -19,7 +19,7 @@ from ...analysis.results.result import Period, PeriodResult, Phase
 from ...layers.attribution.breakdown import Breakdown
 from ...layers.attribution.calls.calls import CallTime
 from ...layers.attribution.calls.cost import Overlap, RunCost, WaitingChain
-from ...layers.document import FLUSHES, OF_TRACE, RAN, document, what_ran
+from ...layers.document import FLUSHES, OF_TRACE, RAN, document, flush_entries, what_ran
 from ...layers.handles.forest import HANDLE
 from ...layers.layer import Layer
 from ...layers.selection.directions import DIRECTIONS, Direction, Traffic
@@ -229,11 +229,7 @@ def layers_document(
     found = document(
         trace,
         layers=[{**entry.to_dict(), "traffic": traffic} for entry in entries if entry.operations],
-        flushes=[
-            {"layer": layer.name, "operations": layer.flushes, "busy_s": layer.flush_busy_s}
-            for layer in layers
-            if layer.flushes
-        ],
+        flushes=flush_entries(layers),
         **_calls(trace, {layer.name for layer in layers}),
         **counters_entry(recording, [layer.name for layer in layers] if chosen else (), directions),
         set_aside=trace.set_aside.to_dict(),

@@ -73,13 +73,16 @@ class TraceSummary:
 
 def start_time(clock: Clock) -> str | None:
     """Return the trace's start in UTC, ISO 8601 to the millisecond; None where unknown or no date that exists."""
-    if clock.realtime_ns is None:
-        return None
+    start = start_date(clock)
+    return None if start is None else start.isoformat(timespec="milliseconds")
+
+
+def start_date(clock: Clock) -> datetime | None:
+    """Return the trace's start in UTC; None where unknown or no date that exists."""
     try:
-        start = datetime.fromtimestamp(clock.realtime_ns / 1e9, UTC)
+        return None if clock.realtime_ns is None else datetime.fromtimestamp(clock.realtime_ns / 1e9, UTC)
     except (OverflowError, ValueError, OSError):
         return None
-    return start.isoformat(timespec="milliseconds")
 
 
 def summarise(source: Source) -> TraceSummary:

@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -31,6 +30,7 @@ from ...model.codes import PROCESS, IoFlag
 from ...model.document import plain
 from ...model.errors import IostrataError
 from ...model.metrics import metrics_of
+from ...model.stream.summary import start_date
 from ...model.text import printable
 from ...signals.step import StepSignal
 from .content import content_hash, trace_name
@@ -183,7 +183,7 @@ def _recorded(trace: Trace) -> dict[str, Any]:
         "layers_recorded": tuple(dict.fromkeys(printable(one) for one in (*watched, *trace.layers))) if watched else (),
         "directions_recorded": ("read", "write", *(name for name, known in rest.items() if known)),
         "findings_sought": tuple(rule.id for rule in applicable(recording)),
-        "start_utc": _start(definitions.clock.realtime_ns),
+        "start_utc": start_date(definitions.clock),
         "duration_s": trace.duration,
         "ranks": trace.ranks,
         "nodes": trace.definitions.node_count if nodes_known else None,
@@ -385,12 +385,3 @@ def _signal_rows(job: str, signals: dict[LayerDirection, StepSignal]) -> Iterato
             bin_s=width,
             values=tuple(values[:SIGNAL_BINS].tolist()),
         )
-
-
-def _start(realtime_ns: int | None) -> datetime | None:
-    if realtime_ns is None:
-        return None
-    try:
-        return datetime.fromtimestamp(realtime_ns / 1e9, UTC)
-    except (OverflowError, ValueError, OSError):
-        return None
