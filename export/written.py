@@ -1,25 +1,15 @@
 """What was written where."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final
+from typing import ClassVar
 
-from ..model.document import Document, keys_of
-
-_OUTPUT: Final = {
-    "path": str,
-    "bytes": int,
-    **keys_of(int, "bins? rows? operations? slices? events? markers? signals?"),
-    **keys_of(float, "fs_hz? gap_s?"),
-    "layers?": list[str],
-    "cut?": dict[str, int],
-    "beside?": list[str],
-}
+from ..model.document import Record
 
 
 @dataclass(frozen=True)
-class Written:
+class Written(Record):
     """A file that was written. What a file of its kind does not have is None.
 
     Attributes
@@ -54,6 +44,12 @@ class Written:
         What to say on stderr beside it; it is in no document.
     """
 
+    ENTRIES: ClassVar = (
+        "path", "bytes", "layers", "bins", "fs", "rows", "operations", "slices", "gap_s", "events", "markers", "cut",
+        "signals", "beside",
+    )  # fmt: skip
+    OPTIONAL: ClassVar = frozenset(ENTRIES[2:])
+
     path: Path
     bytes: int
     layers: tuple[str, ...] | None = None
@@ -69,10 +65,3 @@ class Written:
     signals: int | None = None
     beside: tuple[str, ...] | None = None
     note: str | None = None
-
-    def to_dict(self) -> Annotated[Document, _OUTPUT]:
-        """Return the object ``output`` of ``--json``."""
-        told = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "note"}
-        told = {"fs_hz" if name == "fs" else name: value for name, value in told.items() if value is not None}
-        beside = {} if self.beside is None else {"beside": list(self.beside)}
-        return {**told, **beside, "path": str(self.path)}

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import cache
+from pathlib import PurePath
 from types import EllipsisType
 from typing import Any, ClassVar, Final, cast
 
@@ -99,11 +100,13 @@ def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
 def plain(value: object) -> Plain:
     """Turn a value into what JSON can hold: no NumPy types, and None where a number is not finite.
 
-    It is None, a string, a number or array of NumPy or Python, a `Record` or `RecordTable`, or
+    It is None, a string, a path, a number or array of NumPy or Python, a `Record` or `RecordTable`, or
     sequences and mappings of these.
     """
     if value is None or isinstance(value, str | bool):
         return value
+    if isinstance(value, PurePath):
+        return str(value)
     if isinstance(value, Record | RecordTable):
         return cast(Plain, value.to_dict())
     if isinstance(value, Mapping):

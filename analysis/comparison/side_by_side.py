@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ...layers.summary.statistics import LayerStatistics, counted_statistics
 from ...layers.trace import Trace
 from ...model.arrays import Floats
 from ...model.codes import BLOCK_IO, KNOWN_STACK
-from ...model.document import Document, keys_of
+from ...model.document import Document, Record
 
 _UNKNOWN: Final = (
     "lower_bytes", "attributed_bytes", "inferred_bytes", "hidden_bytes", "amplification", "attributed_amplification",
@@ -21,19 +21,8 @@ _UNKNOWN: Final = (
 """Keys of a pair of layers that only operations and handles tell."""
 
 
-_SIDES: Final = {
-    **keys_of(str, "upper lower direction"),
-    "adjacent": bool,
-    **keys_of(int | float, "upper_bytes lower_layer_bytes"),
-    **keys_of(int | None, "writers_upper upper_operations lower_operations lower_layer_writers"),
-    **dict.fromkeys(_UNKNOWN, type(None)),
-    "layer_ratio": float | None,
-    "lower_bytes_meanwhile": int | None,
-}
-
-
 @dataclass(frozen=True)
-class SideBySide:
+class SideBySide(Record):
     """Two layers that both moved bytes in a direction.
 
     Attributes
@@ -54,6 +43,15 @@ class SideBySide:
         Whether counters alone tell of one of them, beside layers whose operations are known.
     """
 
+    ENTRIES: ClassVar = (
+        "upper", "lower", "adjacent", "direction", "upper_bytes", "upper_ranks", "upper_operations", "lower_operations",
+        "lower_layer_bytes", "lower_ranks", "ratio", "meanwhile_bytes",
+    )  # fmt: skip
+    KEYS: ClassVar = {
+        **{"upper_ranks": "writers_upper", "lower_ranks": "lower_layer_writers"},
+        **{"ratio": "layer_ratio", "meanwhile_bytes": "lower_bytes_meanwhile"},
+    }
+
     upper: str
     lower: str
     direction: Direction
@@ -72,23 +70,9 @@ class SideBySide:
         """Bytes of the lower layer per byte of the upper one; what of them serves the upper one is not known."""
         return self.lower_layer_bytes / self.upper_bytes if self.upper_bytes else None
 
-    def to_dict(self) -> Annotated[Document, _SIDES]:
+    def to_dict(self) -> Annotated[Document, dict.fromkeys(_UNKNOWN, type(None))]:
         """Return the entry of ``pairs`` in ``compare --json``: null for what descent or attribution would tell."""
-        return {
-            "upper": self.upper,
-            "lower": self.lower,
-            "adjacent": self.adjacent,
-            "direction": self.direction,
-            "upper_bytes": self.upper_bytes,
-            "writers_upper": self.upper_ranks,
-            "upper_operations": self.upper_operations,
-            "lower_operations": self.lower_operations,
-            **dict.fromkeys(_UNKNOWN),
-            "lower_layer_bytes": self.lower_layer_bytes,
-            "lower_layer_writers": self.lower_ranks,
-            "layer_ratio": self.ratio,
-            "lower_bytes_meanwhile": self.meanwhile_bytes,
-        }
+        return {**super().to_dict(), **dict.fromkeys(_UNKNOWN)}
 
 
 def side_by_side(trace: Trace, directions: tuple[Direction, ...]) -> Iterator[SideBySide]:
@@ -104,12 +88,11 @@ def side_by_side(trace: Trace, directions: tuple[Direction, ...]) -> Iterator[Si
             above, below = (found[one].get(direction) for one in (upper, lower))
             if above is None or below is None or not (above.bytes and below.bytes):
                 continue
-            known = [_known(one, name) for name in ("ranks", "operations") for one in (above, below)]
+            ranks = _known(above, "ranks"), _known(below, "ranks")
+            operations = _known(above, "operations"), _known(below, "operations")
             meanwhile = None if counted or lower != BLOCK_IO else _meanwhile(trace, upper, lower, direction)
             moved, adjacent = (above.bytes, below.bytes), other == place + 1
-            yield SideBySide(
-                upper, lower, direction, adjacent, *moved, known[0], known[1], known[2], known[3], counted, meanwhile
-            )
+            yield SideBySide(upper, lower, direction, adjacent, *moved, *ranks, *operations, counted, meanwhile)
 
 
 def _statistics(trace: Trace, directions: tuple[Direction, ...]) -> dict[str, dict[str, LayerStatistics]]:

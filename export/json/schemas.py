@@ -12,7 +12,7 @@ from ...live.following import Update
 from ...model.document import Document
 from ...model.version import __version__
 from ...runs.differences.difference import DIFFERENCE
-from ...runs.scores.limits import LIMITS
+from ...runs.scores.limits import MetricLimits
 from ..collection import CollectionWritten
 from ..written import Written
 from .documents import counted_document, handles_document, info_document, layers_document, periods_document
@@ -24,7 +24,7 @@ _OUTPUT: Final = {"schema_version": int, "output": Written}
 _BROKEN: Final = {"broken_rules?": list[Annotated[Document, {"rule": str, "changes": list[str]}]], "output?": Written}
 _OF_FILE: Final = Annotated[Document, OF_TRACE, {"output": Written}]
 _KINDS: Final[dict[str, tuple[Any, ...]]] = {
-    "assess": (assess_document, Annotated[Document, LIMITS, {"output": Written}]),
+    "assess": (assess_document, Annotated[Document, MetricLimits, {"output": Written}]),
     "collect": (Annotated[Document, {"schema_version": int, "output": CollectionWritten}],),
     "compare": (Comparison.to_dict,),
     "convert": (_OF_FILE,),

@@ -3,14 +3,14 @@
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import numpy as np
 
 from ...model.arrays import Floats
-from ...model.document import SCHEMA_VERSION, Document, checked_document, keys_of
+from ...model.document import SCHEMA_VERSION, Document, Record, checked_document
 from ...model.errors import SelectionError, TraceError
 from .blocks import DEFAULT_SEGMENT_S, METRICS, MetricBlock
 
@@ -20,18 +20,8 @@ _MOST_BYTES: Final = 2**20
 _SLACK: Final = 2**16
 
 
-LIMITS: Final = {
-    **keys_of(int, "schema_version jobs"),
-    **keys_of(float, "segment_s critical"),
-    "quantiles": list[float],
-    "interpolation": str,
-    "limits": dict[str, list[float]],
-    "values": dict[str, int],
-}
-
-
 @dataclass(frozen=True)
-class MetricLimits:
+class MetricLimits(Record):
     """Limits of each metric, per second, and how they were found.
 
     Attributes
@@ -49,11 +39,13 @@ class MetricLimits:
         That were trained with.
     """
 
+    ENTRIES: ClassVar = ("segment_s", "quantiles", "critical", "jobs", "limits", "values")
+
     limits: Mapping[str, tuple[float, float]]
     segment_s: float = DEFAULT_SEGMENT_S
     quantiles: tuple[float, float] = DEFAULT_QUANTILES
     critical: float = 4.0
-    values: Mapping[str, int] | None = None
+    values: Mapping[str, int] = field(default_factory=dict)
     jobs: int = 0
 
     @property
@@ -62,18 +54,9 @@ class MetricLimits:
         known = [self.limits.get(metric, (math.nan, math.nan)) for metric in METRICS]
         return np.array([low for low, _ in known]), np.array([high for _, high in known])
 
-    def to_dict(self) -> Annotated[Document, LIMITS]:
+    def to_dict(self) -> Annotated[Document, {"schema_version": int, "interpolation": str}]:
         """Return what the file holds."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "segment_s": self.segment_s,
-            "quantiles": list(self.quantiles),
-            "interpolation": "linear",
-            "critical": self.critical,
-            "jobs": self.jobs,
-            "limits": {metric: list(both) for metric, both in self.limits.items()},
-            "values": dict(self.values or {}),
-        }
+        return {"schema_version": SCHEMA_VERSION, "interpolation": "linear", **super().to_dict()}
 
 
 def critical_score(limits: Mapping[str, tuple[float, float]]) -> float:
@@ -218,7 +201,7 @@ def _parsed(document: Document) -> MetricLimits:
     segment, critical = _number(document["segment_s"], "segment_s"), _number(document["critical"], "critical")
     if not (segment > 0 and critical >= 1):
         raise ValueError(f"segment_s {segment:g} or critical {critical:g} makes no sense")
-    return MetricLimits(limits, segment, (first, second), critical, None, int(_number(document.get("jobs", 0), "jobs")))
+    return MetricLimits(limits, segment, (first, second), critical, {}, int(_number(document.get("jobs", 0), "jobs")))
 
 
 def _pair(values: Any, what: str) -> tuple[float, float]:
