@@ -11,7 +11,7 @@ from ...model.arrays import Floats, Ints, Unsigned
 from ...model.quantities import counted
 from ...model.recording import Counters, MpiTime
 from .layouts import LAYOUTS, Layout
-from .log import Log
+from .log import Log, node_name
 
 MODULES: Final = tuple(dict.fromkeys(name for name, _ in LAYOUTS))
 Ids = Unsigned
@@ -162,6 +162,8 @@ def read_stripes(log: Log) -> tuple[dict[int, dict[str, str]], list[str]]:
 
 _MPI_HEAD: Final = 48
 """Bytes before the records of APMPI in version 1: id, rank, the magic number, and variances."""
+_ROUNDING: Final = 1e-6
+"""Of sums of times."""
 _MPI_MAGIC: Final = b"IPMPA".ljust(8, b"\0")
 _MPI_RECORD: Final = np.dtype(
     {
@@ -191,18 +193,28 @@ def read_mpi(log: Log) -> tuple[dict[int, str], MpiTime | None, list[str]]:
         return {}, None, []
     data, fault = log.content("APMPI")
     count, rest = divmod(max(len(data) - _MPI_HEAD, 0), _MPI_RECORD.itemsize)
-    if log.modules["APMPI"].version != 1 or data[16:24] != _MPI_MAGIC or (rest and not fault):
+    found = np.frombuffer(data, _MPI_RECORD, count, min(_MPI_HEAD, len(data)))
+    names = [node_name(name) for name in found["node"].tolist()]
+    # A record is of a rank, once; its calls take no longer than all of them, and those no longer than the run.
+    rank, took, calls = found["rank"], found["seconds"], found["calls"][:, :, 0]
+    sound = np.isin(np.arange(count), np.unique(rank, return_index=True)[1]) & (rank >= 0) & (rank < log.job.processes)
+    sound &= (calls >= 0).all(axis=1) & (took <= log.job.length_ns / 1e9 + 1) & np.array(list(map(bool, names)), bool)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sound &= calls.sum(axis=1) <= took * (1 + _ROUNDING) + _ROUNDING
+    if log.modules["APMPI"].version != 1 or data[16:24] != _MPI_MAGIC or (count and not sound.any()):
         return {}, None, ["APMPI: its records are not as they are known here; they are left out"]
-    found = np.frombuffer(data, _MPI_RECORD, count, _MPI_HEAD)
-    ranks = found["rank"].tolist()
-    seconds, calls = (
-        np.where(np.isfinite(one), np.maximum(one, 0), 0.0) for one in (found["seconds"], found["calls"][:, :, 0])
-    )
-    nodes = [name.decode("utf-8", "backslashreplace") for name in found["node"].tolist()]
+    ranks, took, calls = rank[sound].tolist(), took[sound], calls[sound]
     time = None
-    if seconds.any():
-        most = int(seconds.argmax())
+    if took.any():
+        most = int(took.argmax())
         by_call = dict(zip((f"MPI_{name}" for name in _MPI_CALLS), calls.mean(axis=0).tolist(), strict=True))
-        time = MpiTime(float(seconds.mean()), float(seconds[most]), ranks[most], by_call)
-    told = [f"APMPI: {fault}; {count:,} of {counted(log.job.processes, 'rank')} are in what can be read"]
-    return dict(zip(ranks, nodes, strict=True)), time, told if fault else []
+        time = MpiTime(float(took.mean()), float(took[most]), ranks[most], by_call)
+    wrong, of_all = count - len(ranks), counted(log.job.processes, "rank")
+    told = [f"APMPI: {counted(wrong, 'record')} left out: rank, times or name of the node cannot be"] if wrong else []
+    if fault or rest:
+        told.append(f"APMPI: {fault or 'the last record is cut'}; {len(ranks):,} of {of_all} are in what can be read")
+    return (
+        {rank: name for rank, name, is_sound in zip(rank.tolist(), names, sound, strict=True) if is_sound},
+        time,
+        told,
+    )

@@ -13,11 +13,12 @@ from typing import Any, BinaryIO, Final
 
 from ...model.budget import allowed_memory
 from ...model.errors import TraceError, UnsupportedTraceError
-from ...model.quantities import bytes_text
+from ...model.quantities import bytes_text, counted
 from ..inflating import InflatingError, zlib_stream
 
 MAGIC: Final = struct.pack("<q", 6567223)
 _SWAPPED: Final = MAGIC[::-1]
+_NODE: Final = re.compile(rb"[A-Za-z0-9][A-Za-z0-9_.:-]*")
 _LARGEST: Final = 1 << 34
 _STEP: Final = 1 << 22
 _FIRST: Final = 1 << 11
@@ -172,19 +173,31 @@ def _job(data: bytes, recent: bool) -> Job:
     )
 
 
+def node_name(raw: bytes) -> str:
+    """Return the name of a node that ends with a zero byte; nothing where it is none, as in a record that is broken."""
+    return found[0].decode() if (found := _NODE.fullmatch(raw.split(b"\0")[0])) else ""
+
+
 def _names(inflated: tuple[bytes, str | None]) -> tuple[dict[int, str], str | None]:
-    """Return names by record id: eight bytes of the id, then the name and a zero byte."""
+    """Return names by record id: eight bytes of the id, then the name and a zero byte.
+
+    Where they end early, those before may be broken as well: what is no text is none.
+    """
     data, fault = inflated
     names: dict[int, str] = {}
     place = 0
     while place + 8 < len(data):
         end = data.find(b"\0", place + 8)
         if end < 0:
-            return names, fault or "the last one is cut"
-        names[int.from_bytes(data[place : place + 8], "little")] = data[place + 8 : end].decode(
-            "utf-8", "backslashreplace"
-        )
+            fault = fault or "the last one is cut"
+            break
+        name = data[place + 8 : end].decode("utf-8", "backslashreplace")
+        names[int.from_bytes(data[place : place + 8], "little")] = name
         place = end + 1
+    if fault:
+        broken = [one for one, name in names.items() if not (name.isprintable() and "\\x" not in name)]
+        fault += f"; {counted(len(broken), 'name')} that are no text left out" if broken else ""
+        names = {one: name for one, name in names.items() if one not in broken}
     return names, fault
 
 

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from ...model.arrays import Columns, Floats, Ints, Links, Octets, Unsigned
 from ...model.codes import IoMode
-from ...model.quantities import bytes_text
+from ...model.quantities import bytes_text, counted
 from ...model.recording import Counters, Rows
-from .log import Log
+from .log import Log, node_name
 
 _SEGMENT: Final = [("offset", "<i8"), ("length", "<i8"), ("start", "<f8"), ("end", "<f8")]
 _WITH_THREAD: Final = [*_SEGMENT, ("thread", "<u8")]
@@ -148,7 +148,9 @@ def read_segments(log: Log) -> Traced:
         heads, rows, names, fault = _module_segments(*log.content(module), kind)
         if fault:
             faults.append(f"{module}: {fault}")
-        hosts.update(names)
+        hosts.update({rank: node_name(name) for rank, name in names.items()})
+        if broken := [rank for rank, name in names.items() if name.strip(b"\0") and not hosts[rank]]:
+            faults.append(f"{module}: nodes of {counted(len(broken), 'rank')} have no names that can be, left out")
         threads.append("thread" in (kind.names or ()))
         counts = np.column_stack([heads["writes"], heads["reads"]])
         mode = np.repeat(np.tile(_MODES, len(heads)), counts.reshape(-1))
@@ -160,7 +162,7 @@ def read_segments(log: Log) -> Traced:
 
 def _module_segments(
     data: bytes, fault: str | None, kind: np.dtype[np.void]
-) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void], dict[int, str], str | None]:
+) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void], dict[int, bytes], str | None]:
     """Return the heads of a module's records, the segments of all of them, nodes of ranks, and why they end early."""
     # Joining arrays would compare their fields one by one.
     whole = memoryview(data)
@@ -181,8 +183,7 @@ def _module_segments(
         end = place + (writes + reads) * kind.itemsize
         content.append(whole[place:end])
         place = end
-    names = {rank: host.split(b"\0")[0].decode("utf-8", "backslashreplace") for rank, host in hosts.items()}
-    return np.array(heads, _HEAD), np.frombuffer(b"".join(content), kind), names, fault
+    return np.array(heads, _HEAD), np.frombuffer(b"".join(content), kind), hosts, fault
 
 
 def with_extents(traced: Traced, counters: Counters, ids: Unsigned, run_s: float) -> Traced:

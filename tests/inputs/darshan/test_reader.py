@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import math
 import random
 import struct
 from pathlib import Path
@@ -377,6 +378,60 @@ def test_apmpi_tells_nodes_and_the_time_in_mpi(darshan_log, version):
     else:
         assert "MPI on average" not in notes
         assert "APMPI: its records are not as they are known here" in str(trace.damage.locations)
+
+
+_MOVED = {"writes": 1, "bytes_written": 5, "write_start_timestamp": 1.0, "write_end_timestamp": 2.0}
+
+
+def test_records_of_apmpi_that_cannot_be_are_left_out_and_counted(darshan_log):
+    def record(rank, node, seconds=2.0, waited=1.5):
+        calls = bytes(24 * 20) + struct.pack("<d", waited) + bytes(1288)
+        return struct.pack("<Qq3168x1776s128xdd128s", 9, rank, calls, seconds, 0.0, node)
+
+    head = struct.pack("<Qq8s24x", 9, 0, b"IPMPA")
+    broken = [record(1, b"n\x1b[2J"), record(1, b"n9", seconds=1.0), record(7, b"n9"), record(0, b"n9")]
+    broken += [record(1, b"n9", seconds=math.nan), record(1, b"n9", seconds=1e9), record(1, b"")]
+    for parts, told in (
+        ([record(0, b"n7"), *broken], f"APMPI: {len(broken)} records left out: rank, times or name of the node"),
+        (
+            [record(0, b"n7"), record(1, b"\xff")[:-20]],
+            "APMPI: the last record is cut; 1 of 2 ranks are in what can be",
+        ),
+    ):
+        counted = [made.counters(("POSIX", 4), 5, rank, **_MOVED) for rank in (0, 1)]
+        path = darshan_log(modules={"APMPI": (1, [head, *parts]), "POSIX": (4, counted)}, names={5: "/a"})
+        trace = iostrata.open_trace(path)
+        assert told in str(trace.damage.locations)
+        assert "ranks spend 2 s in calls of MPI on average (MPI_Waitall 1.5 s)" in " ".join(
+            trace.definitions.recording.notes
+        )
+        assert set(trace.definitions.system_tree.name) == {"machine", "n7"}
+
+
+def test_the_name_of_a_node_that_is_no_text_is_none(darshan_log):
+    segments = [(0, 5, 1.0, 2.0)]
+    traced = [made.dxt(5, 0, segments, host="n1"), made.dxt(5, 1, segments, host="\x1b[2J\xff")]
+    trace = iostrata.open_trace(darshan_log(modules={"DXT_POSIX": (1, traced)}, names={5: "/a"}))
+    assert "DXT_POSIX: nodes of 1 rank have no names that can be, left out" in str(trace.damage.locations)
+    assert set(trace.definitions.system_tree.name) == {"machine", "n1"}
+
+
+def test_names_of_files_before_a_broken_one_that_are_no_text_are_left_out(darshan_log):
+    random = np.random.default_rng(33)
+    names = {one: "/a/" + random.bytes(20).hex() for one in range(1, 400)} | {7: "/raw/\udcff", 8: "/b/\x01"}
+    counted = [made.counters(("POSIX", 4), one, 0, **_MOVED) for one in names]
+    path = darshan_log(modules={"POSIX": (4, counted)}, names=names)
+    whole = {"/raw/\\xff", "/b/\x01"}
+    assert whole <= set(iostrata.open_trace(path).definitions.files.name)
+    content = bytearray(path.read_bytes())
+    # The names stand before the modules; what they end with is their check.
+    end = read_log(path).modules["POSIX"].offset
+    content[end - 4 : end] = b"....."[:4]
+    path.write_bytes(content)
+    trace = iostrata.open_trace(path)
+    assert "2 names that are no text left out" in str(trace.damage.locations)
+    assert not whole & set(trace.definitions.files.name)
+    assert names[1] in trace.definitions.files.name
 
 
 def test_stripes_of_both_versions_are_properties_of_files(darshan_log):
