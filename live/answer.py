@@ -62,8 +62,8 @@ class Answer(Record):
         Number of the iteration that is under way or was the last, where what moves repeats in its contents.
     next_bytes, next_operations : int or None
         What the next phase moves, by how many operations, where that is known.
-    next_bytes_range : (int, int) or None
-        Smallest and largest of the latest phases of its kind, where they are alike and not the same.
+    next_bytes_range, next_operations_range : (int, int) or None
+        Between which they are in 95 %, by the latest phases of its kind, where these are not the same.
     alarms : tuple of Alarm or None
         What is not as it was.
     job : str or None
@@ -84,6 +84,7 @@ class Answer(Record):
             "next_bytes",
             "next_bytes_range",
             "next_operations",
+            "next_operations_range",
             "alarms",
             "job",
             "set",
@@ -112,6 +113,7 @@ class Answer(Record):
     next_bytes: int | None = None
     next_bytes_range: tuple[int, int] | None = None
     next_operations: int | None = None
+    next_operations_range: tuple[int, int] | None = None
     alarms: tuple[Alarm, ...] | None = None
     job: str | None = None
     set: int | None = None

@@ -56,6 +56,30 @@ class NextPhase:
     probability: float
 
 
+class TrackRecord:
+    """Whether phases began when they were said to: what parts them is chosen anew in each look, which no law knows."""
+
+    def __init__(self) -> None:
+        self._due: tuple[NextPhase, float] | None = None
+        self._stated = self._true = TRUSTED
+
+    def said(self, following: NextPhase, now: float) -> None:
+        """Keep what is said first of a phase, at a time in s."""
+        self._due = self._due or (following, now)
+
+    def came(self, start: Floats) -> None:
+        """Compare it with the first operation after that."""
+        if self._due is not None and (later := start[start > self._due[1]]).size:
+            following, self._due = self._due[0], None
+            kept = 1 - 1 / LATEST
+            self._stated = kept * self._stated + following.probability
+            self._true = kept * self._true + (following.earliest <= float(later.min()) <= following.latest)
+
+    def corrected(self, following: NextPhase) -> NextPhase:
+        """Return it with the probability that such have had, where that is less."""
+        return replace(following, probability=following.probability * min(self._true / self._stated, 1.0))
+
+
 @dataclass(frozen=True, eq=False)
 class StartLaw:
     """When the burst after a train begins, if the train goes on: a mixture of Student t, corrected by its own record.

@@ -3,6 +3,7 @@
 The same number of operations and of bytes is strong evidence after two iterations, of times four phases are needed.
 """
 
+import math
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,9 +30,13 @@ FEWEST: Final = 2
 """Intervals that the next one is foretold from; as many whole iterations are evidence of a loop."""
 TELLING: Final = 0.25
 """Score as a share of the bursts from which on they tell period and phases; less may be chance."""
-ALIKE, SPREAD = 1.1, 1.25
-"""Ratio of neighbouring volumes, and of the largest to the smallest, up to which bursts are of one kind: compressed
-frames and batches of text differ by less, other records by more."""
+SPREAD: Final = 1.25
+"""Ratio of a volume to the latest one that is near it up to which bursts are of one kind, however far they drift:
+compressed frames and batches of text differ by less, other records by more."""
+TREND: Final = 0.5
+"""Share of the deviation of volumes below which that of their steps is where they drift."""
+PRIOR_VOLUMES, PRIOR_DEVIATION = 1.0, 0.01
+"""How many volumes' worth is thought beforehand of how they vary, and what."""
 STEADY, CHANGED = 3, 4.0
 """Intervals before a change that show what they were, and the standard deviations by which those after it are off."""
 SAME: Final = 0.1
@@ -50,23 +55,29 @@ class Repetition:
         Bursts of an iteration.
     score : int
         Bursts that are as expected, less those that are not, and those of one iteration.
-    volume, operations : int or None
-        Of the burst that is due next; None where it differs from iteration to iteration.
-    volume_range : (int, int) or None
-        Smallest and largest of the latest bursts of its kind, where they are only alike.
+    volume, operations : int
+        Of the burst that is due next.
+    volume_range, operations_range : (int, int) or None
+        Between which they are in 95 %, where bursts of its kind are not all the same.
+    alike, loose : bool
+        Whether bursts are of one kind where they are near one another, and not only the same; and
+        whether they have nothing in common but that pauses part them.
     """
 
     bursts: Activity
     length: int
     score: int
     volume: int
-    operations: int | None
+    operations: int
     volume_range: tuple[int, int] | None = None
+    operations_range: tuple[int, int] | None = None
+    alike: bool = False
+    loose: bool = False
 
     @property
     def tells(self) -> bool:
         """Whether so many bursts are as expected, to the byte, that they are what the program does."""
-        return self.volume_range is None and self.score >= TELLING * len(self.bursts)
+        return not self.alike and self.score >= TELLING * len(self.bursts)
 
     @property
     def iterations(self) -> int:
@@ -144,7 +155,7 @@ class Repetition:
 
     def sentence(self) -> str:
         """Say what repeats."""
-        each = [*([] if self.operations is None else [counted(self.operations, "operation")]), bytes_text(self.volume)]
+        each = [*([] if self.operations_range else [counted(self.operations, "operation")]), bytes_text(self.volume)]
         what = " and ".join(each)
         often = f"Iteration {self.iterations:,}"
         often += f", each of {self.length} bursts, the next one of {what}" if self.length > 1 else f", each of {what}"
@@ -180,31 +191,42 @@ def repetition(bursts: Activity, over: bool, alike: bool = False) -> Repetition 
     whole = len(bursts) - (not over)
     if len(bursts) <= FEWEST or whole < FEWEST:
         return None
-    volumes = _kinds(bursts.volume) if alike else np.unique(bursts.volume, return_inverse=True)[1]
-    both = volumes * (int(bursts.operations.max()) + 1) + bursts.operations
-    found = _found(bursts, both, whole, True) or _found(bursts, volumes, whole, False)
-    if found is None or not alike:
-        return found
-    due = volumes[_latest(bursts.volume, found.volume)]
-    like = bursts.volume[:whole][volumes[:whole] == due][-LATEST:]
-    return replace(found, volume=int(np.median(like)), volume_range=(int(like.min()), int(like.max())))
+    volume, operations = bursts.volume, bursts.operations
+    if alike:
+        kinds = _kinds(volume, operations), _kinds(volume, np.zeros_like(operations))
+        several = [one for one in (_found(bursts, own, whole) for own in kinds) if one is not None]
+        best = max(several, key=lambda one: one.score, default=None)
+        return best and replace(best, alike=True)
+    volumes = np.unique(volume, return_inverse=True)[1]
+    both = volumes * (int(operations.max()) + 1) + operations
+    return _found(bursts, both, whole) or _found(bursts, volumes, whole)
 
 
-def _kinds(volume: Rows) -> Ints:
-    """Return numbers of volumes: equal where they are near one another."""
-    order = np.argsort(volume, kind="stable")
-    sizes = volume[order]
-    first = np.flatnonzero(np.append(True, sizes[1:] > ALIKE * sizes[:-1]))
-    # A chain from small to large ones is no kind.
-    chain = np.maximum.reduceat(sizes, first) > SPREAD * sizes[first]
-    parts = np.cumsum(np.append(True, sizes[1:] > ALIKE * sizes[:-1])) - 1
-    different = np.where(chain[parts], np.append(True, sizes[1:] != sizes[:-1]), np.append(True, np.diff(parts) > 0))
-    kinds = np.empty(volume.size, np.int64)
-    kinds[order] = np.cumsum(different)
-    return kinds
+def any_burst(bursts: Activity, over: bool) -> Repetition | None:
+    """Return all bursts as one kind, where nothing repeats in them: the next one has what they vary by."""
+    whole = len(bursts) - (not over)
+    if whole <= FEWEST:
+        return None
+    found = _found(bursts, np.zeros(len(bursts), np.int64), whole)
+    return found and replace(found, alike=True, loose=True)
 
 
-def _found(bursts: Activity, every: Ints, whole: int, counted_too: bool) -> Repetition | None:
+def _kinds(volumes: Rows, operations: Rows) -> Ints:
+    """Return numbers of kinds: one and the next that is near it, of as many operations, are the same."""
+    latest: dict[int, list[list[int]]] = {}
+    kinds: list[int] = []
+    for volume, number in zip(volumes.tolist(), operations.tolist(), strict=True):
+        same = latest.setdefault(number, [])
+        near = min(same, key=lambda one: abs(one[0] - volume), default=[0, 0])
+        if not near[0] <= SPREAD * volume <= SPREAD**2 * near[0]:
+            near = [volume, len(kinds)]
+            same.append(near)
+        near[0] = volume
+        kinds.append(near[1])
+    return np.array(kinds)
+
+
+def _found(bursts: Activity, every: Ints, whole: int) -> Repetition | None:
     """Return the best repetition by the symbols of all bursts, of which so many are over."""
     symbols = every[:whole]
     own = symbols[-COMPARED:]
@@ -229,11 +251,34 @@ def _found(bursts: Activity, every: Ints, whole: int, counted_too: bool) -> Repe
         like = _latest(symbols, usual[whole % length])
         if bursts.volume[-1] > bursts.volume[like] or bursts.operations[-1] > bursts.operations[like]:
             # What is under way is something else, whatever it becomes.
-            return _found(bursts, every, len(bursts), counted_too)
-    first = int(np.argmax(_worth(symbols, usual)))
-    due = _latest(symbols, usual[len(bursts) % length])
-    operations = int(bursts.operations[due]) if counted_too else None
-    return Repetition(bursts.take(np.arange(first, len(bursts))), length, best, int(bursts.volume[due]), operations)
+            return _found(bursts, every, len(bursts))
+    since = bursts.take(np.arange(int(np.argmax(_worth(symbols, usual))), len(bursts)))
+    due = usual[len(bursts) % length]
+    # What is under way may be of the kind that is due, too.
+    ahead = 1 + int(whole < len(bursts) and usual[whole % length] == due)
+    rows = np.flatnonzero(symbols == due)[-LATEST:]
+    (volume, volumes), (number, numbers) = (_due(own[rows], ahead) for own in (bursts.volume, bursts.operations))
+    return Repetition(since, length, best, volume, number, volumes, numbers)
+
+
+def _due(like: Rows, ahead: int) -> tuple[int, tuple[int, int] | None]:
+    """Return what is due so many after the latest of a kind, and between which it is in 95 % where they vary.
+
+    They vary about their mean, or drift from one to the next by as much on average.
+    """
+    from scipy.special import stdtrit
+
+    if like.min() == like.max():
+        return int(like[-1]), None
+    own = np.log(np.maximum(like, 1))
+    at, wide, most = float(own.mean()), 1 + 1 / own.size, float(np.ptp(own)) + PRIOR_DEVIATION
+    steps = np.diff(own)
+    if steps.size > 1 and steps.std() < TREND * own.std():
+        at, own, wide = float(own[-1] + ahead * steps.mean()), steps, ahead + ahead**2 / steps.size
+    freedom = own.size - 1 + PRIOR_VOLUMES
+    squares = float(own.var()) * own.size + PRIOR_VOLUMES * PRIOR_DEVIATION**2
+    off = min(math.sqrt(squares / freedom * wide) * float(stdtrit(freedom, 0.975)), most)
+    return round(math.exp(at)), (math.floor(math.exp(at - off)), math.ceil(math.exp(at + off)))
 
 
 def _worth(own: Ints, expected: Ints) -> Ints:

@@ -17,9 +17,9 @@ from .answer import Answer
 from .budget import MOVED, SILENT, SOUGHT, Credit, price_of_look
 from .frequencies import FtioPredictor
 from .outlook import LATEST, Outlook, outlook
-from .prediction import NextPhase, StartLaw, first_of, law_of_steps, next_phase, start_law
+from .prediction import NextPhase, StartLaw, TrackRecord, first_of, law_of_steps, next_phase, start_law
 from .records.intake import Key, Spans
-from .repetition import Repetition, in_a_row, repetition
+from .repetition import Repetition, any_burst, in_a_row, repetition
 from .signal import BINS, LiveSignal, bandwidth_of
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ class Watcher:
         self._seen = self._seen_phases = 0
         self._phases = 0
         self._laws: dict[int, tuple[bytes, StartLaw]] = {}
+        self._record = TrackRecord()
 
     @property
     def turn(self) -> tuple[float, float]:
@@ -106,6 +107,7 @@ class Watcher:
     def add(self, columns: Spans) -> None:
         """Take records in."""
         self.signal.add(columns.start, columns.end, columns.volume)
+        self._record.came(columns.start)
 
     def answer(self, begin: float, now: float, last: bool = False, ended: bool = False) -> Answer:
         """Say what holds at a time, of a run that began at another, in s.
@@ -175,6 +177,8 @@ class Watcher:
                 self._choose(np.inf, now)
         self._over = now - float(self._bursts.end[-1]) > self._gap
         self._repeated = self._repeated if self._repeats is None else self._gap
+        if self._repeats is None and self._gap < np.inf:
+            self._repeats = any_burst(self._bursts, self._over)
         self._go_on()
 
     def _repeats_as_before(self, now: float) -> bool:
@@ -357,7 +361,7 @@ class Watcher:
             regime_start=found.regime_start,
             reason=self._reason(found, now, behind),
             as_of=self._looked if behind else None,
-            iteration=None if repeats is None else repeats.iterations,
+            iteration=None if repeats is None or repeats.loose else repeats.iterations,
             frequencies=None if self._ftio is None else self._ftio.intervals,
         )
         # That volumes are alike is no evidence of a period.
@@ -369,17 +373,19 @@ class Watcher:
         """Return an answer with the next phase, or the next burst of a known signature where none is foretold."""
         following = self._next(found, repeats, answer.time)
         if following is not None:
-            moved = (None,) if repeats is None else (repeats.volume, repeats.operations, repeats.volume_range)
-            return _with_next(answer, following, *moved)
+            if not answer.in_phase:
+                self._record.said(following, answer.time)
+            return _with_next(answer, self._record.corrected(following), repeats)
         expected = None if self._known is None else self._expected(self._known, answer.time)
         if expected is None:
             return answer
-        return _with_next(replace(answer, reason=f"{answer.reason} {expected[2]}"), *expected[:2])
+        told = replace(answer, reason=f"{answer.reason} {expected[2]}", next_bytes=expected[1])
+        return _with_next(told, expected[0], None)
 
     def _next(self, found: Outlook, repeats: Repetition | None, now: float) -> NextPhase | None:
         """Return the next phase: by its time where there is a regime, else by what repeats."""
         # Bursts that take turns tell more than their times where each follows the one before it more regularly.
-        turns = repeats is not None and repeats.length > 1 and repeats.volume_range is None
+        turns = repeats is not None and repeats.length > 1 and not repeats.alike
         if repeats is not None and turns and found.train is not None:
             turns = repeats.train.jitter < found.train.jitter
         timed = () if found.since or turns else found.trains
@@ -460,21 +466,18 @@ def _by_contents(answer: Answer, repeats: Repetition) -> Answer:
     )
 
 
-def _with_next(
-    answer: Answer,
-    following: NextPhase,
-    volume: int | None,
-    operations: int | None = None,
-    volume_range: tuple[int, int] | None = None,
-) -> Answer:
-    """Return an answer with when the next phase begins, and what it moves."""
+def _with_next(answer: Answer, following: NextPhase, repeats: Repetition | None) -> Answer:
+    """Return an answer with when the next phase begins, and what it moves by what repeats."""
+    times = following.earliest, following.latest
+    answer = replace(answer, next_start=times, probability=following.probability)
+    if repeats is None:
+        return answer
     return replace(
         answer,
-        next_start=(following.earliest, following.latest),
-        probability=following.probability,
-        next_bytes=volume,
-        next_operations=operations,
-        next_bytes_range=volume_range,
+        next_bytes=repeats.volume,
+        next_operations=repeats.operations,
+        next_bytes_range=repeats.volume_range,
+        next_operations_range=repeats.operations_range,
     )
 
 

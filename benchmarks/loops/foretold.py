@@ -1,15 +1,18 @@
 """Recordings with loops replayed through `watch`: whether the next phase is foretold, and what it was like.
 
     python benchmarks/loops/foretold.py FOLDER...      # each has recordings; prints a table
+    python benchmarks/loops/foretold.py --programs FIRST COUNT    # made programs, by the iterations that they have
 
 Layers and directions whose loop `periods` goes by, from the begin of the loop's third iteration to that of its last:
-updates at default options in which the next phase is foretold, with bytes and operations; and for each phase, the first
-time that it is, whether it began between the times that were told, and moved what was told, beside the probability.
-That many operations came is told by a longer interval behind them than among them.
+updates at default options in which the next phase is foretold, with operations and bytes (within a factor of two); and
+for each phase, the first time that it is, whether it began between the times that were told, and moved what was told,
+beside the probability. That many operations came is told by a longer interval behind them than among them.
 """
 
+import contextlib
 import math
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,15 +20,18 @@ from typing import NamedTuple
 
 import iostrata
 import numpy as np
-from iostrata.analysis.comparison.iterations import Passes, loops_of
+from iostrata.analysis.comparison.iterations import loops_of
 from iostrata.live.answer import Answer
 from iostrata.live.following import replay, trace_columns
 from iostrata.live.job import LiveJob
 from iostrata.live.records.intake import Key, Spans
 from iostrata.model.arrays import Floats, Rows
+from programs import made_program, timed, write_table
 
 FEWEST = 4
 """Iterations from which on there is a next one after the third."""
+WIDEST = 2.0
+"""Largest over smallest of the bytes told up to which they say something."""
 
 
 class Phase(NamedTuple):
@@ -56,29 +62,34 @@ class Foretold:
 
 def _as_told(one: Answer, start: Floats, volume: Rows) -> tuple[bool, bool]:
     """Tell whether the operations that came moved what was told, and were as many."""
-    count = one.next_operations or 0
-    if one.next_bytes is None or not 0 < count <= len(start):
+    if one.next_bytes is None or one.next_operations is None:
         return False, False
+    fewest, most = one.next_operations_range or (one.next_operations, one.next_operations)
     low, high = one.next_bytes_range or (one.next_bytes, one.next_bytes)
+    if most < 1 or fewest > len(start):
+        return False, False
     # As many: what follows them is further away than they are among themselves.
-    later = float(start[count]) if count < len(start) else math.inf
-    apart = float(np.diff(start[:count]).max(initial=0.0))
-    return low <= int(volume[:count].sum()) <= high, later - float(start[count - 1]) > apart
+    gaps = np.append(np.diff(start[: most + 1]), math.inf)[:most]
+    counts = 1 + np.flatnonzero(gaps > np.append(0.0, np.maximum.accumulate(gaps)[:-1]))
+    counts = counts[counts >= fewest]
+    came = int(counts[-1]) if counts.size else most
+    return low <= int(volume[:came].sum()) <= high, counts.size > 0
 
 
-def judged(name: str, passes: Passes, answers: list[Answer], moved: Spans) -> Foretold:
+def judged(name: str, begins: Floats, answers: list[Answer], moved: Spans) -> Foretold:
     """Compare what was said of a layer in a direction with what it did."""
     found, latest = Foretold(name), -1
     order = np.argsort(moved.start, kind="stable")
     start, volume = moved.start[order], moved.volume[order]
     # An operation is known once it has ended.
-    known = float(moved.end[moved.start >= passes.begin[2] - 1e-9].min())
+    known = float(moved.end[moved.start >= begins[2] - 1e-9].min())
     for one in answers:
-        if not known <= one.time < passes.begin[-1]:
+        if not known <= one.time < begins[-1]:
             continue
         found.updates += 1
         found.told += one.next_start is not None
-        whole = one.next_bytes is not None and one.next_operations is not None
+        low, high = one.next_bytes_range or (1, 1)
+        whole = one.next_operations is not None and high <= WIDEST * low
         found.with_steps += one.next_start is not None and whole
         if one.next_start is None or one.in_phase or one.as_of is not None or latest == one.phases:
             continue
@@ -101,26 +112,55 @@ def of_recording(path: Path) -> Iterator[Foretold]:
     main = {key: one for key, one in main.items() if one and len(one[0]) >= FEWEST}
     if not main:
         return
-    answers = [one for update in replay(LiveJob(share=None), trace, None) for one in update.answers if not update.last]
+    answers = answers_of(trace)
     for key, (passes,) in main.items():
         mine = [one for one in answers if (one.layer, one.direction) == (key.layer, key.direction)]
-        yield judged(f"{path.name} {key.layer} {key.direction} {len(passes)}", passes, mine, moved[key])
+        yield judged(f"{path.name} {key.layer} {key.direction} {len(passes)}", passes.begin, mine, moved[key])
 
 
-def main(folders: list[str]) -> None:
+def answers_of(trace: iostrata.Trace) -> list[Answer]:
+    """Replay a recording; return all that is said before its end."""
+    return [one for update in replay(LiveJob(share=None), trace, None) for one in update.answers if not update.last]
+
+
+def of_program(seed: int, folder: Path) -> Iterator[Foretold]:
+    """Yield the same of a made program, by when its iterations begin in a direction."""
+    program, path = made_program(seed), folder / f"{seed}.csv"
+    write_table(program, path, seed)
+    trace = iostrata.open_trace(path)
+    answers = answers_of(trace)
+    for key, moved in trace_columns(trace):
+        begins: dict[int, float] = {}
+        for step, (begin, _) in zip(program.steps, timed(program, seed), strict=True):
+            if step.iteration >= 0 and step.mode == key.direction:
+                begins[step.iteration] = min(begin, begins.get(step.iteration, begin))
+        if len(begins) >= FEWEST:
+            mine = [one for one in answers if (one.layer, one.direction) == (key.layer, key.direction)]
+            yield judged(f"{seed} {key.direction} {len(begins)}", np.sort(list(begins.values())), mine, moved)
+
+
+def found_in(arguments: list[str], folder: Path) -> Iterator[Foretold]:
+    """Yield all that is foretold in recordings or programs, as they are named."""
+    if arguments[0] == "--programs":
+        for seed in range(int(arguments[1]), int(arguments[1]) + int(arguments[2])):
+            yield from of_program(seed, folder)
+        return
+    for path in sorted(one for name in arguments for one in Path(name).iterdir() if one.is_dir()):
+        with contextlib.suppress(iostrata.IostrataError):
+            yield from of_recording(path)
+
+
+def main(arguments: list[str]) -> None:
     """Print the table."""
     print("recording, layer, direction, iterations      updates  told  steps phases stated begin bytes operations")
     every = Foretold("all")
-    for path in sorted(one for folder in folders for one in Path(folder).iterdir() if one.is_dir()):
-        try:
-            for found in of_recording(path):
-                print(found.row(), flush=True)
-                every.updates += found.updates
-                every.told += found.told
-                every.with_steps += found.with_steps
-                every.phases += found.phases
-        except iostrata.IostrataError:
-            continue
+    with tempfile.TemporaryDirectory() as folder:
+        for found in found_in(arguments, Path(folder)):
+            print(found.row(), flush=True)
+            every.updates += found.updates
+            every.told += found.told
+            every.with_steps += found.with_steps
+            every.phases += found.phases
     print(every.row())
 
 

@@ -76,6 +76,7 @@ def _next(answer: Answer) -> Text:
     if answer.next_start is None or answer.probability is None:
         return Text("")
     times = [seconds_text(max(one - answer.time, 0.0)) for one in answer.next_start]
-    about = "" if answer.next_bytes_range is None else "~"
-    moves = "" if answer.next_bytes is None else f", {about}{bytes_text(answer.next_bytes)}"
+    moves = "" if answer.next_bytes is None else f", {bytes_text(answer.next_bytes)}"
+    if answer.next_bytes_range is not None:
+        moves = f", {' to '.join(dict.fromkeys(map(bytes_text, answer.next_bytes_range)))}"
     return Text(f"in {' to '.join(dict.fromkeys(times))} ({percent_text(answer.probability)}){moves}")

@@ -5,7 +5,7 @@ import pytest
 from iostrata.analysis.phases.bursts import Bursts
 from iostrata.analysis.phases.stretches import PulseTrain
 from iostrata.live import prediction
-from iostrata.live.prediction import COVERED, next_phase, start_law
+from iostrata.live.prediction import COVERED, NextPhase, TrackRecord, next_phase, start_law
 from scipy import stats
 
 
@@ -119,3 +119,15 @@ def test_the_next_start_after_another_interval_is_likely_another_interval_away()
     assert second > 0.75
     assert hits >= 34
     assert np.mean(steady) < 0.03
+
+
+def test_what_did_not_come_true_takes_probability_away():
+    record = TrackRecord()
+    for phase in range(10):
+        said = NextPhase(phase + 0.9, phase + 1.1, 0.9)
+        record.said(said, phase + 0.5)
+        record.said(NextPhase(0.0, 99.0, 0.9), phase + 0.6)
+        record.came(np.array([phase + 0.4, phase + (1.0 if phase < 5 else 1.4)]))
+        told = record.corrected(said).probability
+        assert told == 0.9 if phase < 5 else told < 0.9
+    assert told == pytest.approx(0.6, abs=0.1)

@@ -80,7 +80,9 @@ def test_a_burst_that_fits_no_regime_takes_it_away_too():
     start, end, _ = phases_at(np.append(10.0 * np.arange(12), 113.0), per_phase=1)
     _, answers = watched(start, end, np.geomspace(10**4, 10**8, start.size).astype(int), 1)
     assert answers[-2].next_start is not None
-    assert answers[-1].next_start is None
+    # Another may follow as this one did, which is less sure.
+    assert answers[-1].next_start[1] < 120
+    assert answers[-1].probability < answers[-2].probability
 
 
 def test_looks_take_a_share_of_the_jobs_time_and_phases_are_of_now(monkeypatch):
@@ -199,15 +201,39 @@ def test_bursts_that_are_alike_foretell_the_next_by_a_range_and_show_no_period()
     volume = np.array([167_045, 172_525, 162_025, 170_137, 161_893])
     _, answers = watched(starts, starts + 0.5, volume, 1)
     third = answers[2]
-    assert (third.iteration, third.next_bytes_range) == (3, (167_045, 172_525))
-    assert third.next_bytes_range[0] < third.next_bytes < third.next_bytes_range[1]
-    assert third.next_operations == 1
+    assert third.iteration == 3
+    assert third.next_bytes_range[0] < volume[0] < third.next_bytes < volume[1] < third.next_bytes_range[1]
+    assert (third.next_operations, third.next_operations_range) == (1, None)
     assert third.next_start[0] < 30.5 < third.next_start[1]
     assert not third.periodic
-    # A chain from small to large ones is no kind.
-    _, answers = watched(starts, starts + 0.5, (10**5 * 1.08 ** np.arange(5)).astype(int), 1)
-    assert answers[2].next_bytes_range is not None
-    assert answers[3].next_bytes_range is None
+
+
+@pytest.mark.parametrize("growth", [1.04, 0.96])
+def test_volumes_that_drift_are_foretold_by_their_steps(growth):
+    """A mesh is refined: each dump is larger than the one before."""
+    starts = 7.0 * np.arange(16)
+    dumps = (10**6 * growth ** np.arange(16)).astype(int)
+    start = np.repeat(starts, 2) + np.tile([0.0, 0.1], 16)
+    _, answers = watched(start, start + 0.05, np.repeat(dumps, 2), 2)
+    for answer, due in zip(answers[3:], 2 * dumps[4:], strict=False):
+        low, high = answer.next_bytes_range
+        assert low <= due <= high
+        assert high - low < 0.15 * due
+        assert answer.next_operations == 2
+
+
+def test_bursts_of_any_size_foretell_the_next_and_are_no_iterations():
+    """Their next start has the law of their intervals, and their bytes that of the ones before."""
+    rng = np.random.default_rng(8)
+    starts = np.cumsum(rng.uniform(5, 15, 40))
+    volume = np.exp(rng.uniform(np.log(10**3), np.log(10**6), 40)).astype(int)
+    _, answers = watched(starts, starts + 0.5, volume, 1)
+    told = [(one, row) for row, one in enumerate(answers[3:-1], 4)]
+    assert all(one.next_start is not None and one.iteration is None for one, _ in told)
+    begins = [one.next_start[0] <= starts[row] <= one.next_start[1] for one, row in told]
+    moves = [one.next_bytes_range[0] <= volume[row] <= one.next_bytes_range[1] for one, row in told]
+    assert np.mean(begins) >= np.mean([one.probability for one, _ in told]) - 0.1
+    assert np.mean(moves) >= 0.85
 
 
 def test_a_burst_under_way_that_is_larger_than_expected_takes_no_long_loop_away():
