@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from iostrata import Trace
+from iostrata.cli import main
 from iostrata.export.json.schema import closed
 from iostrata.export.json.schemas import COMMANDS, command_schema
 from iostrata.layers.attribution.stream import KeptEvents, Stream
@@ -50,6 +51,8 @@ from iostrata.model.stream.source import Tally
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
+from .held import Held
+
 # Examples may take any time: a kernel is compiled within the first, and machines differ and are busy. Fixtures of
 # functions are shared by all examples on purpose: they make things and keep nothing.
 # `--hypothesis-profile thorough` tries more than a run of all tests has the time for.
@@ -73,9 +76,35 @@ def fixtures() -> Path:
     return Path(__file__).parents[1] / "fixtures"
 
 
+@pytest.fixture
+def held(request: pytest.FixtureRequest, fixtures: Path, tmp_path: Path) -> Held:
+    """Return what compares whole results with the stored ones of the folder that a test is in."""
+    room = request.path.parent.relative_to(Path(__file__).parent)
+    replaced = {str(tmp_path): "TMP", str(fixtures): "FIXTURES"}
+    return Held(fixtures / "expected" / room, request.config.getoption("renew"), replaced)
+
+
+@pytest.fixture
+def printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Return what runs a command in this process and returns its document, or the lines that it prints."""
+    monkeypatch.setenv("COLUMNS", "160")
+
+    def run(*arguments: object) -> Any:
+        capsys.readouterr()
+        code = main([str(one) for one in arguments])
+        out, err = capsys.readouterr()
+        assert code in (0, 3), err
+        if arguments[0] == "watch" and "--json" in arguments:
+            return [json.loads(one) for one in out.splitlines()]
+        return json.loads(out) if "--json" in arguments else out.splitlines()
+
+    return run
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add options: tests of recordings that are not in the repository, and no others; types of loops written anew."""
     parser.addoption("--recordings", type=Path, metavar="FOLDER", help="run the tests of the recordings in a folder")
+    parser.addoption("--renew", action="store_true", help="write the results in fixtures/expected anew")
     parser.addoption("--signatures", action="store_true", help="add what loops are called with to .ci/signatures.json")
 
 

@@ -1,0 +1,36 @@
+"""What is printed of many runs, and the pages of them, as stored."""
+
+import json
+import re
+
+import pytest
+
+COMMANDS = {
+    "diff": ["ncckpt4", "ncckpt4_nofill"],
+    "assess": ["ckpt4", "ncckpt4", "mixed4", "--segment", "0.1"],
+    "signature": ["ckpt4", "ckpt4_linktime", "ckpt4_tsc"],
+    "schedule": ["ckpt4", "ckpt4_jitter", "mixed4"],
+}
+
+
+def paths(fixtures, arguments):
+    return [fixtures / one if (fixtures / one).is_dir() else one for one in arguments]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_lines_are_those_stored(held, printed, fixtures, command):
+    lines = printed(command, *paths(fixtures, COMMANDS[command]))
+    held(
+        command,
+        [lines, printed(command, *paths(fixtures, COMMANDS[command]), "--json")],
+        skipped=("version", "created"),
+    )
+
+
+def test_contents_of_a_page_of_runs_are_those_stored(held, printed, fixtures, tmp_path):
+    runs = paths(fixtures, ("ckpt4", "ckpt4_jitter", "ncckpt4"))
+    printed("collect", *runs, "-o", tmp_path / "runs", "--workers", "1", "-q")
+    printed("report", tmp_path / "runs", "-o", tmp_path / "a.html", "-q")
+    text = (tmp_path / "a.html").read_text()
+    found = re.search(r'<script type="application/json" id="contents">(.*?)</script>', text)
+    held("page", json.loads(found[1]), skipped=("version", "created", "provenance", "read_at"))
