@@ -19,6 +19,8 @@ _MUCH: Final = 0.25
 _MATTERS: Final = 0.01
 """Share of the interval from which on the longest iteration is worth a word where none stands out."""
 
+_STEPS_SHOWN: Final = 8
+"""Steps of an iteration in a line: of more the largest are told, and how many there are beside them."""
 _RANKS_SHOWN: Final = 6
 """Ranks at one distance of which more are not named each."""
 _RANGES_SHOWN: Final = 8
@@ -27,7 +29,7 @@ _RANGES_SHOWN: Final = 8
 
 def loop_text(loop: Loop, loops: Sequence[Loop], folder: str = "", file: str | None = None) -> str:
     """Return a loop such as ``8 × (4 × write 1 MiB, flush)``; names of files without a `folder`."""
-    return f"{loop.count:,} × ({body_text(loop, loops, folder, file)})"
+    return f"{loop.count:,} × ({body_text(loop, loops, folder, file, _STEPS_SHOWN)})"
 
 
 def alike(loops: Iterable[Loop]) -> list[tuple[Loop, ...]]:
@@ -48,9 +50,10 @@ def alike_text(group: Sequence[Loop], loops: Sequence[Loop], folder: str = "") -
     if len(group) == 1:
         return loop_text(first, loops, folder)
     low, high = min(counts), max(counts)
-    body = [_mean_step(steps, counts) for steps in zip(*(one.body for one in group), strict=True)]
+    body = (_mean_step(steps, counts) for steps in zip(*(one.body for one in group), strict=True))
     often = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    return f"{len(group)} loops of {often} × ({body_text(replace(first, body=tuple(body)), loops, folder)})"
+    mean = replace(first, body=tuple(body))
+    return f"{len(group)} loops of {often} × ({body_text(mean, loops, folder, most=_STEPS_SHOWN)})"
 
 
 def _mean_step(steps: Sequence[BodyStep], counts: Sequence[int]) -> BodyStep:
@@ -68,11 +71,19 @@ def titled(found: Loops, loops: Sequence[Loop]) -> list[tuple[Loop, str]]:
     return [(one, loop_text(one, found.loops, folder)) for one in loops]
 
 
-def body_text(loop: Loop, loops: Sequence[Loop], folder: str = "", file: str | None = None) -> str:
-    """Return the steps of an iteration; a file is named where it is not that of the step before, at first `file`."""
+def body_text(
+    loop: Loop, loops: Sequence[Loop], folder: str = "", file: str | None = None, most: int | None = None
+) -> str:
+    """Return the steps of an iteration, at `most` so many: those that move most, and how many there are beside them.
+
+    A file is named where it is not that of the step before, at first `file`.
+    """
     known = {one.id: one for one in loops}
     parts = []
-    for step in _together(_plainly(loop.body, known)):
+    steps = _together(_plainly(loop.body, known))
+    largest = sorted(steps, key=lambda one: -_moved(one, known))[:most]
+    told = [one for one in steps if any(one is large for large in largest)]
+    for step in told:
         text = _step_text(step)
         if step.loop is not None:
             inner = known[step.loop]
@@ -81,7 +92,17 @@ def body_text(loop: Loop, loops: Sequence[Loop], folder: str = "", file: str | N
             text += f" {name}"
         file = step.file
         parts.append(text)
+    if len(told) < len(steps):
+        parts.append(counted(len(steps) - len(told), "smaller step"))
     return ", ".join(parts)
+
+
+def _moved(step: BodyStep, known: Mapping[int, Loop]) -> float:
+    """Return the bytes that a step asks for in an iteration."""
+    if step.loop is not None:
+        inner = known[step.loop]
+        return step.count * inner.count * sum(_moved(one, known) for one in inner.body)
+    return step.count * (step.bytes or step.mean_bytes or 0.0)
 
 
 def _plainly(steps: Iterable[BodyStep], loops: Mapping[int, Loop]) -> Iterator[BodyStep]:
@@ -268,20 +289,20 @@ def blame_of(loop: Loop, one: Iteration) -> Blame | None:
             return Blame(layer, part.latest_rank, part.latest_s, text, part.awaited_s is not None)
     for layer, part in reversed(one.layers.items()):
         if part.busy_s > 0.5 * length:
-            return Blame(layer, part.slowest_rank, part.busy_s, _busy_text(layer, part))
+            return Blame(layer, part.slowest_rank, part.busy_s, _busy_text(loop, layer, part))
     for layer, part in reversed(one.layers.items()):
         longer = part.busy_s - usual[layer]
         if length > loop.usual_length and longer > 0.5 * (length - loop.usual_length):
-            text = f"{_busy_text(layer, part)}, {seconds_text(longer)} more than usual"
+            text = f"{_busy_text(loop, layer, part)}, {seconds_text(longer)} more than usual"
             return Blame(layer, part.slowest_rank, longer, text)
     return None
 
 
-def _busy_text(layer: str, part: LayerPart) -> str:
-    """Return what a layer did and for how long: ``POSIX reads and flushes for 2 s, most on rank 3``."""
+def _busy_text(loop: Loop, layer: str, part: LayerPart) -> str:
+    """Return what a layer did and for how long: ``POSIX reads and flushes for 2 s, most on rank 3``, of several."""
     amounts = {"reads": part.bytes_read, "writes": part.bytes_written, "flushes": part.flushes}
     *kinds, last = [kind for kind, amount in amounts.items() if amount] or ["operations"]
-    rank = "" if part.slowest_rank is None else f", most on rank {part.slowest_rank}"
+    rank = "" if part.slowest_rank is None or len(loop.ranks) == 1 else f", most on rank {part.slowest_rank}"
     return f"{layer} {', '.join(kinds)}{' and ' if kinds else ''}{last} for {seconds_text(part.busy_s)}{rank}"
 
 
@@ -294,7 +315,7 @@ def blame_text(loop: Loop, one: Iteration) -> str:
     if found is not None:
         return f"({found.text})"
     most = _busiest_s(one)
-    busy = next((_busy_text(*pair) for pair in reversed(one.layers.items()) if pair[1].busy_s > 0.5 * most), "")
+    busy = next((_busy_text(loop, *pair) for pair in reversed(one.layers.items()) if pair[1].busy_s > 0.5 * most), "")
     return f"({busy}; for most of it nothing is transferred)" if busy else "(nothing is transferred in it)"
 
 

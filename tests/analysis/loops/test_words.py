@@ -10,6 +10,7 @@ from iostrata.analysis.loops.words import (
     alike,
     alike_text,
     body_text,
+    loop_text,
     moved_text,
     outlier_text,
     pace_text,
@@ -29,7 +30,7 @@ def loop_of(begin, lengths=None, busy=None, read=None):
         iterations.append(Iteration(start, start + length, length > 1.5 * median, {"POSIX": part}))
     sums = {"POSIX": LayerPart(sum(read), 100 * count, count, 0.0)}
     timing = timing_of(np.array(begin, float))
-    own = (1, None, count, (0,), ("POSIX",), (BodyStep("POSIX", "write", 100, "f", 1),), begin[0], begin[-1], 9.0)
+    own = (1, None, count, (0, 3), ("POSIX",), (BodyStep("POSIX", "write", 100, "f", 1),), begin[0], begin[-1], 9.0)
     return Loop(*own, timing.intervals, timing.kind, tuple(iterations), sums, timing.probability)
 
 
@@ -96,6 +97,24 @@ def test_what_a_lower_layer_moves_is_told_where_the_upper_one_moves_nothing():
 )
 def test_the_slowest_iteration_is_told_with_its_layer_and_rank(longest, busy, text):
     assert outlier_text(loop_of(range(0, 400, 40), [0.1, 0.1, longest] + [0.1] * 7, busy)) == text
+
+
+def test_the_only_rank_of_a_loop_is_not_said_to_have_done_most():
+    """There is no other to compare it with, also in a run of one rank."""
+    alone = replace(loop_of(range(0, 400, 40), [0.1, 0.1, 1.0] + [0.1] * 7), ranks=(3,))
+    text = "iteration 3 takes 1 s, 10.0 times as long as usual (POSIX writes for 1 s)"
+    assert outlier_text(alone) == text
+
+
+def test_of_many_steps_the_largest_are_told_in_their_order_and_how_many_more_there_are():
+    """A line fits on a screen; exports have all."""
+    steps = tuple(BodyStep("POSIX", "write", 1000 + 100 * row, f"/run/{row}", 1) for row in (5, *range(12)))
+    outer = replace(loop_of([0, 1]), body=steps)
+    assert loop_text(outer, (), "/run/") == (
+        "2 × (write 1.5 kB 5, write 1.5 kB, write 1.6 kB 6, write 1.7 kB 7, write 1.8 kB 8, write 1.9 kB 9, "
+        "write 2 kB 10, write 2.1 kB 11, 5 smaller steps)"
+    )
+    assert body_text(outer, (), "/run/").count("write") == 13
 
 
 def test_what_takes_longer_than_usual_is_to_blame_also_where_most_of_an_iteration_is_computing():
