@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from operator import attrgetter, methodcaller
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
+from ...analysis.comparison.layer_periods import LayerPeriod, in_loop
 from ...analysis.comparison.layers import Comparison, pair_entries
 from ...analysis.comparison.periods import VERDICTS
 from ...analysis.comparison.story import Segment
@@ -19,7 +20,7 @@ from ...analysis.results.result import PeriodResult
 from ...analysis.timefrequency.filters import Butterworth, filtered_signal
 from ...layers.attribution.calls.calls import CALL_KINDS, Calls
 from ...layers.handles.forest import HandleForest
-from ...layers.selection.directions import DIRECTIONS
+from ...layers.selection.directions import DIRECTIONS, Traffic
 from ...layers.summary.statistics import LayerStatistics
 from ...layers.trace import VARIABLES, Trace
 from ...model.metrics import columns_of, metrics_of
@@ -304,10 +305,20 @@ _COSINES: Final = (
 )
 
 
+class Judged(NamedTuple):
+    """The verdict on a layer's period, and that on its signal alone."""
+
+    result: PeriodResult
+    of_signal: PeriodResult
+
+
 @dataclass(frozen=True)
 class PeriodSearch:
-    """How periods are looked for: a method, which must exist, its sampling frequency in Hz, and a filter before it."""
+    """Where and how periods are looked for: a method, which must exist, its sampling frequency in Hz, and a filter."""
 
+    trace: Trace
+    names: tuple[str, ...]
+    traffic: Traffic
     method: str
     fs: float | Literal["auto"]
     filter: str | None = None
@@ -320,6 +331,17 @@ class PeriodSearch:
     def of(self, signal: StepSignal) -> PeriodResult:
         """Return the verdict on `signal`."""
         return detect_period(signal, self.method, self.fs, filter=self.filter)
+
+    def judged(self, place: Place, signal: StepSignal) -> Judged:
+        """Return what the period of the signal of a layer and direction is."""
+        row, way = place
+        alone = LayerPeriod(self.names[row], DIRECTIONS[way], self.traffic, signal, self.of(signal))
+        # The search for phases costs the time to load numba.
+        from ...analysis.comparison.iterations import loops_of
+
+        loops = loops_of(self.trace, self.method) if self.filter is None else None
+        found = in_loop(alone, loops, self.of)
+        return Judged(found.result, found.of_signal)
 
     def fit(self, signal: StepSignal, components: int) -> FourierFit:
         """Return `signal`, after the filter, as `components` cosines."""

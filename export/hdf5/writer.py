@@ -1,20 +1,18 @@
 """Bandwidths in B/s as means over bins of 1/fs seconds, handles, damage, periods, comparison: netCDF-4 (HDF5)."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import numpy as np
 
-from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, in_loop
+from ...analysis.comparison.layer_periods import chosen_layers
 from ...analysis.comparison.layers import compare_layers
 from ...analysis.comparison.loop_story import story_by_loops
 from ...analysis.fitting import MOST_COMPONENTS, FourierFit
 from ...analysis.loops.find import find_loops
 from ...analysis.registry import DEFAULT_METHOD
-from ...analysis.results.result import PeriodResult
 from ...layers.selection.directions import DIRECTIONS, Traffic, check_traffic
 from ...layers.trace import VARIABLES, Trace, check_frequency, common_frequency, provenance
 from ...model.errors import SelectionError
@@ -24,6 +22,7 @@ from ..atomic import atomic_file
 from ..exporters import Exporter
 from ..written import Written
 from .groups import (
+    Judged,
     PeriodSearch,
     write_axes,
     write_comparison,
@@ -117,7 +116,7 @@ def write_hdf5(
     bins = bin_count(end - start, rate)
     rate = float(rate)
     check_frequency(trace, rate)
-    search = PeriodSearch(method or DEFAULT_METHOD, fs, filter) if periods else None
+    search = PeriodSearch(trace, names, traffic, method or DEFAULT_METHOD, fs, filter) if periods else None
 
     with atomic_file(path) as temporary:
         compared = None
@@ -130,8 +129,7 @@ def write_hdf5(
                 filter=search.filter or "none" if search else "none",
             )
             _write_axes(root, names, start, rate, bins)
-            judge = partial(_judged, trace, names, traffic, search) if search else None
-            results, fits = _write_bandwidth(root, signals, len(names), rate, judge, components)
+            results, fits = _write_bandwidth(root, signals, len(names), rate, search, components)
             if not trace.definitions.recording.reason("handles"):
                 write_handles(root.subgroup("handles"), trace, names)
             if trace.definitions.recording.knows("operations"):
@@ -139,7 +137,7 @@ def write_hdf5(
             write_statistics(root.subgroup("statistics"), trace, names)
             write_damage(root.subgroup("damage"), trace.damage)
             if search:
-                _write_search(root, trace, names, search, results, traffic)
+                _write_search(root, search, results)
                 write_components(root.subgroup("components"), fits)
             if compared is not None:
                 write_comparison(root.subgroup("comparison"), compared)
@@ -152,47 +150,14 @@ def _check_components(components: object) -> None:
         raise SelectionError(f"{components!r} components: give a whole number from 1 to {MOST_COMPONENTS}")
 
 
-class Judged(NamedTuple):
-    """The verdict on a layer's period, and that on its signal alone."""
-
-    result: PeriodResult
-    of_signal: PeriodResult
-
-
-def _judged(
-    trace: Trace,
-    names: tuple[str, ...],
-    traffic: Traffic,
-    search: PeriodSearch,
-    place: tuple[int, int],
-    signal: StepSignal,
-    components: int,
-) -> tuple[Judged, FourierFit]:
-    """Return what a signal's period is, and the signal as cosines."""
-    alone = LayerPeriod(names[place[0]], DIRECTIONS[place[1]], traffic, signal, search.of(signal))
-    # The search for phases costs the time to load numba.
-    from ...analysis.comparison.iterations import loops_of
-
-    loops = loops_of(trace, search.method) if search.filter is None else None
-    found = in_loop(alone, loops, search.of)
-    return Judged(found.result, found.of_signal), search.fit(signal, components)
-
-
-def _write_search(
-    root: GroupWriter,
-    trace: Trace,
-    names: tuple[str, ...],
-    search: PeriodSearch,
-    found: dict[tuple[int, int], Judged],
-    traffic: Traffic,
-) -> None:
+def _write_search(root: GroupWriter, search: PeriodSearch, found: dict[tuple[int, int], Judged]) -> None:
     """Write what was found by looking for periods, and where that is all of the I/O its story."""
-    results = {place: one.result for place, one in found.items()}
+    results, names = {place: one.result for place, one in found.items()}, search.names
     write_periods(root.subgroup("periods"), results, names)
     write_regimes(root.subgroup("regimes"), results)
-    if traffic == "all" and search.filter is None:
+    if search.traffic == "all" and search.filter is None:
         named = {(names[row], DIRECTIONS[way]): one.of_signal for (row, way), one in sorted(found.items())}
-        write_story(root.subgroup("story"), story_by_loops(trace, named, names, search.method, search.fs))
+        write_story(root.subgroup("story"), story_by_loops(search.trace, named, names, search.method, search.fs))
 
 
 def _bandwidths(trace: Trace, names: tuple[str, ...], traffic: Traffic) -> PlacedSignals:
@@ -222,13 +187,8 @@ def _write_axes(root: GroupWriter, names: tuple[str, ...], start: float, fs: flo
 
 
 def _write_bandwidth(
-    root: GroupWriter,
-    signals: PlacedSignals,
-    layers: int,
-    fs: float,
-    judge: "Callable[[tuple[int, int], StepSignal, int], tuple[Judged, FourierFit]] | None",
-    components: int,
-) -> tuple[dict[tuple[int, int], "Judged"], dict[tuple[int, int], FourierFit]]:
+    root: GroupWriter, signals: PlacedSignals, layers: int, fs: float, search: PeriodSearch | None, components: int
+) -> tuple[dict[tuple[int, int], Judged], dict[tuple[int, int], FourierFit]]:
     """Write one signal after the other; return the periods and the cosines by layer and direction."""
     dimensions = ("layer", "direction", "time")
     bandwidth = root.empty("bandwidth", dimensions, np.float64, fill=True, **VARIABLES["bandwidth"])
@@ -238,8 +198,8 @@ def _write_bandwidth(
         samples = signal.sample(fs, abstraction_error=True)
         root.part(bandwidth, place, samples.values)
         errors[place] = samples.abstraction_error
-        if judge and signal.volume > 0:
-            results[place], fits[place] = judge(place, signal, components)
+        if search and signal.volume > 0:
+            results[place], fits[place] = search.judged(place, signal), search.fit(signal, components)
     root.numbers("abstraction_error", dimensions[:2], errors, **VARIABLES["abstraction_error"])
     return results, fits
 

@@ -15,6 +15,7 @@ from ....model.codes import PROCESS, IoMode
 from ....model.kernels import compiled
 from ....model.metrics import metrics_of
 from ....model.operations import Operations
+from ....model.sums import Sums, added
 from ...encoding import Names, packed
 from .limits import Limits
 
@@ -118,22 +119,20 @@ def heat_maps(trace: Trace, curves: list[LayerDirection], limits: Limits) -> dic
     return {"first_rank": first.tolist(), "ranks": trace.ranks, "bins": limits.heat_bins, "maps": maps}
 
 
-class _VolumeGrid:
+class _VolumeGrid(Sums):
     """Bytes by row and bin of the window, float64 (rows, bins), summed over blocks."""
 
-    def __init__(self, window: TickWindow, row_of: RowOf, rows: int, bins: int) -> None:
-        self._window, self._row_of = window, row_of
-        self.grid = np.zeros((rows, bins))
+    window: TickWindow
+    row_of: RowOf
+    shape: tuple[int, int]
+    grid: Floats = added(lambda sums: np.zeros(sums.shape))
 
     def add(self, block: ScopedBlock) -> None:
-        window, chosen = self._window, self._window.part(block.operations)
+        window, chosen = self.window, self.window.part(block.operations)
         begin, end = window.clipped(chosen)
         amount = window.bytes_within(chosen).astype(np.float64)
         length = window.end - window.start
-        self.grid += spread_volume(self._row_of(chosen), begin, end, amount, *self.grid.shape, window.start, length)
-
-    def merge(self, other: "_VolumeGrid") -> None:
-        self.grid += other.grid
+        self.grid += spread_volume(self.row_of(chosen), begin, end, amount, *self.shape, window.start, length)
 
 
 def volume_grid(trace: Trace, row_of: RowOf, rows: int, bins: int) -> Floats:
@@ -144,7 +143,7 @@ def volume_grid(trace: Trace, row_of: RowOf, rows: int, bins: int) -> Floats:
     row_of : callable
         From operations (n,) to the row of each, int64 (n,), −1 for none.
     """
-    return trace.stream.summed(lambda: _VolumeGrid(trace.scope.window, row_of, rows, bins)).grid
+    return trace.stream.summed(lambda: _VolumeGrid(trace.scope.window, row_of, (rows, bins))).grid
 
 
 def _scaled(grid: Floats) -> dict[str, Any]:
