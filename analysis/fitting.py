@@ -1,6 +1,6 @@
 """A signal as a few cosines: the strongest lines of its spectrum, and fitted ones (Frontiers'25, §4)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Final
 
 import numpy as np
@@ -250,16 +250,9 @@ def fourier_fit(samples: Samples, components: int = 10, *, bound: float = 0.5) -
     if not error < lines.mean_square_error:
         return FourierFit(lines, lines, True)
     alpha, beta, turns = fitted[:, np.argsort(-np.hypot(fitted[0], fitted[1]), kind="stable")]
-    found = Components(
-        frequency=turns * samples.fs,
-        amplitude=np.hypot(alpha, beta) * largest,
-        phase=np.arctan2(-beta, alpha),
-        mean=lines.mean,
-        start=lines.start,
-        fs=lines.fs,
-        samples=lines.samples,
-        mean_square_error=float(error),
-    )
+    amplitude, phase = np.hypot(alpha, beta) * largest, np.arctan2(-beta, alpha)
+    own = {"frequency": turns * samples.fs, "amplitude": amplitude, "phase": phase}
+    found = replace(lines, **own, mean_square_error=float(error))
     return FourierFit(found, lines, False)
 
 

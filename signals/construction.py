@@ -72,20 +72,12 @@ def _in_seconds(signal: StepSignal, resolution: float, window: tuple[float, floa
     at[signal.impulse_times == signal.times[-1]] = window[1]
     short = ~wide & (volumes > 0)
     impulse_times, row = np.unique(np.concatenate((at, times[:-1][short])), return_inverse=True)
-    at_once = np.concatenate((signal.impulse_volumes, volumes[short]))
     impulse_volumes = np.zeros(len(impulse_times))
-    np.add.at(impulse_volumes, row, at_once)
+    np.add.at(impulse_volumes, row, np.concatenate((signal.impulse_volumes, volumes[short])))
     # Of breakpoints at one time the last has the volume up to and including all of them.
     last_there = np.append(wide, True)
-    return StepSignal(
-        times[last_there],
-        volumes[wide] / width[wide],
-        impulse_times,
-        impulse_volumes,
-        signal.cumulative[last_there],
-        signal.unit,
-        signal.name,
-    )
+    steps, at_once = (times[last_there], volumes[wide] / width[wide]), (impulse_times, impulse_volumes)
+    return StepSignal(*steps, *at_once, signal.cumulative[last_there], signal.unit, signal.name)
 
 
 LARGEST_SAMPLE = 1e140

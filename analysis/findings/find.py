@@ -239,15 +239,7 @@ def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match, shown: froze
     called = {} if isinstance(facts, CountedFacts) else facts.called(match.layer, deed, match.cells)
     evidence = {**match.evidence, **called, **where}
     told = facts.definitions.recording.told
-    return Finding(
-        rule.id,
-        "info" if match.minor or rule.may_be_meant else severity_of(share),
-        match.layer,
-        told(match.text) + told(_names(match.text, evidence)),
-        cost,
-        share,
-        evidence,
-        advice_for(rule.advice, shown, deed),
-        caution,
-        *match.gained(cost),
-    )
+    severity = "info" if match.minor or rule.may_be_meant else severity_of(share)
+    text, advice = told(match.text) + told(_names(match.text, evidence)), advice_for(rule.advice, shown, deed)
+    gained = match.gained(cost)
+    return Finding(rule.id, severity, match.layer, text, cost, share, evidence, advice, caution, *gained)

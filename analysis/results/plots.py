@@ -66,17 +66,9 @@ def draw_regimes(ax: Any, regimes: Iterable[Regime], **kwargs: Any) -> Any:
         shade = {"color": SHADES[number % len(SHADES)], "alpha": 0.12, "linewidth": 0, **kwargs}
         ax.axvspan(regime.start, regime.end, **shade)
     low, high = ax.get_xlim()
+    look = {"ha": "center", "va": "top", "fontsize": "small", "clip_on": True}
     for regime in chosen:
         start, end = max(regime.start, low), min(regime.end, high)
         if end - start >= NARROWEST * (high - low):
-            ax.text(
-                0.5 * (start + end),
-                0.97,
-                regime_text(regime),
-                transform=ax.get_xaxis_transform(),
-                ha="center",
-                va="top",
-                fontsize="small",
-                clip_on=True,
-            )
+            ax.text(0.5 * (start + end), 0.97, regime_text(regime), transform=ax.get_xaxis_transform(), **look)
     return ax

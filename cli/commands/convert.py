@@ -27,20 +27,10 @@ class Convert(Command):
 REWRITE = option("--rewrite", "Write .otf2 anew from the operations of an OTF2 archive instead of copying it.")
 
 
-@trace_command(
-    "convert traces.otf2 layers.h5 --fs 10",
-    OUT,
-    REWRITE,
-    LAYERS,
-    DIRECTION,
-    TRAFFIC,
-    METHOD,
-    FREQUENCY,
-    FILTER,
-    *READING,
-    MEMORY,
-    kind=Convert,
-)
+_SHARED = (LAYERS, DIRECTION, TRAFFIC, METHOD, FREQUENCY, FILTER, *READING, MEMORY)
+
+
+@trace_command("convert traces.otf2 layers.h5 --fs 10", OUT, REWRITE, *_SHARED, kind=Convert)
 def command(request: Request, out: Path, rewrite: bool) -> None:
     """The suffix of OUT decides what it is, as listed below. A file that is there already is replaced once the new one
     is complete; an archive is not. To mark an archive that was written anew, convert it once more.

@@ -219,16 +219,10 @@ def print_counters(
         names = map(name_column, ("counters", "layer", ""))
         table = plain_table(*names, "operations", "bytes", "files", "ranks", "summed")
         for one in totals:
-            table.add_row(
-                Text(printable(one.module), style="bold"),
-                Text(printable(one.layer)),
-                one.direction,
-                _known_text(one.operations, count_text),
-                _known_text(one.bytes, bytes_text),
-                count_text(one.files),
-                _known_text(one.ranks, count_text),
-                _known_text(one.summed_s, seconds_text),
-            )
+            who = Text(printable(one.module), style="bold"), Text(printable(one.layer)), one.direction
+            moved, took = _known_text(one.bytes, bytes_text), _known_text(one.summed_s, seconds_text)
+            operations, files, ranks = (_known_text(of, count_text) for of in (one.operations, one.files, one.ranks))
+            table.add_row(*who, operations, moved, files, ranks, took)
         console.print(table)
     for module in sums:
         told = [_counter_text(name, value) for name, value in module.items() if name not in _TOLD and value]

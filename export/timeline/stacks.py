@@ -46,19 +46,8 @@ def _merged(bars: StackBars, most: int, before: int) -> tuple[StackBars, int]:
     marks = Marks(row.ravel(), np.zeros(len(bars), np.int64), bars.begin, bars.end, bars.count, nothing)
     merged, gap = merged_marks(marks, most)
     location, depth, region, handle, kind = places[:, merged.row]
-    return (
-        StackBars(
-            location,
-            depth,
-            region,
-            handle,
-            kind.astype(np.uint8),
-            merged.start,
-            merged.end,
-            merged.count.astype(np.int64),
-        ),
-        max(gap, before),
-    )
+    own = location, depth, region, handle, kind.astype(np.uint8)
+    return StackBars(*own, merged.start, merged.end, merged.count.astype(np.int64)), max(gap, before)
 
 
 def _lasts_long(bars: StackBars) -> Mask:

@@ -161,16 +161,8 @@ def _job(data: bytes, recent: bool) -> Job:
     lines = text[1024:].split(b"\0")[0].decode("utf-8", "backslashreplace").split("\n")
     facts = dict(line.split("=", 1) for line in metadata.split("\n") if "=" in line)
     mounts = tuple((kind, place) for line in lines[1:] for kind, tab, place in (line.partition("\t"),) if tab)
-    return Job(
-        number,
-        start * 10**9 + start_ns,
-        end * 10**9 + end_ns,
-        processes,
-        not recent,
-        facts.get("lib_ver", ""),
-        lines[0],
-        mounts,
-    )
+    times = start * 10**9 + start_ns, end * 10**9 + end_ns
+    return Job(number, *times, processes, not recent, facts.get("lib_ver", ""), lines[0], mounts)
 
 
 def node_name(raw: bytes) -> str:

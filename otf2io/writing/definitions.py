@@ -133,18 +133,11 @@ class DefinitionWriter:
         for paradigm in (*self._definitions.paradigms, *self._undefined_paradigm()):
             versions = [self._text(value) for name, value in paradigm.properties if name == _VERSION]
             count = len(versions)
-            self._put(
-                "IoParadigm",
-                paradigm.id,
-                self._text(paradigm.identification),
-                self._text(paradigm.name),
-                int(paradigm.parallel),
-                _FLAG_OS if paradigm.os else 0,
-                count,
-                (ctypes.c_uint8 * count)(),
-                (ctypes.c_uint8 * count)(*[TYPE_STRING] * count),
-                (ctypes.c_uint64 * count)(*versions),
-            )
+            names = self._text(paradigm.identification), self._text(paradigm.name)
+            kinds = int(paradigm.parallel), _FLAG_OS if paradigm.os else 0
+            keys, types = (ctypes.c_uint8 * count)(), (ctypes.c_uint8 * count)(*[TYPE_STRING] * count)
+            values = (ctypes.c_uint64 * count)(*versions)
+            self._put("IoParadigm", paradigm.id, *names, *kinds, count, keys, types, values)
 
     def _undefined_paradigm(self) -> tuple[Paradigm, ...]:
         """Return a paradigm for handles that have none, where there are such and an id is left."""

@@ -183,17 +183,9 @@ def _assessed(
     from .kernels import assess_jobs
 
     begin, scores = np.searchsorted(block.job, np.arange(len(block.jobs) + 1)), block_scores(block, limits)
+    series = block.node, block.filesystem, block.first, block.offset
     intensive, nodes, utilization, balance, used, there = assess_jobs(
-        begin,
-        block.node,
-        block.filesystem,
-        block.first,
-        block.offset,
-        scores,
-        block.segments,
-        block.idle,
-        len(block.filesystems),
-        float(threshold),
+        begin, *series, scores, block.segments, block.idle, len(block.filesystems), float(threshold)
     )
     metrics = len(limits.limits)
     pairs = np.unique(block.job * len(block.filesystems) + block.filesystem)
@@ -207,23 +199,11 @@ def _assessed(
         time = busy / segments if segments else 0.0
         level = 0.0 if math.isnan(even) else even
         expected = max(count - idle, allocated.get(job, 0)) * known * metrics * segments
-        found.append(
-            JobScore(
-                job,
-                time,
-                load,
-                None if math.isnan(even) else even,
-                problem_score(time, load, level, filesystems),
-                io_intensity(time, load, level, count),
-                segments,
-                busy,
-                count,
-                filesystems,
-                min(1.0, values / expected) if expected else 0.0,
-                duration,
-                profile,
-            )
-        )
+        share = min(1.0, values / expected) if expected else 0.0
+        known_balance = None if math.isnan(even) else even
+        score, intensity = problem_score(time, load, level, filesystems), io_intensity(time, load, level, count)
+        judged = time, load, known_balance, score, intensity
+        found.append(JobScore(job, *judged, segments, busy, count, filesystems, share, duration, profile))
     return found
 
 
