@@ -94,15 +94,10 @@ def open_recorder(path: Path) -> RowSource:
         handles=handles,
         length=int(end.max(initial=0)),
     )
-    return run.source(
-        path,
-        calls.take(transfers),
-        {"a negative size": moved[transfers] < -1},
-        metadata,
-        called=CalledFunctions(
-            regions, location, begin, function, nested_calls(location, begin, end, layer), transfers, of_event
-        ),
-    )
+    nested = nested_calls(location, begin, end, layer)
+    called = CalledFunctions(regions, location, begin, function, nested, transfers, of_event)
+    faults = {"a negative size": moved[transfers] < -1}
+    return run.source(path, calls.take(transfers), faults, metadata, called=called)
 
 
 def _columns(path: Path) -> dict[str, Any]:

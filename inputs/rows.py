@@ -144,13 +144,8 @@ def checked(
     promised = np.bincount(place, minlength=locations + 1)
     order = _ordered(rows, below, np.flatnonzero(~left_out) if by_reason else None)
     operations = _operations(rows, order, location_process)
-    return Checked(
-        operations,
-        order,
-        promised[:locations].astype(np.int64),
-        tuple(_left_out(by_reason, promised)),
-        _irregular(operations),
-    )
+    known, lost_rows = promised[:locations].astype(np.int64), tuple(_left_out(by_reason, promised))
+    return Checked(operations, order, known, lost_rows, _irregular(operations))
 
 
 def _impossible(rows: Transfers, early: bool) -> dict[str, Mask]:

@@ -358,12 +358,8 @@ class Trace:
         """What is not selected of the operations within the window, summed over the layers."""
         sums = self.sums.operations
         files = np.unique(self.definitions.handles.file[sums.sums.aside_used])
-        return SetAside(
-            int(sums.sums.aside.sum()),
-            ChosenSums(sums, [sums.categories]).bytes,
-            int((files >= 0).sum()),
-            self.scope.selection.named(sums.sums.aside),
-        )
+        moved, reasons = ChosenSums(sums, [sums.categories]).bytes, self.scope.selection.named(sums.sums.aside)
+        return SetAside(int(sums.sums.aside.sum()), moved, int((files >= 0).sum()), reasons)
 
     @property
     def resolution(self) -> float | None:

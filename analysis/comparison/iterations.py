@@ -191,14 +191,10 @@ class TraceLoops:
             nothing = np.zeros(0)
             return Passes(loop, start, start, nothing, nothing, nothing)
         second = sums.scope.window.ticks_per_second
-        return Passes(
-            loop,
-            iteration[start],
-            np.add.reduceat(amounts["operations"][rows], start),
-            np.add.reduceat(moved, start),
-            np.minimum.reduceat(amounts["begin"][rows], start) / second,
-            np.maximum.reduceat(amounts["end"][rows], start) / second,
-        )
+        amounts_of = np.add.reduceat(amounts["operations"][rows], start), np.add.reduceat(moved, start)
+        begin = np.minimum.reduceat(amounts["begin"][rows], start) / second
+        end = np.maximum.reduceat(amounts["end"][rows], start) / second
+        return Passes(loop, iteration[start], *amounts_of, begin, end)
 
     def of(self, layer: str, direction: Direction) -> tuple[Passes, ...]:
         """Return the loops that a layer takes part in, the one with most of its bytes first."""
@@ -372,18 +368,7 @@ def _by_trains(
             one = some[0]
             periods.append(Period(one.period, one.interval(), _confidence(one), float(other.bytes.sum())))
     following = [*(one.start for one in trains[1:]), signal.window[1]]
-    regimes = tuple(
-        Regime(
-            one.start,
-            max(min(float(one.bursts.start[-1]) + one.period, latest), float(one.bursts.start[-1])),
-            one.period,
-            _confidence(one),
-            len(one.bursts),
-            jitter=one.jitter,
-            drift=one.drift,
-        )
-        for one, latest in zip(trains, following, strict=True)
-    )
+    regimes = tuple(_regime(one, latest) for one, latest in zip(trains, following, strict=True))
     return replace(
         result,
         periods=tuple(periods),
@@ -394,6 +379,13 @@ def _by_trains(
         evidence=LoopEvidence(loop=loop.id, bits=loop.bits),
         reason=_reason(loop, trains),
     )
+
+
+def _regime(one: "PulseTrain", latest: float) -> Regime:
+    """Return the stretch of a train, which ends a period behind its last burst, but not behind the `latest` time."""
+    last, sure = float(one.bursts.start[-1]), _confidence(one)
+    end = max(min(last + one.period, latest), last)
+    return Regime(one.start, end, one.period, sure, len(one.bursts), jitter=one.jitter, drift=one.drift)
 
 
 def _metrics(passes: Passes, train: "PulseTrain", until: float, signal: StepSignal) -> PeriodMetrics:

@@ -137,13 +137,8 @@ def command(
     }
     refuse(wrong)
     if train:
-        refuse_given(
-            "is for the scores of jobs, and --train only finds limits",
-            "threshold",
-            "order",
-            "least_duration",
-            "accounting",
-        )
+        of_scores = ("threshold", "order", "least_duration", "accounting")
+        refuse_given("is for the scores of jobs, and --train only finds limits", *of_scores)
     from ...runs.scores.accounting import Wanted, read_accounting
     from ...runs.scores.blocks import DEFAULT_SEGMENT_S
 

@@ -55,13 +55,8 @@ def write_handles(writer: GroupWriter, trace: Trace, names: tuple[str, ...]) -> 
     )
     rows: dict[str | None, int] = {name: number for number, name in enumerate(names)}
     of_forest = np.array([rows.get(name, -1) for name in (*handles.layers, None)], np.int32)  # −1 is the last
-    writer.numbers(
-        "layer_row",
-        row,
-        of_forest[handles.layer_row],
-        long_name="row of the handle's layer in the dimension layer of the root, -1 where the layer is not there",
-        units="1",
-    )
+    long_name = "row of the handle's layer in the dimension layer of the root, -1 where the layer is not there"
+    writer.numbers("layer_row", row, of_forest[handles.layer_row], long_name=long_name, units="1")
     for one in metrics_of(HandleForest):
         writer.numbers(one.key, row, one.value(handles), long_name=one.sentence, units=one.unit)
     if trace.calls.totals is not None:

@@ -116,20 +116,13 @@ def report_contents(
         accesses = () if comparison is None else comparison.accesses
         sections = _sections(trace, shown, more, limits, loop_charts(loops, shown, limits), accesses)
     damaged = trace.damage.damaged
-    return PageDocument(
-        f"I/O of {'/'.join(str(trace.path).split('/')[-2:])}",
-        sections,
-        _facts(trace, whole),
-        [["The trace is damaged: ", {"href": "#damage", "text": "what is lost"}]] if damaged else [],
-        told,
-        _story(story, limits.segments),
-        cut,
-        {**{one.title: one.sentence for one in metrics_of(LayerStatistics) if _shown(one)}, **GLOSSARY},
-        more,
-        PICTURES if recorded else ("tables.js",),
-        headline_of(trace, () if comparison is None else comparison.findings).text if recorded else "",
-        ("bandwidth", "findings"),
-    )
+    title, opening = f"I/O of {'/'.join(str(trace.path).split('/')[-2:])}", _story(story, limits.segments)
+    warnings: list[Text] = [["The trace is damaged: ", {"href": "#damage", "text": "what is lost"}]] if damaged else []
+    definitions = {**{one.title: one.sentence for one in metrics_of(LayerStatistics) if _shown(one)}, **GLOSSARY}
+    lead = headline_of(trace, () if comparison is None else comparison.findings).text if recorded else ""
+    pictures, beside = PICTURES if recorded else ("tables.js",), ("bandwidth", "findings")
+    above = sections, _facts(trace, whole), warnings, told, opening
+    return PageDocument(title, *above, cut, definitions, more, pictures, lead, beside)
 
 
 def _most_moved(periods: Sequence[LayerPeriod], limits: Limits, cut: dict[str, int]) -> list[LayerPeriod]:

@@ -48,12 +48,8 @@ def print_difference(
         print_paragraph(printable(caution), out, "yellow", indent=0)
     if min(len(difference.before), len(difference.after)) < 3 and any(c.id == "time" for c in rest):
         out.print()
-        print_paragraph(
-            "Times of single runs vary: three runs a side or more let smaller changes be told from chance.",
-            out,
-            "dim",
-            0,
-        )
+        text = "Times of single runs vary: three runs a side or more let smaller changes be told from chance."
+        print_paragraph(text, out, "dim", 0)
     for rule, texts in broken.items():
         print_paragraph(f"--fail-on {rule}: {printable(texts[0])}", out, "bold red", indent=0)
     if written is not None:

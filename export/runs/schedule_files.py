@@ -60,12 +60,9 @@ def _figure(found: PolicyComparison, begin: float, end: float) -> Any:
     for axes, (policy, schedule) in zip(panels, found.schedules.items(), strict=True):
         image = _draw(axes, schedule, begin, end)
         one = found.metrics[policy]
-        axes.set_title(
-            f"{TITLES[policy]}: stretch {one.mean_stretch:.3g}, I/O slowdown {one.mean_io_slowdown:.3g}, "
-            f"utilization {100 * one.utilization:.1f} %",
-            loc="left",
-            fontsize=10,
-        )
+        what = f"stretch {one.mean_stretch:.3g}, I/O slowdown {one.mean_io_slowdown:.3g}"
+        title = f"{TITLES[policy]}: {what}, utilization {100 * one.utilization:.1f} %"
+        axes.set_title(title, loc="left", fontsize=10)
     panels[-1].set_xlabel("time (s)")
     bar = picture.colorbar(image, ax=panels, location="right", shrink=0.5, aspect=30, pad=0.01)
     bar.set_label("share of the bandwidth while it does I/O")

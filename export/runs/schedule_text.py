@@ -92,14 +92,11 @@ def _sets(sets: Sequence[Set], load: dict[str, float]) -> Table:
     table = table_of_numbers(("set", "periods", "priority", "jobs", "bandwidth", ""), names=(5,))
     for one in sets:
         names = ", ".join(shortened(printable(name), 24) for name in one.jobs[:_NAMES_SHOWN])
-        table.add_row(
-            "–" if one.set is None else str(one.set),
-            "none" if one.period_s is None else " … ".join(map(seconds_text, one.period_s)),
-            f"{one.priority:g}",
-            count_text(len(one.jobs)),
-            percent_text(sum(load[name] for name in one.jobs)),
-            names + (", …" if len(one.jobs) > _NAMES_SHOWN else ""),
-        )
+        number = "–" if one.set is None else str(one.set)
+        periods = "none" if one.period_s is None else " … ".join(map(seconds_text, one.period_s))
+        jobs, share = count_text(len(one.jobs)), percent_text(sum(load[name] for name in one.jobs))
+        rest = ", …" if len(one.jobs) > _NAMES_SHOWN else ""
+        table.add_row(number, periods, f"{one.priority:g}", jobs, share, names + rest)
     return table
 
 

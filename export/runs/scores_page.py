@@ -153,15 +153,9 @@ def _distributions(busy: Sequence[JobScore]) -> list[PageBlock]:
     highest = max(1.0, max(one.utilization for one in busy))
     parallel = [one.balance for one in busy if one.nodes > 1 and one.balance is not None]
     on_several = f"Balance of {counted(len(parallel), 'job')} on several nodes"
-    return [
-        Beside(
-            [
-                _histogram([one.utilization for one in busy], highest, "Utilization"),
-                _histogram(parallel, 1.0, on_several),
-                _histogram([one.problem_time for one in busy], 1.0, "Problem-Time"),
-            ]
-        )
-    ]
+    utilization = _histogram([one.utilization for one in busy], highest, "Utilization")
+    problem_time = _histogram([one.problem_time for one in busy], 1.0, "Problem-Time")
+    return [Beside([utilization, _histogram(parallel, 1.0, on_several), problem_time])]
 
 
 def _histogram(values: Sequence[float], highest: float, title: str) -> Chart:
@@ -315,14 +309,9 @@ def _limit_chart(metric: str, values: Floats, limits: MetricLimits) -> Chart:
         f"q{100 * quantile:g}: {value_text(metric, value)}"
         for quantile, value in zip(limits.quantiles, levels, strict=True)
     ]
-    return Chart(
-        f"Values of {metric}",
-        Axis("count", "segments", ends=(0.0, float(len(values)))),
-        Axis(_kind(metric), metric, "log1p", ends=(0.0, 4 * max(float(values.max(initial=0.0)), *levels))),
-        [
-            Series("dots", "muted", chosen, values[chosen], radius=1.5),
-            Series("levels", "write dashed", y=levels, texts=texts),
-        ],
-        f"{metric}: some values of these jobs on a logarithmic axis, with both limits.",
-        height=170,
-    )
+    x = Axis("count", "segments", ends=(0.0, float(len(values))))
+    y = Axis(_kind(metric), metric, "log1p", ends=(0.0, 4 * max(float(values.max(initial=0.0)), *levels)))
+    dots = Series("dots", "muted", chosen, values[chosen], radius=1.5)
+    lines = Series("levels", "write dashed", y=levels, texts=texts)
+    caption = f"{metric}: some values of these jobs on a logarithmic axis, with both limits."
+    return Chart(f"Values of {metric}", x, y, [dots, lines], caption, height=170)

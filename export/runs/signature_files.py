@@ -75,15 +75,9 @@ def signature_page(signature: Signature, what: str) -> PageDocument:
 
 def _throughput(sample: Sample, caption: str, spans: Spans = (), height: int = 80, top: float | None = None) -> Chart:
     """Return the throughput of a sample over its time, with spans shaded behind it."""
-    return Chart(
-        caption,
-        Axis("seconds", ends=(0.0, sample.duration)),
-        Axis("rate", ends=None if top is None else (0.0, 1.05 * top)),
-        [_shaded(spans), Series.of_values(sample.values, sample.interval, "read", name=sample.name)],
-        caption,
-        height=height,
-        read=True,
-    )
+    axes = Axis("seconds", ends=(0.0, sample.duration)), Axis("rate", ends=None if top is None else (0.0, 1.05 * top))
+    drawn = [_shaded(spans), Series.of_values(sample.values, sample.interval, "read", name=sample.name)]
+    return Chart(caption, *axes, drawn, caption, height=height, read=True)
 
 
 def _shaded(spans: Spans) -> Series:
@@ -129,15 +123,11 @@ def _outliers(signature: Signature) -> list[PageBlock]:
         for sample in samples
     ]
     dropped = [sample for sample in samples if not sample.used]
-    chart = Chart(
-        "Length and volume of the runs",
-        Axis("seconds", "length", ends=_around([sample.duration_s for sample in samples])),
-        Axis("bytes", "volume", ends=_around([sample.volume for sample in samples])),
-        [_dots(samples, "read", texts, 4), _dots(dropped, "ring", texts=[sample.name for sample in dropped], radius=8)],
-        "A circle marks a run that is dropped: its local outlier factor stands out.",
-        height=220,
-        most=560,
-    )
+    x = Axis("seconds", "length", ends=_around([sample.duration_s for sample in samples]))
+    y = Axis("bytes", "volume", ends=_around([sample.volume for sample in samples]))
+    dots = [_dots(samples, "read", texts, 4), _dots(dropped, "ring", [sample.name for sample in dropped], 8)]
+    caption = "A circle marks a run that is dropped: its local outlier factor stands out."
+    chart = Chart("Length and volume of the runs", x, y, dots, caption, height=220, most=560)
     return [chart, Table(_RUNS, samples[:_ROWS])]
 
 
@@ -183,15 +173,8 @@ def _levels(signature: Signature) -> list[PageBlock]:
         used = " (the one that is used)" if level == signature.parameters.level else ""
         text = f"Level {level}{used}: the approximation of {sample.name}, and its bursts."
         top = float(part.max())
-        charts.append(
-            Chart(
-                text,
-                Axis("seconds", ends=ends),
-                Axis("rate", ends=(-0.15 * top, 1.05 * top)),
-                [_shaded(bursts), *lines],
-                text,
-            )
-        )
+        axes = Axis("seconds", ends=ends), Axis("rate", ends=(-0.15 * top, 1.05 * top))
+        charts.append(Chart(text, *axes, [_shaded(bursts), *lines], text))
     return [*charts]
 
 
@@ -215,29 +198,21 @@ def _points(signature: Signature, points: Points) -> Chart:
     units = set()
     for one in signature.common:
         for row in one.rows.tolist():
-            units.add(
-                (
-                    int(points.time[row] // one.grid.width) * one.grid.width,
-                    one.grid.width,
-                    int(points.correlation[row] // one.grid.height) * one.grid.height,
-                    one.grid.height,
-                )
-            )
-    left, width, low, height = np.array(sorted(units), np.float64).reshape(-1, 4).T
+            width, height = one.grid.width, one.grid.height
+            at = int(points.time[row] // width) * width, int(points.correlation[row] // height) * height
+            units.add((at[0], width, at[1], height))
+    left, widths, low, heights = np.array(sorted(units), np.float64).reshape(-1, 4).T
     names = [signature.prepared[place].name for place in points.sample.tolist()]
     chosen = [row for one in signature.common for row in one.rows.tolist()]
-    return Chart(
-        "Bursts of all runs by time and shape",
+    axes = (
         Axis("seconds", ends=(0.0, signature.duration_s)),
         Axis("ratio", "correlation with the average burst", ends=(0.0, 1.0)),
-        [
-            Series("boxes", "burst", left, low, left + width, np.minimum(1.0, low + height)),
-            Series("dots", "muted", points.time, points.correlation, texts=names),
-            Series("dots", "read", points.time[chosen], points.correlation[chosen], radius=3.5),
-        ],
-        "A point a burst of a run, those of common bursts coloured, in the units of the grid that shows them best.",
-        height=260,
     )
+    boxes = Series("boxes", "burst", left, low, left + widths, np.minimum(1.0, low + heights))
+    every = Series("dots", "muted", points.time, points.correlation, texts=names)
+    common = Series("dots", "read", points.time[chosen], points.correlation[chosen], radius=3.5)
+    text = "A point a burst of a run, those of common bursts coloured, in the units of the grid that shows them best."
+    return Chart("Bursts of all runs by time and shape", *axes, [boxes, every, common], text, height=260)
 
 
 def _order(signature: Signature) -> Chart:

@@ -112,28 +112,20 @@ def _bursts(bursts: tuple[CommonBurst, ...], runs: int) -> Table:
     table = table_of_numbers(("burst", "from", "centre", "to", "volume", "runs", "apart by"))
     for number, burst in enumerate(bursts, start=1):
         spread = max(burst.peaks_s) - min(burst.peaks_s) if burst.peaks_s else 0.0
-        table.add_row(
-            str(number),
-            seconds_text(burst.start_s, 4),
-            seconds_text(burst.peak_s, 4),
-            seconds_text(burst.end_s, 4),
-            bytes_text(burst.volume),
-            f"{len(burst.samples)} of {runs}" if burst.samples else "–",
-            seconds_text(spread) if burst.peaks_s else "–",
-        )
+        times = [seconds_text(time, 4) for time in (burst.start_s, burst.peak_s, burst.end_s)]
+        having = f"{len(burst.samples)} of {runs}" if burst.samples else "–"
+        apart = seconds_text(spread) if burst.peaks_s else "–"
+        table.add_row(str(number), *times, bytes_text(burst.volume), having, apart)
     return table
 
 
 def _samples(samples: tuple[SampleUse, ...], width: int) -> Table:
     table = table_of_numbers(("run", "length", "volume", "bursts", ""), names=(0, 4))
     for sample in samples[:_NAMES_SHOWN]:
-        table.add_row(
-            shortened(printable(sample.name), max(12, width // 3)),
-            seconds_text(sample.duration_s),
-            bytes_text(sample.volume),
-            str(sample.bursts) if sample.used else "–",
-            Text("" if sample.used else f"dropped: {printable(sample.reason)}", style="yellow"),
-        )
+        name, bursts = shortened(printable(sample.name), max(12, width // 3)), str(sample.bursts)
+        dropped = Text("" if sample.used else f"dropped: {printable(sample.reason)}", style="yellow")
+        numbers = seconds_text(sample.duration_s), bytes_text(sample.volume), bursts if sample.used else "–"
+        table.add_row(name, *numbers, dropped)
     if len(samples) > _NAMES_SHOWN:
         table.add_row(f"and {len(samples) - _NAMES_SHOWN} more", "", "", "", "")
     return table

@@ -46,12 +46,8 @@ def read_lines(path: Path) -> Lines:
     scanner, faults = Scanner(), list[str]()
     for piece, size in _pieces(path, faults):
         scanner.add(piece, size)
-    return Lines(
-        scanner.columns(),
-        tuple(_decoded(name) if "\\" in name else name for name in scanner.texts()),
-        scanner.unreadable,
-        faults[0] if faults else None,
-    )
+    names = tuple(_decoded(name) if "\\" in name else name for name in scanner.texts())
+    return Lines(scanner.columns(), names, scanner.unreadable, faults[0] if faults else None)
 
 
 def _decoded(written: str) -> str:

@@ -159,23 +159,11 @@ def _source(path: Path, joined: Joined, events: Events, recorder: Recorder) -> R
     call = np.concatenate([rows, upper.call])
     layer = np.concatenate([np.where(watched, events.layer + len(above), -1), height[upper.category]])
     # Processes have handles of their own: one for each file and layer.
-    handle, handles = HandleTable.inferred(
-        layer,
-        np.concatenate([file, upper.file]),
-        layers,
-        (*above, "ISOC", "POSIX") if above else (),
-        process=events.process[call],
-    )
-    calls = Transfers(
-        location[call],
-        handle,
-        np.concatenate([mode, upper.mode]),
-        begin[call],
-        end[call],
-        np.concatenate([moved, upper.moved]),
-        np.concatenate([requested, upper.requested]),
-        np.concatenate([offsets, np.full(len(upper.call), -1)]),
-    )
+    files_of, levels = np.concatenate([file, upper.file]), (*above, "ISOC", "POSIX") if above else ()
+    handle, handles = HandleTable.inferred(layer, files_of, layers, levels, process=events.process[call])
+    modes, amounts = np.concatenate([mode, upper.mode]), np.concatenate([moved, upper.moved])
+    asked, places = np.append(requested, upper.requested), np.append(offsets, np.full(len(upper.call), -1))
+    calls = Transfers(location[call], handle, modes, begin[call], end[call], amounts, asked, places)
     chosen = np.concatenate([transfers, np.arange(len(rows), len(call))])
     metadata, of_event = events_of(
         calls.take(rows), kind, handles, (events.ret >= 0) | (events.ret <= NO_AMOUNT), events.ret
@@ -184,14 +172,9 @@ def _source(path: Path, joined: Joined, events: Events, recorder: Recorder) -> R
     known = len(joined.ranks) == processes == len(set(joined.ranks.values()))
     io = np.zeros(len(events), np.bool_)
     io[sound] = True
+    overlap = overlap_note(events.process, begin, end, io, *_matching(events, names, COMPUTING, COMMUNICATING))
     run = RecordedRun(
-        recording=_recording(
-            recorder,
-            joined,
-            known,
-            layers,
-            overlap_note(events.process, begin, end, io, *_matching(events, names, COMPUTING, COMMUNICATING)),
-        ),
+        recording=_recording(recorder, joined, known, layers, overlap),
         ranks=np.array([joined.ranks[row] if known else row for row in range(processes)], np.int64),
         process_names=tuple(f"process {pid}" for _, pid in joined.processes),
         nodes=tuple(host for host, _ in joined.processes),
@@ -203,17 +186,12 @@ def _source(path: Path, joined: Joined, events: Events, recorder: Recorder) -> R
         length=max(int(end.max(initial=0)), 0),
         realtime_ns=realtime,
     )
-    return run.source(
-        path,
-        calls.take(chosen),
-        {
-            "no duration": (events.dur == UNKNOWN)[call[chosen]],
-            "a result that is no number of bytes": (watched & (events.ret == NO_AMOUNT))[call[chosen]],
-        },
-        metadata,
-        joined.damage,
-        called=CalledFunctions(regions, location, begin, function, nested, call[chosen], of_event),
-    )
+    faults = {
+        "no duration": (events.dur == UNKNOWN)[call[chosen]],
+        "a result that is no number of bytes": (watched & (events.ret == NO_AMOUNT))[call[chosen]],
+    }
+    called = CalledFunctions(regions, location, begin, function, nested, call[chosen], of_event)
+    return run.source(path, calls.take(chosen), faults, metadata, joined.damage, called=called)
 
 
 def _regions(events: Events, names: tuple[str, ...]) -> tuple[Regions, Links]:

@@ -131,20 +131,11 @@ class Scanner:
     def __init__(self) -> None:
         self.unreadable, self._rows, room = 0, 0, 1 << 12
         self._table = np.empty((_FIRST_ROWS, len(_COLUMNS)), np.int64)
-        self._gaps = _Gaps(
-            np.zeros((_MOST_GAPS, _GAP_WORDS), np.uint64),
-            np.zeros((_MOST_GAPS, _GAP_WORDS), np.uint64),
-            np.zeros((_MOST_GAPS, _GAP_FACTS), np.int64),
-            np.zeros((_MOST_GAPS, 2), np.uint64),
-        )
-        self._names = _Names(
-            np.full(2 * room, -1, np.int32),
-            np.empty((room, 3), np.int64),
-            _text(np.empty(64 * room, np.uint8)),
-            np.zeros(2, np.int64),
-            random_seed(),
-            np.full(len(TEXTS), -1, np.int64),
-        )
+        letters, masks, values = (np.zeros((_MOST_GAPS, width), np.uint64) for width in (_GAP_WORDS, _GAP_WORDS, 2))
+        self._gaps = _Gaps(letters, masks, np.zeros((_MOST_GAPS, _GAP_FACTS), np.int64), values)
+        slots, table = np.full(2 * room, -1, np.int32), np.empty((room, 3), np.int64)
+        counts, last = np.zeros(2, np.int64), np.full(len(TEXTS), -1, np.int64)
+        self._names = _Names(slots, table, _text(np.empty(64 * room, np.uint8)), counts, random_seed(), last)
 
     def add(self, text: Octets, size: int) -> None:
         """Read the whole lines, each with a newline, that are the first `size` bytes of a text with `BEHIND` more."""

@@ -306,17 +306,11 @@ def _events(table: TableColumns, rows: _Rows, location: Links, handle: Codes) ->
     kept = kept[np.lexsort((time[kept], location[chosen][kept]))]
     place = chosen[kept]
     offset = np.broadcast_to(rows.offset, rows.count)[place]
-    events = IoEvents(
-        location[place].astype(np.int32),
-        rows.event[place],
-        time[kept],
-        handle[place],
-        values["event_mode"][kept],
-        values["event_flags"][kept],
-        np.zeros(len(kept), np.uint64),
-        values["event_value"][kept].view(np.uint64),
-        np.where(offset < 0, np.uint64(UNDEFINED_UINT64), np.maximum(offset, 0).astype(np.uint64)),
-    )
+    what = location[place].astype(np.int32), rows.event[place], time[kept], handle[place]
+    how = values["event_mode"][kept], values["event_flags"][kept]
+    told = np.zeros(len(kept), np.uint64), values["event_value"][kept].view(np.uint64)
+    offsets = np.where(offset < 0, np.uint64(UNDEFINED_UINT64), np.maximum(offset, 0).astype(np.uint64))
+    events = IoEvents(*what, *how, *told, offsets)
     without = len(chosen) - len(kept)
     reason = f"{counted(without, 'metadata event')} without its numbers"
     return events, [lost(reason, len(chosen), len(kept))] if without else []

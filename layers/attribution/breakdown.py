@@ -280,12 +280,8 @@ class BreakdownSums(Sums):
             columns[name][~placed] = None
         seconds = window.ticks_per_second
         columns |= {name: sums[name] / seconds if name.endswith("_s") else sums[name] for name in self._timed}
-        return Breakdown(
-            self.by,
-            tuple(order[row] for row in (groups // self._count).tolist()),
-            tuple(self._keys[row] for row in (groups % self._count).tolist()),
-            columns,
-        )
+        layers = tuple(order[row] for row in (groups // self._count).tolist())
+        return Breakdown(self.by, layers, tuple(self._keys[row] for row in (groups % self._count).tolist()), columns)
 
 
 def _inside(traffic: TraceBlock, events: MetadataEvents, metadata_layer: Links) -> Mask:
@@ -302,14 +298,8 @@ def _inside(traffic: TraceBlock, events: MetadataEvents, metadata_layer: Links) 
     location = np.append(operations.location, events.location)[order]
     threads, start = rows_by_key(location, len(traffic.definitions.locations.id))
     order = order[threads]
-    found = enclosing_calls(
-        start,
-        is_event[order],
-        np.append(traffic.layer, metadata_layer)[order],
-        len(traffic.layers),
-        begin[order],
-        np.append(call_ends(operations), time)[order],
-    )
+    layer, end = np.append(traffic.layer, metadata_layer)[order], np.append(call_ends(operations), time)[order]
+    found = enclosing_calls(start, is_event[order], layer, len(traffic.layers), begin[order], end)
     inside = np.zeros(len(begin), np.bool_)
     inside[order] = found >= 0
     return inside[len(operations) :]

@@ -93,12 +93,9 @@ def flow_table(cells: Cells, parts: Mapping[str, Mask], key: str, labels: tuple[
     operations = {name: sums_by(place[part], count[part], len(labels)) for name, part in parts.items()}
     volumes = {name: sums_by(place[part], cells.moved[part], len(labels)) for name, part in parts.items()}
     kept = np.flatnonzero(sum(operations.values(), np.zeros(len(labels), np.int64)) > 0)
-    return FlowTable(
-        key,
-        tuple(labels[row] for row in kept.tolist()),
-        {part: column[kept] for part, column in operations.items()},
-        {part: column[kept] for part, column in volumes.items()},
-    )
+    counts = {part: column[kept] for part, column in operations.items()}
+    moved = {part: column[kept] for part, column in volumes.items()}
+    return FlowTable(key, tuple(labels[row] for row in kept.tolist()), counts, moved)
 
 
 @dataclass(frozen=True, eq=False)

@@ -271,15 +271,10 @@ def called_functions(
         return None
     ids, library_of, kind_of, together, beside_of = zip(*sorted(found), strict=True)
     known = sorted((one, PARAMETERS[name]) for one, name in parameters.items() if name in PARAMETERS)
-    return CalledFunctions(
-        np.array(ids, np.uint32),
-        np.array(library_of, np.int32),
-        np.array(kind_of, np.uint8),
-        np.array(together, np.bool_),
-        np.array(beside_of, np.bool_),
-        np.array([one for one, _ in known], np.uint32),
-        np.array([code for _, code in known], np.uint8),
-    )
+    own = np.array(ids, np.uint32), np.array(library_of, np.int32), np.array(kind_of, np.uint8)
+    how = np.array(together, np.bool_), np.array(beside_of, np.bool_)
+    told = np.array([one for one, _ in known], np.uint32), np.array([code for _, code in known], np.uint8)
+    return CalledFunctions(*own, *how, *told)
 
 
 def _call(name: str, libraries: Iterable[tuple[int, Library, bool]]) -> tuple[int, Kind, bool, bool] | None:

@@ -62,15 +62,10 @@ def sets_of(names: Sequence[str], periods: Floats) -> tuple[Set, ...]:
     for number in np.unique(numbers).tolist():
         missing = np.isnan(number)
         rows = np.flatnonzero(np.isnan(numbers) if missing else numbers == number).tolist()
-        found.append(
-            Set(
-                None if missing else int(number),
-                float(priorities[rows[0]]),
-                not missing,
-                None if missing else (10 ** (number - 0.5), 10 ** (number + 0.5)),
-                tuple(names[row] for row in rows),
-            )
-        )
+        of_set = None if missing else int(number)
+        within = None if missing else (10 ** (number - 0.5), 10 ** (number + 0.5))
+        jobs = tuple(names[row] for row in rows)
+        found.append(Set(of_set, float(priorities[rows[0]]), not missing, within, jobs))
     return tuple(found)
 
 

@@ -135,14 +135,9 @@ class Training:
                 above = np.sort(np.concatenate([*self._above[row], np.zeros(0)]))
                 low, high = (_quantile(above, int(self._counts[row]), share) for share in self._quantiles)
                 limits[metric] = low, high
-        return MetricLimits(
-            limits,
-            segment_s,
-            self._quantiles,
-            critical_score(limits) if critical is None else critical,
-            {metric: int(self._counts[row]) for row, metric in enumerate(METRICS) if self._counts[row]},
-            self._jobs,
-        )
+        score = critical_score(limits) if critical is None else critical
+        counts = {metric: int(self._counts[row]) for row, metric in enumerate(METRICS) if self._counts[row]}
+        return MetricLimits(limits, segment_s, self._quantiles, score, counts, self._jobs)
 
 
 def _quantile(above: Floats, count: int, share: float) -> float:
