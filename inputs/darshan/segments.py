@@ -205,7 +205,7 @@ def with_extents(traced: Traced, counters: Counters, ids: Unsigned, run_s: float
                 count = int(np.maximum(operations[mine], 0).sum())
                 total, binned = int(moved[rows].sum()), int(lengths[bins].sum())
                 lengths = np.where(bins, _brought_to(lengths * bins, total, count), lengths)
-                if int(lengths[bins].sum()) != total and len(rows):
+                if int(lengths[bins].sum()) != total and mine.any():
                     told = (
                         f"{layer} {direction}s of {bytes_text(binned)} in HEATMAP, of {bytes_text(total)} by counters"
                     )

@@ -408,6 +408,14 @@ def test_records_of_apmpi_that_cannot_be_are_left_out_and_counted(darshan_log):
         assert set(trace.definitions.system_tree.name) == {"machine", "n7"}
 
 
+def test_bytes_of_heatmap_that_counters_know_nothing_of_are_told(darshan_log):
+    bins = made.heatmap(9, 0, 1.0, [5, 0], [0, 700])
+    counted = [made.counters(("POSIX", 4), 5, 0, **_MOVED)]
+    path = darshan_log(modules={"HEATMAP": (1, [bins]), "POSIX": (4, counted)}, names={5: "/a", 9: "heatmap:POSIX"})
+    told = "POSIX reads of 700 B in HEATMAP, of 0 B by counters: one of them does not have all"
+    assert told in str(iostrata.open_trace(path).damage.locations)
+
+
 def test_the_name_of_a_node_that_is_no_text_is_none(darshan_log):
     segments = [(0, 5, 1.0, 2.0)]
     traced = [made.dxt(5, 0, segments, host="n1"), made.dxt(5, 1, segments, host="\x1b[2J\xff")]
