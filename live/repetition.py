@@ -248,7 +248,7 @@ def _found(bursts: Activity, every: Ints, whole: int) -> Repetition | None:
     if whole > own.size:
         usual = np.roll(usual, whole - own.size)
     if whole < len(bursts):
-        like = _latest(symbols, usual[whole % length])
+        like = int(np.flatnonzero(symbols == usual[whole % length])[-1])
         if bursts.volume[-1] > bursts.volume[like] or bursts.operations[-1] > bursts.operations[like]:
             # What is under way is something else, whatever it becomes.
             return _found(bursts, every, len(bursts))
@@ -291,8 +291,3 @@ def _expected(own: Ints, length: int) -> Ints:
     """Return the symbol that is expected at each place of an iteration: the most usual one of late."""
     latest = (own[place::length][-TURNS:].tolist()[::-1] for place in range(length))
     return np.array([Counter(one).most_common(1)[0][0] for one in latest])
-
-
-def _latest(own: Rows, symbol: int) -> int:
-    """Return the row of the latest burst of a kind."""
-    return int(np.flatnonzero(own == symbol)[-1])

@@ -19,7 +19,7 @@ _MUCH: Final = 0.25
 _MATTERS: Final = 0.01
 """Share of the interval from which on the longest iteration is worth a word where none stands out."""
 
-_STEPS_SHOWN: Final = 8
+_STEPS_SHOWN: Final = 10
 """Steps of an iteration in a line: of more the largest are told, and how many there are beside them."""
 _RANKS_SHOWN: Final = 6
 """Ranks at one distance of which more are not named each."""

@@ -111,8 +111,8 @@ def test_of_many_steps_the_largest_are_told_in_their_order_and_how_many_more_the
     steps = tuple(BodyStep("POSIX", "write", 1000 + 100 * row, f"/run/{row}", 1) for row in (5, *range(12)))
     outer = replace(loop_of([0, 1]), body=steps)
     assert loop_text(outer, (), "/run/") == (
-        "2 × (write 1.5 kB 5, write 1.5 kB, write 1.6 kB 6, write 1.7 kB 7, write 1.8 kB 8, write 1.9 kB 9, "
-        "write 2 kB 10, write 2.1 kB 11, 5 smaller steps)"
+        "2 × (write 1.5 kB 5, write 1.3 kB 3, write 1.4 kB 4, write 1.5 kB 5, write 1.6 kB 6, "
+        "write 1.7 kB 7, write 1.8 kB 8, write 1.9 kB 9, write 2 kB 10, write 2.1 kB 11, 3 smaller steps)"
     )
     assert body_text(outer, (), "/run/").count("write") == 13
 
