@@ -226,6 +226,15 @@ def _names(text: str, evidence: Mapping[str, Any]) -> str:
     return f" ({'; '.join(told)})" if told else ""
 
 
+def _by_streams(facts: Facts | CountedFacts, match: Match) -> bool:
+    """Tell whether calls of ISO C make a match, or cause what does: only they have a buffer to set."""
+    if match.layer == "ISOC" or match.cells is None or isinstance(facts, CountedFacts):
+        return match.layer == "ISOC"
+    cells = facts.cells
+    above = cells.attribution.parent[match.cells]
+    return bool((cells.layer[above[above >= 0]] == (*cells.layers, "ISOC").index("ISOC")).any())
+
+
 def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match, shown: frozenset[str]) -> Finding:
     """Return a match with what it costs, and advice for the libraries and file systems `shown`."""
     cost = facts.cost(match)
@@ -240,6 +249,7 @@ def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match, shown: froze
     evidence = {**match.evidence, **called, **where}
     told = facts.definitions.recording.told
     severity = "info" if match.minor or rule.may_be_meant else severity_of(share)
-    text, advice = told(match.text) + told(_names(match.text, evidence)), advice_for(rule.advice, shown, deed)
+    libraries = shown if _by_streams(facts, match) else shown - {"ISOC"}
+    text, advice = told(match.text) + told(_names(match.text, evidence)), advice_for(rule.advice, libraries, deed)
     gained = match.gained(cost)
     return Finding(rule.id, severity, match.layer, text, cost, share, evidence, advice, caution, *gained)

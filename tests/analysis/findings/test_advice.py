@@ -60,3 +60,20 @@ def test_a_run_of_mpi_io_gets_no_hints_for_hdf5(fixtures):
     every = find(open_trace(fixtures / "ckpt4"))
     assert every
     assert not any("H5" in one.advice or "nc_" in one.advice for one in every)
+
+
+def test_a_buffer_of_iso_c_is_for_calls_of_iso_c_and_what_they_cause(tmp_path):
+    def small(calls: str, *layers: tuple[str, str]) -> list[str]:
+        rows = ["layer,rank,start,end,bytes,mode,file"]
+        for place in range(400):
+            rows += [f"{calls},0,{place},{place + 0.9},100,write,/s/a"]
+            rows += [f"{layer},0,{place + 0.1},{place + 0.8},100,write,{file}" for layer, file in layers]
+        path = tmp_path / "table.csv"
+        path.write_text("\n".join(rows) + "\n")
+        found = find(open_trace(path))
+        assert any(one.id == "small-requests" for one in found)
+        return [one.layer for one in found if one.id == "small-requests" and "setvbuf" in one.advice]
+
+    assert small("POSIX") == []
+    assert small("ISOC") == ["ISOC"]
+    assert "POSIX" not in small("POSIX", ("ISOC", "/s/b"))
