@@ -1,6 +1,7 @@
 """Recorder's traces as its converter writes them: a folder of Parquet files, one row a call."""
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,11 +13,12 @@ from ..model.budget import require_memory
 from ..model.codes import IoFlag, IoMode, IoRecord
 from ..model.errors import TraceError, import_library
 from ..model.stream.calls import Regions
+from ..model.stream.damage import LocationDamage
 from .calls import CalledFunctions, nested_calls
 from .functions import EVENTS, NONE, STREAMS, TRANSFERS, plain_names
 from .parquet import one_array, parquet_memory, parquet_names, parquet_parts, places_of
 from .recognition import Recorder
-from .rows import Transfers, pairs_of
+from .rows import Transfers, lost, pairs_of
 from .run import HandleTable, RecordedRun, events_of
 from .source import RowSource
 
@@ -97,7 +99,7 @@ def open_recorder(path: Path) -> RowSource:
     nested = nested_calls(location, begin, end, layer)
     called = CalledFunctions(regions, location, begin, function, nested, transfers, of_event)
     faults = {"a negative size": moved[transfers] < -1}
-    return run.source(path, calls.take(transfers), faults, metadata, called=called)
+    return run.source(path, calls.take(transfers), faults, metadata, _missing(path), called=called)
 
 
 def _columns(path: Path) -> dict[str, Any]:
@@ -111,6 +113,23 @@ def _columns(path: Path) -> dict[str, Any]:
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise TraceError(f"{path}: Recorder's Parquet cannot be read: {str(error).splitlines()[0]}") from None
     return {name: one_array(table.column(name)) for name in names}
+
+
+def _missing(path: Path) -> list[LocationDamage]:
+    """Return what the folder's own list of its parts has and they have not; nothing where there is no list."""
+    parquet, pyarrow = import_library("pyarrow.parquet", path), import_library("pyarrow")
+    listed, expected = path / "_metadata", Counter[str]()
+    try:
+        known = parquet.read_metadata(listed) if listed.is_file() else None
+        for group in map(known.row_group, range(known.num_row_groups)) if known else ():
+            expected[group.column(0).file_path] += group.num_rows
+        there = {part.name: parquet.read_metadata(part).num_rows for part in parquet_parts(path)}
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError):
+        return [lost("_metadata, the list of the parts, cannot be read: nobody knows whether all are there")]
+    wrong = ((name, count, there.get(name, 0)) for name, count in expected.items() if there.get(name, 0) != count)
+    return [
+        lost(f"{name} is not the part that _metadata lists", count, min(count, rows)) for name, count, rows in wrong
+    ]
 
 
 def _times(middle: Ints, duration: npt.NDArray[np.floating]) -> tuple[Ticks, Ticks]:

@@ -130,3 +130,20 @@ def test_cm1_as_published(recorders):
     assert (writes.operations, writes.bytes) == (2303, 1_230_852_944)
     assert writes.summed_s == pytest.approx(0.58, abs=0.005)
     assert sum(one.calls for one in trace.calls.totals.call_times) == 23_878
+
+
+def test_parts_that_are_listed_and_not_there_are_lost(calls):
+    listed = []
+    for part in sorted(calls.glob("*.parquet")):
+        one = parquet.read_metadata(part)
+        one.set_file_path(part.name)
+        listed.append(one)
+    listed[0].append_row_groups(listed[1])
+    listed[0].write_metadata_file(calls / "_metadata")
+    assert not iostrata.open_trace(calls).damage.damaged
+    (calls / "part.1.parquet").unlink()
+    damage = iostrata.open_trace(calls).damage
+    assert "part.1.parquet is not the part that _metadata lists" in str(damage.locations)
+    assert damage.events_expected - damage.events_read == len(CALLS[6:])
+    (calls / "_metadata").write_bytes(b"PAR1 no more")
+    assert "_metadata, the list of the parts, cannot be read" in str(iostrata.open_trace(calls).damage.locations)
