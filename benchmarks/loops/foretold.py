@@ -96,8 +96,8 @@ def judged(name: str, begins: Floats, answers: list[Answer], moved: Spans) -> Fo
         latest = one.phases
         row = int(np.searchsorted(start, one.time, side="right"))
         came = float(start[row]) if row < len(start) else math.inf
-        begins = one.next_start[0] <= came <= one.next_start[1]
-        found.phases.append(Phase(one.probability or 0.0, begins, *_as_told(one, start[row:], volume[row:])))
+        within = one.next_start[0] <= came <= one.next_start[1]
+        found.phases.append(Phase(one.probability or 0.0, within, *_as_told(one, start[row:], volume[row:])))
     return found
 
 
