@@ -225,21 +225,39 @@ class Cluster:
         shared : tuple
             Objects that results refer to, and that `function` holds: they go to each worker once and never come back.
         """
+        import concurrent.futures
+
         with self._translated():
-            work = self._scattered((function, shared), [_smallest(partitions)])
-            size = -(-len(partitions) // (_TASKS_PER_WORKER * self.workers))
-            tasks = [partitions[first : first + size] for first in range(0, len(partitions), size)]
-            level = [self._client.submit(_apply, work, task, pure=False) for task in tasks]
-            _report(level, [sum(one.work for one in task) for task in tasks], progress)
-            groups = self._where_they_are(level)
-            while len(level) > 1:
-                level = [
-                    self._client.submit(_merged, merge, work, *group, pure=False) if len(group) > 1 else group[0]
-                    for group in groups
-                ]
-                groups = [level[first : first + _MERGED_AT_ONCE] for first in range(0, len(level), _MERGED_AT_ONCE)]
-            result: Result = level[0].result().result(shared)
-            return result
+            try:
+                return self._reduced(function, merge, partitions, progress, shared)
+            except concurrent.futures.CancelledError:
+                # What was sent is gone with the one worker that had it; the others do all of it once it is sent anew.
+                if not self.workers:
+                    raise
+                return self._reduced(function, merge, partitions, progress, shared)
+
+    def _reduced(
+        self,
+        function: Callable[[Sequence[Partition]], Result],
+        merge: Callable[[Result, Result], Result],
+        partitions: Sequence[Partition],
+        progress: Progress | None,
+        shared: tuple[object, ...],
+    ) -> Result:
+        work = self._scattered((function, shared), [_smallest(partitions)])
+        size = -(-len(partitions) // (_TASKS_PER_WORKER * self.workers))
+        tasks = [partitions[first : first + size] for first in range(0, len(partitions), size)]
+        level = [self._client.submit(_apply, work, task, pure=False) for task in tasks]
+        _report(level, [sum(one.work for one in task) for task in tasks], progress)
+        groups = self._where_they_are(level)
+        while len(level) > 1:
+            level = [
+                self._client.submit(_merged, merge, work, *group, pure=False) if len(group) > 1 else group[0]
+                for group in groups
+            ]
+            groups = [level[first : first + _MERGED_AT_ONCE] for first in range(0, len(level), _MERGED_AT_ONCE)]
+        result: Result = level[0].result().result(shared)
+        return result
 
     def _where_they_are(self, parts: Sequence[Any]) -> list[list[Any]]:
         """Return parts that are done in groups, those on one worker together: what is merged there need not travel."""

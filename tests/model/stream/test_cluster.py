@@ -105,6 +105,26 @@ def test_a_killed_worker_changes_nothing(client: Any, fixtures: Path, tmp_path: 
     assert told(there) == told(here)
 
 
+def test_work_that_is_lost_with_its_worker_is_sent_anew(
+    client: Any, fixtures: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = open_source(fixtures / "ckpt16")
+    partitions = source.partitions(None, 5)
+    scatter, sent = Cluster._scattered, []
+
+    def lost_at_first(self: Cluster, *work: Any) -> Any:
+        remote = scatter(self, *work)
+        if not sent:
+            remote.cancel(force=True)
+        sent.append(remote)
+        return remote
+
+    monkeypatch.setattr(Cluster, "_scattered", lost_at_first)
+    there = reduce_partitions(partial(tallied, source), merged, partitions, cluster=Cluster(client))
+    assert len(sent) == 2
+    assert told(there) == told(reduce_partitions(partial(tallied, source), merged, partitions, 1))
+
+
 def unsendable(_source: Otf2Source, _partition: Partition, _done: Any) -> Any:
     return lambda: None
 
