@@ -22,7 +22,9 @@ def test_timelines_are_those_stored(held, fixtures, tmp_path, name, most):
     written = write_perfetto(trace, tmp_path / "a.perfetto.json", most_slices=most)
     document = json.loads((tmp_path / "a.perfetto.json").read_text())
     about = {key: value for key, value in document["otherData"].items() if "version" not in key}
-    held(f"{name}_{most}", {"about": about, "events": by_kind(document["traceEvents"]), "written": written})
+    # The path of the trace is in the file, which is as long as it.
+    counts = {key: getattr(written, key) for key in ("names", "operations", "slices", "gap_s")}
+    held(f"{name}_{most}", {"about": about, "events": by_kind(document["traceEvents"]), "written": counts})
 
 
 @pytest.mark.parametrize("name", ["mixed4", "ncckpt4"])
@@ -30,9 +32,3 @@ def test_archives_read_back_are_those_stored(held, fixtures, tmp_path, name):
     write_otf2(open_trace(fixtures / name), tmp_path / "made.otf2")
     found = open_trace(tmp_path / "made.otf2")
     held(f"archive_{name}", [{one.name: one.statistics("total") for one in found.layers.values()}, found.operations])
-
-
-def test_packets_are_those_stored(held, fixtures, tmp_path):
-    write_perfetto(open_trace(fixtures / "ckpt4"), tmp_path / "a.perfetto-trace")
-    content = (tmp_path / "a.perfetto-trace").read_bytes()
-    held("packets", {"bytes": len(content)})
