@@ -23,7 +23,7 @@ def test_timelines_are_those_stored(held, fixtures, tmp_path, name, most):
     document = json.loads((tmp_path / "a.perfetto.json").read_text())
     about = {key: value for key, value in document["otherData"].items() if "version" not in key}
     # The path of the trace is in the file, which is as long as it.
-    counts = {key: getattr(written, key) for key in ("names", "operations", "slices", "gap_s")}
+    counts = {key: getattr(written, key) for key in ("layers", "operations", "slices", "gap_s")}
     held(f"{name}_{most}", {"about": about, "events": by_kind(document["traceEvents"]), "written": counts})
 
 
