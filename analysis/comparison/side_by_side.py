@@ -102,8 +102,9 @@ def _statistics(trace: Trace, directions: tuple[Direction, ...]) -> dict[str, di
     }
     for alone in (counted := counted_statistics(trace.scope, directions)):
         found.setdefault(alone.layer, {})[alone.direction] = alone
-    # Recorders with counters know no other layers.
-    return dict(sorted(found.items(), key=lambda entry: KNOWN_STACK.index(entry[0]))) if counted else found
+    # Recorders with counters know no other layers, but an archive may claim to be made of their log.
+    place = {name: number for number, name in enumerate(KNOWN_STACK)}
+    return dict(sorted(found.items(), key=lambda entry: place.get(entry[0], len(place)))) if counted else found
 
 
 def _known(statistics: LayerStatistics, name: str) -> int | None:

@@ -481,14 +481,14 @@ def _far_apart(contents: Contents, chance: random.Random) -> tuple[str, None]:
     """Each location at another end of time, or a single operation that lasts as long as times can."""
     kind = chance.choice(("each elsewhere", "first and last", "all before", "steps"))
     for number, location in enumerate(sorted(contents.events)):
-        stamps = [int(one.values[0]) for one in _all(contents, location) if one.kind == TIMESTAMP]
+        stamps = [int(one.values[0]) for one in _all(contents, location) if one.kind == TIMESTAMP and one.values]
         if not stamps:
             continue
         last = stamps[-1]
         far = chance.choice((10**12, 2**61, 2**62))
 
         def change(record: Record, number: int = number, last: int = last, far: int = far) -> list[Record]:
-            if record.kind != TIMESTAMP:
+            if record.kind != TIMESTAMP or not record.values:
                 return [record]
             time = int(record.values[0])
             moved = {
