@@ -9,6 +9,7 @@ import pytest
 from iostrata import Period, PeriodResult, Phase, Regime
 from iostrata.analysis.results.evidence import HybridEvidence
 from iostrata.analysis.results.parts import PeriodMetrics, SamplingInfo
+from iostrata.analysis.results.plots import verdict_text
 from iostrata.analysis.results.result import CERTAIN, KNOWN, is_certain
 
 KEYS = [
@@ -138,3 +139,29 @@ def test_what_is_just_certain_enough_is_certain() -> None:
     assert is_certain(CERTAIN, KNOWN)
     assert not is_certain(np.nextafter(CERTAIN, 0), KNOWN)
     assert not is_certain(CERTAIN, np.nextafter(KNOWN, 1))
+
+
+@pytest.mark.parametrize(
+    ("period", "half", "confidence", "grade"),
+    [
+        (100.0, 9.9, CERTAIN, "certain"),
+        (100.0, 10.1, 1.0, "probable"),
+        (0.01, 0.0099 * KNOWN, 1.0, "certain"),
+        (0.01, 0.0101 * KNOWN, 1.0, "probable"),
+        (1.0, 0.0, CERTAIN - 1e-9, "probable"),
+    ],
+)
+def test_the_grade_goes_by_the_interval_as_a_share_of_the_period(period, half, confidence, grade):
+    found = Period(period=period, period_interval=(period - half, period + half), confidence=confidence, volume=1.0)
+    assert result(periods=(found,)).grade == grade
+    assert result(periods=()).grade == "none"
+
+
+def test_a_title_names_two_regimes_one_by_one():
+    one, other = (
+        replace(result().regimes[0], start=start, end=start + 4, period=period)
+        for start, period in ((0.5, 1.0), (5.0, 2.0))
+    )
+    assert verdict_text(1.0, (one, other)) == "every 1 s from 500 ms to 4.5 s, then every 2 s from 5 s to 9 s"
+    assert verdict_text(1.0, (one,)) == "every 1 s from 500 ms to 4.5 s"
+    assert verdict_text(None, ()) == "no period"
