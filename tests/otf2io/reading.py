@@ -15,6 +15,19 @@ from iostrata.otf2io.archive import Archive
 from iostrata.otf2io.matching.implausible import ImplausibleEvents
 from iostrata.otf2io.source import Otf2Source
 
+RECORDINGS = (
+    "aperiodic4",
+    "ckpt4_tsc",
+    "late4",
+    "mixed4",
+    "ncckpt4",
+    "nonblocking4",
+    "small_files2",
+    "threads2",
+    "broken_race_corruption",
+)
+"""Small recordings of every kind, one of them damaged."""
+
 
 @dataclass(frozen=True, eq=False)
 class EventsRead:

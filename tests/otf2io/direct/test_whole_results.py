@@ -3,19 +3,7 @@
 import pytest
 from iostrata.otf2io.archive import open_archive
 
-from ..reading import read_events
-
-RECORDINGS = (
-    "aperiodic4",
-    "ckpt4_tsc",
-    "late4",
-    "mixed4",
-    "ncckpt4",
-    "nonblocking4",
-    "small_files2",
-    "threads2",
-    "broken_race_corruption",
-)
+from ..reading import RECORDINGS, read_events
 
 
 @pytest.mark.parametrize("name", RECORDINGS)

@@ -3,17 +3,7 @@
 import pytest
 from iostrata import open_trace
 
-RECORDINGS = (
-    "aperiodic4",
-    "ckpt4_tsc",
-    "late4",
-    "mixed4",
-    "ncckpt4",
-    "nonblocking4",
-    "small_files2",
-    "threads2",
-    "broken_race_corruption",
-)
+from ..reading import RECORDINGS
 
 
 @pytest.mark.parametrize("name", RECORDINGS)
