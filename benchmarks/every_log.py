@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from iostrata.cli import main
-from iostrata.inputs.recognition import find_recorder, open_recorded
+from iostrata.inputs.recognition import Recorder, find_recorder, open_recorded
 from iostrata.model.errors import TraceError
 
 COMMANDS = {
@@ -57,14 +57,14 @@ def logs_of(folder: Path) -> Iterator[Path]:
         recorder = find_recorder(path)
         if not path.is_dir() or recorder is not None or any(path.glob("*.otf2")):
             yield path
-        if path.is_dir() and not any(path.glob("*.otf2")) and (recorder is None or not is_one_run(path)):
+        if path.is_dir() and not any(path.glob("*.otf2")) and (recorder is None or not is_one_run(path, recorder)):
             yield from logs_of(path)
 
 
-def is_one_run(path: Path) -> bool:
+def is_one_run(path: Path, recorder: Recorder) -> bool:
     """Tell whether a folder can be opened as one."""
     try:
-        open_recorded(path)
+        open_recorded(path, recorder)
     except TraceError:
         return False
     return True

@@ -30,6 +30,8 @@ STREAMS: Final = re.compile(
     r"|set(?:buf|buffer|linebuf|vbuf)|tmpfile|clearerr|popen|pclose"
 )
 """Functions of ISO C, on streams; others that begin with f are of POSIX: fstat, ftruncate, fcntl."""
+PROCESSES: Final = re.compile(r"v?fork|wait(?:pid|id|[34])?|f?exec[lv]p?e?|_*exit|_Exit|posix_spawnp?|system")
+"""Functions of POSIX on processes, which move no data."""
 ITEMS: Final = dict.fromkeys(("fread", "fwrite"), True)
 """Functions whose result counts items."""
 EXPLICIT: Final = dict.fromkeys(("pread", "preadv", "pwrite", "pwritev"), True)

@@ -237,6 +237,8 @@ class Recording:
         What else one has to know before trusting a number, a sentence each.
     remedy : str
         How to record more, for messages that refuse something.
+    without : tuple of str
+        What else is not recorded, beside `CAPABILITIES`, in words.
     kept_in : str
         Format of the file that the recorder's own was converted to; empty where it was not.
     """
@@ -262,6 +264,7 @@ class Recording:
     mpi: MpiTime | None = None
     notes: tuple[str, ...] = ()
     remedy: str = ""
+    without: tuple[str, ...] = ()
     kept_in: str = ""
 
     def counted(self, layers: Collection[str], directions: Collection[str]) -> "list[CounterTotal]":
@@ -287,7 +290,7 @@ class Recording:
         """What is not recorded, in words; empty where everything is."""
         found = [one.words for one in CAPABILITIES.values() if one.words and not one.known(self, counted=True)]
         unit = f"the unit of amounts (taken as {self.amounts})"
-        return (found[0],) if self.rows == "none" else (unit, *found) if self.amounts else tuple(found)
+        return (found[0],) if self.rows == "none" else (*((unit,) if self.amounts else ()), *self.without, *found)
 
     def knows(self, *needs: str) -> bool:
         """Tell whether something that needs some of `CAPABILITIES` is available here."""

@@ -8,9 +8,9 @@ import numpy as np
 from ...model.arrays import Columns, Ints, Links, Mask
 from ...model.quantities import counted
 from ...model.stream.damage import LocationDamage
-from ..functions import EVENTS, STREAMS, TRANSFERS, looked_up
+from ..functions import EVENTS, PROCESSES, STREAMS, TRANSFERS, looked_up
 from ..rows import lost
-from .fields import COMPLETE, METADATA, UNKNOWN
+from .fields import COMPLETE, METADATA, SUMMED, UNKNOWN
 from .lines import Lines
 
 LAYERS: Final = {"POSIX": "POSIX", "STDIO": "ISOC"}
@@ -55,18 +55,34 @@ class Joined:
         Rows of processes by the name of their node and their number there.
     ranks : dict of int
         The rank of each process that tells it.
+    unit : int
+        ns of the longest unit in which times were written.
+    summed : int
+        Sums over time that stand in place of calls.
+    hashed : dict of str
+        The names of files by their hashes, as lines of any file tell; empty where they tell several.
     """
 
     names: dict[str, int] = field(default_factory=dict)
     processes: dict[tuple[str, int], int] = field(default_factory=dict)
     ranks: dict[int, int] = field(default_factory=dict)
     damage: list[LocationDamage] = field(default_factory=list)
+    unit: int = 1
+    summed: int = 0
+    hashed: dict[str, str] = field(default_factory=dict)
     parts: list[Events] = field(default_factory=list)
+
+    def define(self, part: Lines) -> None:
+        """Take the names of files that a file tells: those of a process forked go on with the hashes of the first."""
+        for one, name in np.unique(_definitions(part, "FH"), axis=1).T.tolist():
+            if self.hashed.setdefault(part.names[one], part.names[name]) != part.names[name]:
+                self.hashed[part.names[one]] = ""
 
     def add(self, part: Lines) -> None:
         """Take the events of a file; the newer dialect gives files and nodes as hashes, which lines of it define."""
         own = np.array([*(self.names.setdefault(one, len(self.names)) for one in part.names), -1], np.int32)
         names, letter = list(self.names), part.columns["ph"]
+        self.unit = max(self.unit, part.unit)
         process = self._processes(names, part, own[_resolved(part, "hostname", "hhash", "HH")])
         for row in _defined(part, "PR").tolist():
             what, value = (part.names[part.columns[name][row]] for name in ("arg_name", "arg_value"))
@@ -76,6 +92,8 @@ class Joined:
         streams = [TRANSFERS.keys() | EVENTS.keys() >= {one} and STREAMS.fullmatch(one) for one in part.names]
         of_streams = np.array([*map(bool, streams), False])[part.columns["name"]]
         layer[(layer == _LAYER_CODES["POSIX"]) & of_streams] = _LAYER_CODES["STDIO"]
+        of_processes = np.array([*(PROCESSES.fullmatch(one) is not None for one in part.names), False])
+        layer[of_processes[part.columns["name"]]] = _NO_LAYER
         calls = letter == COMPLETE
         texts = {
             "function": own[part.columns["name"]],
@@ -91,25 +109,30 @@ class Joined:
         events = Events(**{name: columns[name] for name in Events.__annotations__})
         own_notes = looked_up(part.columns["cat"], part.names, {_RECORDER: True}, False).astype(np.bool_)
         self.parts.append(events.take(calls & ~own_notes & (part.columns["ts"] != UNKNOWN)))
-        untimed = int(np.count_nonzero(without_time(part)))
-        if untimed:
-            self.damage.append(lost("events without a time", untimed))
+        summed = int(np.count_nonzero(letter == SUMMED))
+        self.summed += summed
+        counts = {
+            "events without a time": int(np.count_nonzero(without_time(part))),
+            "sums over time in place of calls": summed,
+            "lines that cannot be read": part.unreadable,
+        }
         hashes, often = np.unique(np.unique(_definitions(part, "FH"), axis=1)[0], return_counts=True)
         transfers = calls & looked_up(part.columns["name"], part.names, dict.fromkeys(TRANSFERS, True), False)
         if astray := int(np.count_nonzero(transfers & np.isin(part.columns["fhash"], hashes[often > 1]))):
             told = counted(astray, "transfer on a file whose hash", "transfers on files whose hashes")
             self.damage.append(lost(f"{told} another file has, too: counted for the first one"))
-        if part.unreadable:
-            self.damage.append(lost("lines that cannot be read", part.unreadable))
+        self.damage += [lost(reason, count) for reason, count in counts.items() if count]
         if part.fault:
             self.damage.append(lost(part.fault))
 
     def _files(self, part: Lines, own: Links) -> Links:
-        """Return the file of each line; where no line tells the name of a hash, the file is called by that."""
+        """Return the file of each line; where no line of any file tells the name of a hash, it is called by that."""
         of_name, hashed = _resolved(part, "fname", "fhash", "FH"), part.columns["fhash"]
         found, unnamed = own[of_name], (of_name < 0) & (hashed >= 0)
         for one in np.unique(hashed[unnamed]).tolist():
-            name = f"file of hash {part.names[one]}, whose name the trace does not tell"
+            name = self.hashed.get(part.names[one]) or (
+                f"file of hash {part.names[one]}, whose name the trace does not tell"
+            )
             found[unnamed & (hashed == one)] = self.names.setdefault(name, len(self.names))
         return found
 

@@ -9,12 +9,15 @@ from typing import Final
 import numpy as np
 
 from ...model.arrays import Ints, Octets
+from ..functions import looked_up
 from ..inflating import filling
-from .fields import BEHIND
+from .fields import BEHIND, METADATA, NUMBERED, UNITS, UNKNOWN
 
 _PIECE: Final = 1 << 20
 """Bytes of text that are scanned at once; they stay in the processor's cache."""
 _LONGEST_LINE: Final = 1 << 24
+_MOST_NS: Final = 2**62 - 2
+"""What a time is cut to: far beyond any that is taken, and not `UNKNOWN`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +27,11 @@ class Lines:
     Attributes
     ----------
     columns : dict of int64
-        Numbers by the names of `NUMBERS`, `UNKNOWN` where absent; by those of `TEXTS` places in `names`, −1 where
-        absent.
+        Numbers by the names of `NUMBERS`, `UNKNOWN` where absent, times in ns; by those of `TEXTS` places in `names`,
+        −1 where absent.
     names : tuple of str
+    unit : int
+        ns of the unit that times were written in.
     unreadable : int
         Lines that cannot be read.
     fault : str or None
@@ -35,6 +40,7 @@ class Lines:
 
     columns: dict[str, Ints]
     names: tuple[str, ...]
+    unit: int
     unreadable: int
     fault: str | None
 
@@ -47,7 +53,22 @@ def read_lines(path: Path) -> Lines:
     for piece, size in _pieces(path, faults):
         scanner.add(piece, size)
     names = tuple(_decoded(name) if "\\" in name else name for name in scanner.texts())
-    return Lines(scanner.columns(), names, scanner.unreadable, faults[0] if faults else None)
+    columns = scanner.columns()
+    for digit, letter in NUMBERED.items():
+        columns["ph"][columns["ph"] == digit] = letter
+    unit = _unit(columns, names)
+    for times in (columns["ts"], columns["dur"]):
+        known, most = times != UNKNOWN, _MOST_NS // unit
+        np.clip(times, -most, most, out=times, where=known)
+        np.multiply(times, unit, out=times, where=known)
+    return Lines(columns, names, unit, scanner.unreadable, faults[0] if faults else None)
+
+
+def _unit(columns: dict[str, Ints], names: tuple[str, ...]) -> int:
+    """Return how many ns the unit of all times has, as a line of metadata tells; µs where none does."""
+    tells = looked_up(columns["arg_name"], names, {"time_metric": True}, False).astype(np.bool_)
+    told = columns["arg_value"][tells & (columns["ph"] == METADATA)]
+    return UNITS.get(names[told[0]] if len(told) and told[0] >= 0 else "", UNITS["US"])
 
 
 def _decoded(written: str) -> str:

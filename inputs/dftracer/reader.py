@@ -6,17 +6,18 @@ from typing import Final
 
 import numpy as np
 
-from ...model.arrays import Ints, Links, Mask, Octets, Ticks
+from ...model.arrays import Ints, Links, Mask, Octets, Rows, Ticks
 from ...model.codes import IoMode, IoRecord
 from ...model.errors import TraceError
 from ...model.operations import followed_places
+from ...model.quantities import counted
 from ...model.recording import Recording
 from ...model.stream.calls import OF_MPI, OF_THE_PROGRAM, Regions
 from ..calls import CalledFunctions, nested_calls
 from ..functions import EVENTS, EXPLICIT, ITEMS, NONE, TRANSFERS, looked_up, plain_names
 from ..inflating import first_text
 from ..recognition import Recorder
-from ..rows import LONGEST, NANOSECONDS, Transfers, pairs_of
+from ..rows import LONGEST, Transfers, pairs_of
 from ..run import HandleTable, RecordedRun, events_of
 from ..source import RowSource
 from .events import LAYERS, Events, Joined, without_time
@@ -29,16 +30,17 @@ _OF_USER: Final = OF_THE_PROGRAM[1]
 _APPEND: Final = 0o2000
 """``O_APPEND`` of Linux: writes go to the end, wherever that is."""
 _MOST_ITEMS: Final = 2**30
-_SHORTEST_PAUSE: Final = 60 * 10**6
-"""µs between two files of which one ended before the other began that are nothing to wonder about."""
-_SINCE_2001: Final = 10**15
-"""µs from which on times count since 1970-01-01 UTC."""
-_MICROSECOND: Final = NANOSECONDS // 10**6
-_LONGEST: Final = LONGEST // _MICROSECOND
+_SHORTEST_PAUSE: Final = 60 * 10**9
+"""ns between two files of which one ended before the other began that are nothing to wonder about."""
+_SINCE_2001: Final = 10**18
+"""ns from which on times count since 1970-01-01 UTC."""
 _EVENT: Final = re.compile(rb'\A[\[\s]*\{[^\n]*"(?:cat|ph)"\s*:[^\n]*"(?:ts|args|pid)"\s*:')
 WITH_A_STEP: Final = re.compile(rb'\A[\[\s]*\{[^\n]*"pid"\s*:\s*\d+\s*,\s*"step"\s*:')
 """An event with a step, as TAU writes it."""
 _MOST_FILES: Final = 1 << 20
+_OF_FILES: Final = 2**31
+"""Numbers from which on files stand for descriptors, which are not recorded."""
+_UNITS: Final = {1000: "microseconds", 10**6: "milliseconds", 10**9: "seconds"}
 
 
 def recognises(head: bytes, path: Path) -> bool:
@@ -88,7 +90,14 @@ def read_files(path: Path, files: list[Path], recorder: Recorder, numbered_by_ra
         )
     joined = Joined()
     for part in parts:
+        joined.define(part)
+    for part in parts:
         joined.add(part)
+    if joined.summed and not any(map(len, joined.parts)):
+        raise TraceError(
+            f"{path}: {recorder.name} summed calls up over time ({counted(joined.summed, 'sum')}) and recorded none of "
+            "them; record without DFTRACER_ENABLE_AGGREGATION"
+        )
     if numbered_by_rank:
         joined.ranks.update((row, number) for (_, number), row in joined.processes.items() if 0 <= number < 2**31)
     return _source(path, joined, Events.concatenate(joined.parts), recorder)
@@ -134,23 +143,26 @@ def _source(path: Path, joined: Joined, events: Events, recorder: Recorder) -> R
     thread_names = tuple(f"thread {one}" for one in tids[location_tid].tolist())
     if not len(location_process):
         location_process, thread_names = np.zeros(1, np.int32), ("thread 0",)
-    files = np.unique(events.file[watched & (events.file >= 0)])
-    file = np.where(watched & (events.file >= 0), np.searchsorted(files, events.file), -1)
+    transfers = np.flatnonzero(mode != NONE)
     moved, requested = _amounts(events, mode, functions)
+    file, files, without = _files_told(events, names, joined, transfers, bool((moved[transfers] < 0).all()))
     offsets = _offsets(events, kind, functions, np.maximum(moved, 0))
     # A call is written when it ends, behind those in it.
     rows = np.arange(len(events))
     nested = nested_calls(location, begin, end, np.where(watched, rows[::-1] + len(events), rows[::-1]))
-    transfers = np.flatnonzero(mode != NONE)
     sound = transfers[events.dur[transfers] != UNKNOWN]
     categories, of_category = np.unique(events.category, return_inverse=True)
     category: Links = np.where(
-        watched | (of_category.reshape(-1) >= MOST_CATEGORIES), -1, of_category.reshape(-1)
+        watched
+        | np.isin(events.category, [row for row, one in enumerate(names) if one in LAYERS])
+        | (of_category.reshape(-1) >= MOST_CATEGORIES),
+        -1,
+        of_category.reshape(-1),
     ).astype(np.int32)
     upper, order = upper_operations(
         nested,
         np.where(np.isin(category, frames(nested, category, events.process, begin, end)), np.int32(-1), category),
-        sound, file, mode, moved, requested,
+        sound, file, mode, (begin, end), moved, requested,
     )  # fmt: skip
     above = tuple(names[categories[one]] for one in order)
     layers = (*above, *_LAYERS)
@@ -163,25 +175,26 @@ def _source(path: Path, joined: Joined, events: Events, recorder: Recorder) -> R
     handle, handles = HandleTable.inferred(layer, files_of, layers, levels, process=events.process[call])
     modes, amounts = np.concatenate([mode, upper.mode]), np.concatenate([moved, upper.moved])
     asked, places = np.append(requested, upper.requested), np.append(offsets, np.full(len(upper.call), -1))
-    calls = Transfers(location[call], handle, modes, begin[call], end[call], amounts, asked, places)
+    starts, ends = np.concatenate([begin, upper.begin]), np.concatenate([end, upper.end])
+    calls = Transfers(location[call], handle, modes, starts, ends, amounts, asked, places)
     chosen = np.concatenate([transfers, np.arange(len(rows), len(call))])
     metadata, of_event = events_of(
         calls.take(rows), kind, handles, (events.ret >= 0) | (events.ret <= NO_AMOUNT), events.ret
     )
     regions, function = _regions(events, names)
-    known = len(joined.ranks) == processes == len(set(joined.ranks.values()))
+    ranked = len(joined.ranks) == processes == len(set(joined.ranks.values()))
     io = np.zeros(len(events), np.bool_)
     io[sound] = True
     overlap = overlap_note(events.process, begin, end, io, *_matching(events, names, COMPUTING, COMMUNICATING))
     run = RecordedRun(
-        recording=_recording(recorder, joined, known, layers, overlap),
-        ranks=np.array([joined.ranks[row] if known else row for row in range(processes)], np.int64),
+        recording=_recording(recorder, joined, ranked, layers, without, overlap),
+        ranks=np.array([joined.ranks[row] if ranked else row for row in range(processes)], np.int64),
         process_names=tuple(f"process {pid}" for _, pid in joined.processes),
         nodes=tuple(host for host, _ in joined.processes),
         location_process=location_process,
         location_names=thread_names,
         paradigms=layers,
-        files=tuple(names[one] for one in files.tolist()),
+        files=files,
         handles=handles,
         length=max(int(end.max(initial=0)), 0),
         realtime_ns=realtime,
@@ -192,6 +205,23 @@ def _source(path: Path, joined: Joined, events: Events, recorder: Recorder) -> R
     }
     called = CalledFunctions(regions, location, begin, function, nested, call[chosen], of_event)
     return run.source(path, calls.take(chosen), faults, metadata, joined.damage, called=called)
+
+
+def _files_told(
+    events: Events, names: tuple[str, ...], joined: Joined, transfers: Rows, unsized: bool
+) -> tuple[Links, tuple[str, ...], tuple[str, ...]]:
+    """Return the file of each call, the names of files, and what of sizes and files no transfer tells.
+
+    Where no file is told, those of a process are as one: its calls are in order, and in those of layers above.
+    """
+    watched, unnamed = events.layer >= 0, bool((events.file[transfers] < 0).all())
+    without = tuple(name for name, one in (("sizes", unsized), ("files", unnamed)) if one and len(transfers))
+    if "files" in without:
+        of_processes = tuple(f"unnamed files of process {pid}" for _, pid in joined.processes)
+        return np.where(watched, events.process, -1), of_processes, without
+    files = np.unique(events.file[watched & (events.file >= 0)])
+    file = np.where(watched & (events.file >= 0), np.searchsorted(files, events.file), -1)
+    return file, tuple(names[one] for one in files.tolist()), without
 
 
 def _regions(events: Events, names: tuple[str, ...]) -> tuple[Regions, Links]:
@@ -219,11 +249,11 @@ def _matching(events: Events, names: tuple[str, ...], *patterns: re.Pattern[str]
 def _times(events: Events) -> tuple[Ticks, Ticks, int | None]:
     """Return begin and end in ns from the run's start, and that start where times count since 1970."""
     origin = int(events.ts.min(initial=LONGEST)) if len(events) else 0
-    realtime = origin * 1000 if origin >= _SINCE_2001 else None
+    realtime = origin if origin >= _SINCE_2001 else None
     # Twice the longest is refused with its row.
-    begin = np.clip(events.ts - (0 if realtime is None else origin), -2 * _LONGEST, 2 * _LONGEST)
-    duration = np.clip(np.where(events.dur == UNKNOWN, 0, events.dur), -_LONGEST, _LONGEST)
-    return begin * _MICROSECOND, (begin + duration) * _MICROSECOND, realtime
+    begin = np.clip(events.ts - (0 if realtime is None else origin), -2 * LONGEST, 2 * LONGEST)
+    duration = np.clip(np.where(events.dur == UNKNOWN, 0, events.dur), -LONGEST, LONGEST)
+    return begin, begin + duration, realtime
 
 
 def _amounts(events: Events, mode: Octets, functions: list[str]) -> tuple[Ints, Ints]:
@@ -242,16 +272,24 @@ def _offsets(events: Events, kind: Octets, functions: list[str], moved: Ints) ->
     """Return where in the file each transfer was, −1 where unknown, int64 (n,).
 
     A file descriptor's place follows from the opening, the seeks and the transfers; explicit offsets are recorded.
+    Where no descriptors are, the file stands for its only one while it is open but once.
     """
     opens, seeks = kind == IoRecord.CREATE_HANDLE, kind == IoRecord.SEEK
     explicit = looked_up(events.function, functions, EXPLICIT, False).astype(np.bool_)
     descriptor = np.where(opens, events.ret, events.fd)
+    by_file = (descriptor == UNKNOWN) & (events.file >= 0)
+    descriptor = np.where(by_file, _OF_FILES + events.file.astype(np.int64), descriptor)
     follows = np.flatnonzero((events.layer == _LAYERS.index("POSIX")) & (descriptor >= 0) & ~explicit)
     order = follows[np.lexsort((events.ts[follows], descriptor[follows], events.process[follows]))]
     appends = opens & (events.flags != UNKNOWN) & (events.flags & _APPEND != 0)
-    sets = (opens | seeks | (kind == IoRecord.DESTROY_HANDLE))[order]
+    closes = kind == IoRecord.DESTROY_HANDLE
+    sets = (opens | seeks | closes)[order]
     place = np.where(opens & ~appends, 0, np.where(seeks & (events.ret >= 0), events.ret, -1))[order]
     key = events.process[order].astype(np.int64) << 32 | descriptor[order]
+    step = opens[order].astype(np.int64) - closes[order]
+    first = np.searchsorted(key, key)
+    times_open = np.cumsum(step) - (np.cumsum(step) - step)[first]
+    place[by_file[order] & (times_open > 1)] = -1
     found = np.full(len(moved), -1, np.int64)
     found[order] = followed_places(key, sets, place, moved[order])
     told = explicit & (events.offset >= 0)
@@ -260,9 +298,16 @@ def _offsets(events: Events, kind: Octets, functions: list[str], moved: Ints) ->
 
 
 def _recording(
-    recorder: Recorder, joined: Joined, ranks: bool, layers: tuple[str, ...], overlap: list[str]
+    recorder: Recorder,
+    joined: Joined,
+    ranks: bool,
+    layers: tuple[str, ...],
+    without: tuple[str, ...],
+    overlap: list[str],
 ) -> Recording:
-    notes = ["Handles are inferred: one for each process, layer and file", "times are whole microseconds"]
+    unit = _UNITS.get(joined.unit)
+    notes = ["Handles are inferred: one for each process, layer and file"]
+    notes += [f"times are whole {unit}"] if unit else []
     if not ranks:
         notes.append("no ranks are recorded: processes are numbered in their order")
     return recorder.recording(
@@ -273,6 +318,7 @@ def _recording(
         layers=layers,
         called=layers[: -len(_LAYERS)],
         notes=(*notes, *overlap),
+        without=(f"{' and '.join(without)} (DFTRACER_INC_METADATA=1 has them recorded)",) if without else (),
     )
 
 

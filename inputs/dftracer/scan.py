@@ -15,8 +15,10 @@ _COLUMNS: Final = (*NUMBERS, *TEXTS)
 _FIRST_TEXT: Final = len(NUMBERS)
 _LETTER: Final = NUMBERS.index("ph")
 _RESULT, _SIZE = map(NUMBERS.index, ("ret", "size"))
-_FAILED: Final = (np.int64((2**64 - 4096) // 100), np.int64(2**64 // 100))
-"""Errors, from −4096 to −1, as numbers of 64 bits without a sign, which have 20 digits: the first 18 of them."""
+_FAILED: Final = (np.int64((2**64 - 4096) // 10), np.int64(2**64 // 10))
+"""Errors, from −4096 to −1, as numbers of 64 bits without a sign, which have 20 digits: the first 19 of them."""
+_ROOM: Final = np.int64((2**63 - 10) // 10)
+"""Numbers that another digit can follow."""
 _BLANK_ROW: Final = np.array([*(UNKNOWN for _ in NUMBERS), *(-1 for _ in TEXTS)], np.int64)
 
 _TOP: Final = {
@@ -372,12 +374,12 @@ def _keep_gap(
 
 @inlined
 def _integer(letters: Any, first: int) -> Any:
-    """Return a whole number of up to 18 digits and where it ends; the place itself where there is none."""
+    """Return a whole number, as far as it fits, and where it ends; the place itself where there is none."""
     last, value = first, np.int64(0)
     if letters[last] == 45:
         last += 1
     digits = last
-    while 48 <= letters[last] <= 57 and last - digits < 18:
+    while 48 <= letters[last] <= 57 and value <= _ROOM:
         value = value * 10 + (np.int64(letters[last]) - 48)
         last += 1
     return (-value if digits > first else value), (last if last > digits else first)
@@ -409,7 +411,7 @@ def _number(letters: Any, first: int, opened: Any, place: Any) -> Any:
             behind += 1
     if last > first and behind == end:
         return value, end
-    failed = _FAILED[0] <= value <= _FAILED[1] and end == last + 2
+    failed = _FAILED[0] <= value <= _FAILED[1] and end == last + 1
     # null, or no letters at all, tells nothing.
     told = end != first and not (letters[first] == 110 and letters[first + 1] == 117)
     amount = place in (_RESULT, _SIZE) and told and not failed

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ...model.arrays import Ints, Links, Mask, Octets, Rows, Ticks
+from ...model.codes import IoMode
 from ...model.quantities import counted, seconds_text, share_text
 from ...model.ranges import Coverage
 from ..calls import NestedCalls
@@ -27,6 +28,8 @@ class UpperOperations(NamedTuple):
         Row of the call.
     category, file : int32
     mode : uint8
+    begin, end : int64
+        Those of the call; of flushes those of the first and the last one in it, as it does more than flush.
     moved, requested : int64
         Bytes, −1 where nobody knows any.
     """
@@ -35,12 +38,21 @@ class UpperOperations(NamedTuple):
     category: Links
     file: Links
     mode: Octets
+    begin: Ticks
+    end: Ticks
     moved: Ints
     requested: Ints
 
 
 def upper_operations(
-    nested: NestedCalls, category: Links, transfers: Rows, file: Links, mode: Octets, moved: Ints, requested: Ints
+    nested: NestedCalls,
+    category: Links,
+    transfers: Rows,
+    file: Links,
+    mode: Octets,
+    times: tuple[Ticks, Ticks],
+    moved: Ints,
+    requested: Ints,
 ) -> tuple[UpperOperations, list[int]]:
     """Add up the transfers in calls of each category by file: each counts in the innermost call of a category.
 
@@ -68,7 +80,9 @@ def upper_operations(
         found.append((transfers[fresh], call[fresh], np.full(len(fresh), distance)))
         around = np.where(alive, parent[around], -1)
     inner, call, steps = (np.concatenate([one[column] for one in found] or [transfers[:0]]) for column in range(3))
-    keys, which = np.unique(np.stack([call, mode[inner], file[inner]]), axis=1, return_inverse=True)
+    keys, first, which = np.unique(
+        np.stack([call, mode[inner], file[inner]]), axis=1, return_index=True, return_inverse=True
+    )
     which = which.reshape(-1)
 
     def summed(amounts: Ints) -> Ints:
@@ -78,10 +92,15 @@ def upper_operations(
         np.add.at(some, which[known], 1)
         return np.where(some > 0, sums, -1)
 
+    spans = []
+    for own, outer in zip(times, (np.minimum, np.maximum), strict=True):
+        span = own[inner[first]]
+        outer.at(span, which, own[inner])
+        spans.append(np.where(keys[1] == IoMode.FLUSH, span, own[keys[0]]))
     height = {one: float(steps[category[call] == one].mean()) for one in np.unique(category[call]).tolist()}
-    upper = UpperOperations(
-        keys[0], category[keys[0]], keys[2].astype(np.int32), keys[1].astype(np.uint8), summed(moved), summed(requested)
-    )
+    file, mode = keys[2].astype(np.int32), keys[1].astype(np.uint8)
+    amounts = summed(moved), summed(requested)
+    upper = UpperOperations(keys[0], category[keys[0]], file, mode, spans[0], spans[1], *amounts)
     return upper, sorted(height, key=lambda one: -height[one])
 
 

@@ -114,17 +114,18 @@ def dftracer_event(
     tid: int = 7,
     cat: str = "POSIX",
     texts: bool = False,
+    ph: str | int = "X",
     **args: Any,
 ) -> str:
-    """Return a line of either dialect: numbers as they are, or as `texts`."""
+    """Return a line of any dialect: numbers as they are, or as `texts`; `ph` as letters or, of version 2, numbers."""
     numbers = {"pid": pid, "tid": tid, "ts": start, "dur": duration}
     shown = {key: str(value) if texts else value for key, value in numbers.items()}
-    return json.dumps({"id": 1, "name": name, "cat": cat, **shown, "ph": "X", "args": args}, separators=(",", ":"))
+    return json.dumps({"id": 1, "name": name, "cat": cat, **shown, "ph": ph, "args": args}, separators=(",", ":"))
 
 
-def dftracer_metadata(kind: str, name: str, value: Any, pid: int = 7) -> str:
+def dftracer_metadata(kind: str, name: str, value: Any, pid: int = 7, ph: str | int = "M") -> str:
     """Return a line that names a hash, a node or a rank."""
-    event = {"id": 2, "name": kind, "cat": "dftracer", "pid": pid, "tid": pid, "ph": "M"}
+    event = {"id": 2, "name": kind, "cat": "dftracer", "pid": pid, "tid": pid, "ph": ph}
     return json.dumps({**event, "args": {"name": name, "value": value}}, separators=(",", ":"))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from iostrata.analysis.findings import find
 from iostrata.inputs.dftracer.lines import read_lines
 from iostrata.inputs.dftracer.scan import UNKNOWN
 from iostrata.layers.selection.source import open_source
@@ -115,7 +116,7 @@ def test_categories_around_transfers_are_layers_above(dftracer_file):
     assert "DFAnalyzer calls 340 µs of the 340 µs of I/O overlapped" in note
 
 
-def test_both_dialects_give_the_same(dftracer_file):
+def test_all_dialects_give_the_same(dftracer_file):
     known = {"fname": "/a", "hostname": "n", "fd": 3}
     old = dftracer_file([dftracer_event("read", 100, 5, texts=True, ret="7", count="9", **known)], "old")
     new = dftracer_file(
@@ -127,11 +128,112 @@ def test_both_dialects_give_the_same(dftracer_file):
         "new",
         packed=False,
     )
-    one, other = open_source(old), open_source(new)
-    for name in vars(one.operations):
-        np.testing.assert_array_equal(getattr(one.operations, name), getattr(other.operations, name))
-    assert one.definitions.files.name == other.definitions.files.name == ("/a",)
-    assert one.definitions.system_tree.name == other.definitions.system_tree.name
+    numbered = [
+        dftracer_metadata("CM", "time_metric", "NS", ph=4),
+        dftracer_metadata("FH", "/a", "a1", ph=4),
+        dftracer_metadata("HH", "n", "b2", ph=4),
+        dftracer_event("read", 100_000, 5000, ph=1, ret=7, count=9, fhash="a1", hhash="b2"),
+    ]
+    one = open_source(old)
+    for other in (open_source(new), open_source(dftracer_file(numbered, "numbered"))):
+        for name in vars(one.operations):
+            np.testing.assert_array_equal(getattr(one.operations, name), getattr(other.operations, name))
+        assert one.definitions.files.name == other.definitions.files.name == ("/a",)
+        assert one.definitions.system_tree.name == other.definitions.system_tree.name
+
+
+@pytest.mark.parametrize(("unit", "ns"), [("NS", 1), ("US", 1000), ("MS", 10**6), ("SEC", 10**9), ("of none", 1000)])
+def test_times_are_of_the_unit_that_a_line_tells(dftracer_file, unit, ns):
+    """With times since 1970, of which those in ns have 19 digits."""
+    start = 1_795_808_945_000_000_000 // ns
+    path = dftracer_file(
+        [
+            dftracer_metadata("CM", "time_metric", unit, ph=4),
+            *(dftracer_event("write", start + step, 3, ph=1, ret=1, fname="/a") for step in (0, 7)),
+        ]
+    )
+    definitions, operations = open_source(path).definitions, open_source(path).operations
+    assert definitions.clock.realtime_ns == start * ns
+    assert (operations.begin.tolist(), operations.end.tolist()) == ([0, 7 * ns], [3 * ns, 10 * ns])
+    (note,) = (one for one in definitions.recording.notes if one.startswith("times are whole")) if ns > 1 else ("",)
+    assert note.endswith({1: "", 1000: "microseconds", 10**6: "milliseconds", 10**9: "seconds"}[ns])
+
+
+def test_where_no_descriptors_are_offsets_follow_by_file_while_it_is_open_once(dftracer_file):
+    def call(name, at, **told):
+        return dftracer_event(name, at, 1, ph=1, fname="/a", **told)
+
+    path = dftracer_file(
+        [
+            call("read", 1, ret=5),
+            call("open64", 2, flags=0),
+            call("read", 3, ret=10),
+            call("read", 4, ret=10),
+            call("lseek64", 5, ret=100, whence=0, offset=100),
+            call("write", 6, ret=7),
+            call("write", 7, ret=7),
+            call("pwrite64", 8, ret=7, offset=9),
+            call("write", 9, ret=7),
+            # Nobody knows which of the two is read.
+            call("open64", 10, flags=0),
+            call("read", 11, ret=3),
+            call("close", 12, ret=0),
+            call("read", 13, ret=3),
+            call("lseek64", 14, ret=50, whence=0, offset=50),
+            call("read", 15, ret=3),
+            call("close", 16, ret=0),
+            call("open64", 17, flags=0o2000),
+            call("write", 18, ret=3),
+            call("close", 19, ret=0),
+        ]
+    )
+    undefined = np.iinfo(np.uint64).max
+    found = [None if one == undefined else int(one) for one in open_source(path).operations.offset.astype(np.uint64)]
+    assert found == [None, 0, 10, 100, 107, 9, 114, None, None, 50, None]
+
+
+def test_sums_over_time_are_no_calls(dftracer_file):
+    summed = [
+        dftracer_event("write", 10**6, 0, ph=3, ret_sum=50, dft_cnt=5),
+        dftracer_event("write", 2 * 10**6, 0, ph="A", ret_sum=50, dft_cnt=5),
+    ]
+    with pytest.raises(
+        iostrata.TraceError, match=r"summed calls up over time \(2 sums\) .* without DFTRACER_ENABLE_AGG"
+    ):
+        iostrata.open_trace(dftracer_file(summed))
+    trace = iostrata.open_trace(
+        dftracer_file([*summed, dftracer_event("write", 1, 1, ph=1, ret=9, fname="/a")], "mixed")
+    )
+    assert trace.layers["POSIX"].statistics("write").bytes == 9
+    assert [(one.reason, one.events_expected) for one in trace.damage.locations] == [
+        ("sums over time in place of calls", 2)
+    ]
+
+
+def test_calls_without_sizes_and_files_are_told_by_their_times_and_order(dftracer_file):
+    """As version 2 writes them by default."""
+    lines = [dftracer_event("fork", 0, 9_000_000, ph=1), dftracer_event("wait", 1000, 8_000_000, ph=1)]
+    for step in range(12):
+        at = 500_000 * step + 10_000 * (step % 3)
+        lines += [
+            dftracer_event("save", at, 90_000, cat="checkpoint", ph=1),
+            dftracer_event("open64", at + 1000, 500, ph=1),
+            *(dftracer_event("write", at + 10_000 * place, 5000, ph=1) for place in range(1, 6)),
+            dftracer_event("fsync", at + 70_000, 10_000, ph=1),
+            dftracer_event("close", at + 85_000, 500, ph=1),
+        ]
+    trace = iostrata.open_trace(dftracer_file(lines))
+    recording = trace.definitions.recording
+    assert recording.missing[0] == "sizes and files (DFTRACER_INC_METADATA=1 has them recorded)"
+    assert trace.set_aside.operations == 0
+    assert list(trace.layers) == ["checkpoint", "POSIX"]
+    write = trace.layers["POSIX"].statistics("write")
+    assert (write.operations, round(write.busy_s, 9), "bytes" in write.unavailable) == (60, 0.3, True)
+    # A call around a flush does more than flush.
+    assert [round(trace.layers[name].flush_busy_s, 9) for name in trace.layers] == [0.12, 0.12]
+    (loop,) = (one for one in iostrata.find_loops(trace).loops if one.parent is None)
+    assert loop.count == 12
+    assert len([one for one in find(trace) if one.id == "flush-dominates"]) == 1
 
 
 def test_of_several_names_of_a_file_the_first_counts_and_one_without_a_hash_is_nobody_s(dftracer_file):
@@ -188,6 +290,18 @@ def test_a_folder_is_one_run(tmp_path):
     assert (trace.ranks, trace.layers["POSIX"].statistics("write").ranks) == (3, 3)
 
 
+def test_hashes_that_another_file_of_the_run_names_are_known(tmp_path):
+    """A process forked goes on with those of the one it comes from."""
+    first = [dftracer_metadata("FH", f"/{name}", key, pid=1) for name, key in (("a", "h1"), ("b", "h2"), ("c", "h3"))]
+    other = [dftracer_metadata("FH", "/other", "h3", pid=3)]
+    reads = [dftracer_event("read", 10 * row, 5, pid=2, ret=7, fhash=f"h{row}") for row in range(1, 5)]
+    for name, lines in (("a", reads), ("b", first), ("c", other)):
+        (tmp_path / f"{name}.pfw").write_text("\n".join(lines))
+    files = open_source(tmp_path).definitions.files.name
+    unknown = [f"file of hash h{row}, whose name the trace does not tell" for row in (3, 4)]
+    assert sorted(files) == sorted(["/a", "/b", *unknown])
+
+
 def test_files_of_several_runs_in_a_folder_are_not_one(tmp_path):
     second, base = 10**6, 1_700_000_000 * 10**6
     starts = {"a-1": 0, "a-2": 1, "late": 50, "b-1": 86_400, "b-2": 86_401}
@@ -230,7 +344,7 @@ def test_files_of_several_members(tmp_path):
 
 
 values = st.one_of(
-    st.integers(-(10**17), 10**17),
+    st.integers(-(2**63) + 1, 2**63 - 1),
     st.text(string.ascii_letters + '/"\\{}[]:, é', max_size=30),
     st.booleans(),
     st.none(),
@@ -242,11 +356,16 @@ events = st.fixed_dictionaries(
         "pid": st.one_of(st.integers(0, 10**6), st.integers(0, 10**6).map(str)),
         "other": st.one_of(values, st.dictionaries(st.text(max_size=5), values, max_size=3)),
         "args": st.fixed_dictionaries(
-            {}, optional={"ret": st.integers(-5, 10**15), "fname": st.text(max_size=40), "zzz": values, "fd": values}
+            {}, optional={"ret": st.integers(-5, 2**63 - 1), "fname": st.text(max_size=40), "zzz": values, "fd": values}
         ),
         "tid": st.integers(0, 99),
     },
 )
+
+
+def in_ns(microseconds: int) -> int:
+    """What is far beyond any time is cut."""
+    return min(microseconds, (2**62 - 2) // 1000) * 1000
 
 
 @given(st.lists(events, min_size=1, max_size=20), st.booleans())
@@ -259,7 +378,7 @@ def test_the_scan_reads_what_python_reads(tmp_path, given_events, ascii_only):
     shown = (*lines.names, None)
     for row, event in enumerate(given_events):
         arguments = event.get("args", {})
-        assert lines.columns["ts"][row] == event["ts"]
+        assert lines.columns["ts"][row] == in_ns(event["ts"])
         assert lines.columns["pid"][row] == int(event.get("pid", UNKNOWN))
         assert lines.columns["ret"][row] == arguments.get("ret", UNKNOWN)
         for name, expected in (("name", event["name"]), ("fname", arguments.get("fname"))):
@@ -299,7 +418,8 @@ def test_lines_that_are_alike_are_not_mistaken_for_each_other(tmp_path, rows, as
     for row, event in enumerate(written * 2):
         arguments = event["args"] if isinstance(event["args"], dict) else {}
         for column, source in (("ts", event), ("pid", event), ("ret", arguments), ("fd", arguments)):
-            assert lines.columns[column][row] == int(source.get(column, UNKNOWN))
+            told = int(source.get(column, UNKNOWN))
+            assert lines.columns[column][row] == (in_ns(told) if column == "ts" and column in source else told)
         assert names[lines.columns["fname"][row]] == (arguments.get("fname") or None)
         assert names[lines.columns["name"][row]] == event["name"]
 
@@ -351,7 +471,7 @@ def test_a_key_that_begins_like_another_is_another(tmp_path):
     ]
     (tmp_path / "t").write_text("\n".join(rows))
     found = read_lines(tmp_path / "t").columns["ts"].tolist()
-    assert found == [0, UNKNOWN, UNKNOWN, 3, UNKNOWN, UNKNOWN, UNKNOWN, 7]
+    assert found == [0, UNKNOWN, UNKNOWN, 3000, UNKNOWN, UNKNOWN, UNKNOWN, 7000]
 
 
 def test_nothing_at_all(tmp_path):
