@@ -8,6 +8,7 @@ import re
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -165,6 +166,7 @@ def _job(data: bytes, recent: bool) -> Job:
     return Job(number, *times, processes, not recent, facts.get("lib_ver", ""), lines[0], mounts)
 
 
+@lru_cache
 def node_name(raw: bytes) -> str:
     """Return the name of a node that ends with a zero byte; nothing where it is none, as in a record that is broken."""
     return found[0].decode() if (found := _NODE.fullmatch(raw.split(b"\0")[0])) else ""

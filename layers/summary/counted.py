@@ -66,15 +66,20 @@ class RankTimes:
 
     def longest(self, rows: Mask, *kinds: str) -> tuple[float, int]:
         """Return the time in s that the slowest rank spends in some rows, and its number, −1 where it is not known."""
-        took = reduce(np.add, [self.seconds_of_slowest[kind] for kind in kinds])
-        rank, shared = self.counters.rank, self.counters.rank < 0
-        own = sums_by(rank[rows & ~shared], took[rows & ~shared], self.processes)
-        together = took * (rows & shared)
-        seconds = float(own.max(initial=0.0) + together.sum())
-        slowest = int(own.argmax()) if own.any() else -1
-        if together.any() and together.max() >= own.max(initial=0.0):
-            slowest = int(self.counters.counts["slowest_rank"][together.argmax()])
-        return min(seconds, self.run_s), slowest
+        took = reduce(np.add, [self.seconds_of_slowest[kind] for kind in kinds]) * rows
+        # The last is of what ranks share.
+        sums = np.bincount(self._rank, took, self.processes + 1)
+        own, together = sums[:-1], float(sums[-1])
+        longest = float(own.max(initial=0.0))
+        slowest = int(own.argmax()) if longest else -1
+        if together and (shared := took * (self._rank == self.processes)).max() >= longest:
+            slowest = int(self.counters.counts["slowest_rank"][shared.argmax()])
+        return min(longest + together, self.run_s), slowest
+
+    @cached_property
+    def _rank(self) -> Ints:
+        """The rank of each row, one more than the last where several share it, int64 (n,)."""
+        return np.where(self.counters.rank < 0, self.processes, self.counters.rank).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
