@@ -132,7 +132,7 @@ def first_sentences(layers: Document, periods: Iterable[LayerPeriod], comparison
         return [f"The trace holds no I/O records{read}; the guide's page on recording tells how to record them."]
     entries = [entry for entry in layers["layers"] if entry["bytes"]]
     if not entries:
-        said = ["No bytes were moved on the selected files."]
+        said = [no_bytes(layers)]
         made = layers.get("metadata_calls") or []
         if made:
             longest = max(made, key=lambda one: one["summed_s"])["layer"]
@@ -149,6 +149,13 @@ def first_sentences(layers: Document, periods: Iterable[LayerPeriod], comparison
         _regularity(list(periods)),
         _look_here(entries, layers, comparison),
     ]
+
+
+def no_bytes(layers: Document) -> str:
+    """Return what is said in place of bytes where the document of ``iostrata layers --json`` has none."""
+    if any(entry["bytes"] is None and entry["operations"] for entry in layers["layers"]):
+        return "How many bytes were moved is not recorded."
+    return "No bytes were moved on the selected files."
 
 
 def holds_io(layers: Document) -> bool:

@@ -47,7 +47,7 @@ from .panels.loops import loop_charts, loop_strips
 from .panels.signals import curve, metadata_charts, phase_strip, request_sizes, size_charts, spectra
 from .panels.timeline import collective_calls, timeline
 from .panels.volumes import handle_tree, heat_maps, system_nodes
-from .sentences import first_sentences, holds_io, period_text
+from .sentences import first_sentences, holds_io, no_bytes, period_text
 
 Document = dict[str, Any]
 
@@ -218,7 +218,7 @@ def _sections(
     # What moves no bytes opens, closes and deletes.
     if not shown and trace.stream.in_memory is not None:
         moved = "Metadata", "Metadata operations of the layers"
-        first = [Paragraph("No bytes were moved."), *metadata_charts(trace.layers.values(), period_text)]
+        first = [Paragraph(no_bytes(more["layers"])), *metadata_charts(trace.layers.values(), period_text)]
     own: dict[str, Sequence[PageBlock]] = {
         "bandwidth": first,
         "flow": [Picture("sides" if beside else "flow")],

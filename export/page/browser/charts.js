@@ -102,7 +102,8 @@ drawn.chart = ({ title, caption, about, height, most, x: across = {}, y: up = {}
   let xAxis = null;
   const draw = () => {
     const width = Math.min(widthOf(box), most || Infinity);
-    const y = new Axis({ ...up, ends: yEnds }, up.names ? 6 : height, up.names ? height : 6);
+    // The title of the axis stands above what is drawn.
+    const y = new Axis({ ...up, ends: yEnds }, up.names ? 6 : height, up.names ? height : up.title ? 24 : 6);
     const ticks = up.kind || up.names ? y.ticks(Math.max(2, height / 40)) : [];
     const left = ticks.length ? Math.max(up.names ? 0 : 70, Math.min(width / 3, 170, 12 + ticks.reduce((wide, [, text]) => Math.max(wide, textWidth(text)), 0))) : 0;
     const x = new Axis({ ...across, ends: xEnds }, left, width - 4);

@@ -172,6 +172,8 @@ def test_a_run_without_bytes_says_what_it_did_instead():
         "POSIX made 1,160 opens, 576 deletions, which took 530 ms in all, summed over ranks.",
         "Many POSIX metadata operations beside 0 transfers.",
     ]
+    document["layers"] = [{"bytes": 0, "operations": 0}, {"bytes": None, "operations": 3}]
+    assert first_sentences(document, [], None)[0] == "How many bytes were moved is not recorded."
 
 
 def test_what_is_over_at_once_has_one_time(trace_of):
