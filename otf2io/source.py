@@ -154,7 +154,11 @@ class Otf2Source(ProcessSource):
         identity, process = self.definitions.locations.id, self.processes[2]
         has_first = np.isin(process[known], process[identity == 0])
         columns = known, identity[known], process[known], walk.counts[known].astype(np.int64)
-        return (Extents(self.definitions.clock, *columns, has_first, walk.extents[known].astype(EXTENT)),)
+        clock, extents = self.definitions.clock, walk.extents[known].astype(EXTENT)
+        if self.definitions.recording.rows != "operations":
+            # The last interval of time may go on when the run has ended.
+            np.minimum(extents["end"], clock.length, out=extents["end"])
+        return (Extents(clock, *columns, has_first, extents),)
 
     def calls(self, partition: Partition, done: Callable[[int], None] | None = None) -> Iterator[EventBatch]:
         """Read the I/O events of a partition with Enter and Leave, location by location, as `Source.calls`."""

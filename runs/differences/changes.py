@@ -250,7 +250,9 @@ def _of_loops(pairs: Sequence[LoopPair]) -> Iterator[_Tested]:
         sides = [np.array([one.row.count for one in side], np.float64) for side in (pair.before, pair.after)]
         say = functools.partial(count_text, pair.name)
         yield _ratio_change(("iterations", None, None), sides, COUNTED, 0, say)
-        if len({one.local for side in (pair.before, pair.after) for one in side}) > 1:
+        every = [one for side in (pair.before, pair.after) for one in side]
+        # Where it is not known which rank did what, the steps are those of all ranks.
+        if len({one.local for one in every}) > 1 and len({one.row.ranks > 0 for one in every}) == 1:
             yield _of_steps(pair)
         for layer in (None, *pair.layers):
             found = pair.compared(layer)

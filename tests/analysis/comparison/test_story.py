@@ -408,7 +408,6 @@ def test_no_pause_is_told_where_bytes_move_outside_of_phases(recordings):
                 moved = layer.bandwidth("write").volume_until([one.start, one.end])
                 assert moved[1] - moved[0] <= 0.001 * layer.statistics("write").bytes, name
     checkpoints = [one for one in story if one.kind == "checkpoints"]
-    assert any(one.confidence < 0.5 for one in checkpoints)
     assert all((one.confidence < 0.5) == ("perhaps every" in one.text) for one in checkpoints)
 
 

@@ -245,6 +245,7 @@ def test_opens_and_deletions_of_the_program_are_those_printed(name, archive):
     assert bool(storms) is (name == "mdtest8")
 
 
+@pytest.mark.filterwarnings("ignore:.*claim to be more than an hour outside")
 @pytest.mark.parametrize("name", ["ncckpt4", "ckpt4", *recorded("ior_fsync_per_write")])
 def test_flushes_and_writes_take_as_long_as_printed(name, archive):
     found, text = look(archive(name))

@@ -215,6 +215,16 @@ def test_what_may_be_chance_has_an_interval_that_says_so():
                 assert one.interval[0] <= 1 <= one.interval[1], one
 
 
+def test_steps_of_all_ranks_are_not_compared_with_those_of_each():
+    rng = np.random.default_rng(8)
+    every = [[*one[:4], 4 * one[4]] for one in STEPS]
+    known, other = run(rng), run(rng, "b", steps=every)
+    unknown = replace(other, loops=(replace(other.loops[0], ranks=0),))
+    for sides in ((known, unknown), (unknown, known)):
+        assert "iteration" not in [one.id for one in diff_runs([sides[0]], [sides[1]]).changes]
+    assert "iteration" in [one.id for one in diff_runs([known], [other]).changes]
+
+
 def test_loops_that_cannot_be_compared_do_no_harm():
     rng = np.random.default_rng(6)
     usual, single = run(rng), run(rng, count=1)
