@@ -25,6 +25,7 @@ LAUNCHERS: Final = re.compile(r"(mpirun|mpiexec)(\.\w+)?|orterun|prun|prterun|sr
 STARTERS: Final = re.compile("env|nice|time|timeout|taskset|numactl|stdbuf|setarch")
 """Commands that start the program that they are given."""
 SHELLS: Final = re.compile("(ba|da|k|z|c|tc|fi)?sh")
+_PYTHON: Final = re.compile(r"python[\d.]*")
 PAIRS: Final = re.compile("--?(mca|gmca|pmixmca|prtemca|g?env)")
 """Options with two values."""
 FLAGS: Final = re.compile(
@@ -167,7 +168,7 @@ def program_in(words: Sequence[str], start: int) -> int:
             alone = FLAGS.fullmatch(word)
             value = words[at + 1] if at + 1 < len(words) else ""
             at += 1 if alone or ("/" in value and _is_program(value)) else 2
-        elif _is_program(word) and not STARTERS.fullmatch(Path(word).name) and not _is_shell(word):
+        elif _is_program(word) and (_PYTHON.fullmatch(Path(word).name) or not _starts_others(word)):
             return at
         else:
             at += 1
@@ -194,14 +195,21 @@ def _shebang(path: str) -> list[str]:
     return []
 
 
-def _is_shell(word: str) -> bool:
-    """Tell whether a word is a shell or its script, which are not recorded: what they start may be."""
+def _starts_others(word: str) -> bool:
+    """Tell whether a word is a shell, its script or such, which are not recorded: what they start may be."""
     interpreter = _shebang(word)
-    return SHELLS.fullmatch(Path(interpreter[0] if interpreter else word).name) is not None
+    return (
+        STARTERS.fullmatch(Path(word).name) is not None
+        or SHELLS.fullmatch(Path(interpreter[0] if interpreter else word).name) is not None
+    )
 
 
 def _interpreted(words: list[str]) -> list[str]:
     """Return the command of a script as its interpreter's, which is what is recorded."""
+    if _PYTHON.fullmatch(Path(words[0]).name) and _starts_others(words[0]):
+        # Tools that choose among several Pythons put a script of a shell in place of each.
+        asked = subprocess.run([words[0], "-c", "import sys; print(sys.executable)"], capture_output=True, text=True)
+        words = [asked.stdout.strip() or words[0], *words[1:]]
     interpreter = _shebang(words[0])
     return [*interpreter, shutil.which(words[0]) or words[0], *words[1:]] if interpreter else words
 

@@ -17,10 +17,13 @@ _KNOBS: Final = {
     "OMPIO": re.compile(r"\b(OMPIO|OMPI_MCA\w+|sharedfp)"),
     "ISOC": re.compile(r"setvbuf"),
     "Lustre": re.compile(r"\b(lfs|Lustre)\b"),
+    "database": re.compile(r"transaction"),
 }
 """Names by which one sees which library or file system a piece of advice is for."""
 _OPEN_MPI: Final = re.compile(r"/ompi\.|/openmpi|spectrum_?-?mpi")
 """In names of files: its session folder, its settings, and what IBM makes of it."""
+_OF_DATABASES: Final = re.compile(r"[-.](journal|wal|aof)$|/(pg_wal|pg_xlog)/|/ib_logfile\d+$|/\d{6}\.log$")
+"""Logs of SQLite, Redis, PostgreSQL, MySQL, and of LevelDB and RocksDB, which a commit flushes."""
 _OF_OMPIO: Final = re.compile(r"/ompi\..*\.sm$")
 """Files in which OMPIO keeps shared file pointers; ROMIO makes none."""
 _SENTENCES: Final = re.compile(r"(?<=[.;])\s+(?![^(]*\))")
@@ -44,6 +47,8 @@ def shown_in(definitions: Definitions, layers: Collection[str]) -> frozenset[str
         shown.add("OMPIO")
     elif "MPI-IO" in shown:
         shown |= {"ROMIO", "OMPIO"} if of_open_mpi else {"ROMIO"}
+    if any(map(_OF_DATABASES.search, files.name)):
+        shown.add("database")
     if any("lustre" in one.get("File system", "").lower() for one in files.properties):
         shown.add("Lustre")
     return frozenset(shown)

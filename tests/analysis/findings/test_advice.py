@@ -8,7 +8,7 @@ from iostrata import open_trace
 from iostrata.analysis.findings import find, rules
 from iostrata.analysis.findings.advice import advice_for, shown_in
 
-EVERY = ("netCDF", "HDF5", "PnetCDF", "ADIOS", "MPI-IO", "ISOC", "POSIX", "ROMIO", "OMPIO", "Lustre")
+EVERY = ("netCDF", "HDF5", "PnetCDF", "ADIOS", "MPI-IO", "ISOC", "POSIX", "ROMIO", "OMPIO", "Lustre", "database")
 KNOBS = {
     "HDF5": r"\bH5[A-Z]",
     "netCDF": r"\b(nc_|NC_)",
@@ -17,6 +17,7 @@ KNOBS = {
     "OMPIO": r"OMPI",
     "ISOC": "setvbuf",
     "Lustre": r"lfs |Lustre",
+    "database": r"transaction",
 }
 SHOWN = [("POSIX",), ("MPI-IO", "POSIX", "ROMIO"), ("MPI-IO", "POSIX", "OMPIO"), ("HDF5", "POSIX", "Lustre"), EVERY]
 
@@ -42,6 +43,11 @@ def test_advice_is_for_what_is_there(rule, shown):
         (["/tmp/ompi.n1.0/pid.7/pmix"], "ext4", {"OMPIO", "ROMIO"}),
         (["/sw/spectrum_mpi/mca_io_romio321.so"], "gpfs", {"OMPIO", "ROMIO"}),
         (["/scratch/out"], "lustre", {"ROMIO", "Lustre"}),
+        *(
+            (["/scratch/out", f"/data/{name}"], "ext4", {"ROMIO", "database"})
+            for name in ("t.db-wal", "pg_wal/0001", "7/000012.log")
+        ),
+        (["/scratch/run-journal.txt", "/scratch/wal", "/scratch/12.log"], "ext4", {"ROMIO"}),
     ],
 )
 def test_files_show_the_mpi_library_and_the_file_system(files, file_system, libraries):

@@ -128,6 +128,17 @@ def test_a_program_runs_with_what_is_built_for_it(built: Path, own_cache: Path, 
 
 
 @pytest.mark.usefixtures("scorep")
+def test_a_script_that_stands_for_a_python_is_that_python(programs: Path, tmp_path: Path) -> None:
+    """As tools that choose among several of them put it on the path."""
+    if shutil.which("make") is None:
+        pytest.skip("no make")
+    (programs / "python3").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (programs / "python3").chmod(0o755)
+    words = prepared(["python3", "model.py", "y"], tmp_path / "archive")
+    assert words[-3:] == [sys.executable, "model.py", "y"]
+
+
+@pytest.mark.usefixtures("scorep")
 def test_each_of_several_programs_is_recorded(
     built: Path, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
