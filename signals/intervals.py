@@ -117,7 +117,5 @@ def spread_intervals(start: Floats, end: Floats, volume: Floats, low: float, hig
     if not kept.all():
         start, end, volume, rate, length = start[kept], end[kept], volume[kept], rate[kept], length[kept]
     first, last = np.maximum(start, low), np.minimum(end, high)
-    cut = (first > start) | (last < end)
-    inside = volume.copy()
-    inside[cut] *= (last[cut] - first[cut]) / length[cut]
-    return ClippedIntervals(first, last, rate, inside, point_start, point_volume)
+    # What is not cut has a share of exactly one.
+    return ClippedIntervals(first, last, rate, volume * ((last - first) / length), point_start, point_volume)

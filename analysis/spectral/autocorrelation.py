@@ -91,7 +91,8 @@ def find_peaks(values: Floats, height: float) -> Ints:
     ends = np.append(starts[1:], values.size) - 1
     levels = values[starts]
     inner = np.zeros(levels.size, dtype=np.bool_)
-    inner[1:-1] = (levels[1:-1] > levels[:-2]) & (levels[1:-1] > levels[2:])
+    falls = np.signbit(np.diff(levels))
+    inner[1:-1] = ~falls[:-1] & falls[1:]
     top = inner & (levels >= height)
     middle: Ints = (starts[top] + ends[top]) // 2
     return middle

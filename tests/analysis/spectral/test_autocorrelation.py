@@ -40,6 +40,30 @@ def test_peaks_are_those_of_scipy(levels: list[int], height: float) -> None:
     assert find_peaks(values, height).tolist() == expected.tolist()
 
 
+def test_three_values_can_have_a_peak_which_may_be_as_high_as_the_least() -> None:
+    assert find_peaks(np.array([0.0, 2.0, 1.0]), 2.0).tolist() == [1]
+    assert find_peaks(np.array([0.0, 2.0, 1.0]), 2.1).size == 0
+    for ends in ([], [1.0], [1.0, 2.0], [2.0, 1.0]):
+        assert find_peaks(np.array(ends), 0.0).size == 0
+
+
+@pytest.mark.parametrize("level", [1e-9, 1.0, 1e9])
+def test_differences_of_a_rounding_are_no_signal_at_any_level(level: float) -> None:
+    values = np.full(64, level)
+    values[::7] = np.nextafter(level, np.inf)
+    assert not autocorrelation(values).any()
+    values[::7] = level * (1 + 1e-12)
+    assert autocorrelation(values)[0] == 1.0
+
+
+def test_a_peak_counts_from_the_least_correlation_of_the_paper_on() -> None:
+    # Two bursts 40 samples apart, one of `small`: their correlation is about small / (1 + small²).
+    for small, counts in ((0.2, True), (0.12, False)):
+        samples = np.zeros(4000)
+        samples[[100, 140]] = 1.0, small
+        assert (autocorrelation_period(samples, fs=1.0) is not None) == counts
+
+
 @given(st.lists(st.tuples(st.floats(0.1, 100), st.floats(0.15, 1)), min_size=1, max_size=30))
 def test_not_every_value_is_an_outlier(pairs: list[tuple[float, float]]) -> None:
     values, weights = np.array(pairs).T

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from iostrata.analysis.spectral.outliers import fewest_samples, is_near_largest, is_outlier, z_scores
+from iostrata import SelectionError
+from iostrata.analysis.spectral.outliers import (
+    Z_SCORE,
+    OutlierCriterion,
+    fewest_samples,
+    is_near_largest,
+    is_outlier,
+    z_scores,
+)
 
 powers = st.lists(st.floats(0, 1e6), min_size=2, max_size=50)
 
@@ -43,3 +51,15 @@ def test_no_fewer_samples_can_have_an_outlier(threshold: float) -> None:
 
     assert largest_score(fewest) >= threshold
     assert largest_score(fewest - 1) < threshold
+
+
+def test_thresholds_lie_between_the_limits_and_not_on_them() -> None:
+    share = OutlierCriterion("share", is_outlier, fewest_samples, threshold=0.5, limits=(0.25, 1.0))
+    assert [share.limit(given) for given in (None, 0.26, 0.99)] == [0.5, 0.26, 0.99]
+    for wrong in (0.25, 1.0, 0.1, 1.5, float("nan"), "0.5", True):
+        with pytest.raises(SelectionError, match=r"give a share above 0\.25 and below 1$"):
+            share.limit(wrong)  # type: ignore[arg-type]
+    assert Z_SCORE.limit(None) == 3.0
+    for wrong in (0.0, float("inf")):
+        with pytest.raises(SelectionError, match=r"give a z-score above 0$"):
+            Z_SCORE.limit(wrong)

@@ -65,6 +65,13 @@ def test_segments_are_the_means_of_their_samples(table, name, shuffled):
     assert all(found[key] == pytest.approx(expected[key]) for key in expected)
 
 
+def test_series_of_a_block_are_of_the_file_systems_of_their_rows(table):
+    made = [("j", "n", name, metric, 5.0 * k, 1.0) for name in ("work", "home") for metric in ("read_calls", "md_mod")
+            for k in range(3)]  # fmt: skip
+    (block,) = read(table(made))[1]
+    assert sorted(block.filesystems[one] for one in block.filesystem) == ["home", "home", "work", "work"]
+
+
 def test_a_table_read_in_parts_says_the_same(table, monkeypatch):
     path = table(rows(30), "t.parquet")
     whole, _ = read(path)
