@@ -9,7 +9,6 @@ from typing import Final
 import numpy as np
 
 from ...model.arrays import Ints, Octets
-from ..functions import looked_up
 from ..inflating import filling
 from .fields import BEHIND, METADATA, NUMBERED, UNITS, UNKNOWN
 
@@ -54,20 +53,21 @@ def read_lines(path: Path) -> Lines:
         scanner.add(piece, size)
     names = tuple(_decoded(name) if "\\" in name else name for name in scanner.texts())
     columns = scanner.columns()
+    columns["ph"] = columns["ph"].copy()
     for digit, letter in NUMBERED.items():
         columns["ph"][columns["ph"] == digit] = letter
     unit = _unit(columns, names)
-    for times in (columns["ts"], columns["dur"]):
-        known, most = times != UNKNOWN, _MOST_NS // unit
-        np.clip(times, -most, most, out=times, where=known)
-        np.multiply(times, unit, out=times, where=known)
+    for name in ("ts", "dur"):
+        times, most = columns[name].copy(), _MOST_NS // unit
+        columns[name] = np.where(times == UNKNOWN, UNKNOWN, times.clip(-most, most) * unit)
     return Lines(columns, names, unit, scanner.unreadable, faults[0] if faults else None)
 
 
 def _unit(columns: dict[str, Ints], names: tuple[str, ...]) -> int:
     """Return how many ns the unit of all times has, as a line of metadata tells; µs where none does."""
-    tells = looked_up(columns["arg_name"], names, {"time_metric": True}, False).astype(np.bool_)
-    told = columns["arg_value"][tells & (columns["ph"] == METADATA)]
+    if "time_metric" not in names:
+        return UNITS["US"]
+    told = columns["arg_value"][(columns["arg_name"] == names.index("time_metric")) & (columns["ph"] == METADATA)]
     return UNITS.get(names[told[0]] if len(told) and told[0] >= 0 else "", UNITS["US"])
 
 
