@@ -49,8 +49,8 @@ def flush_dominates(facts: Facts, *, least_share: float = 0.5, least_s: float = 
         flush of a higher layer causes is not told again.
     :When it is wrong: Data that must outlive a crash needs them.
     :What helps: Put several changes into one transaction, as each commit flushes; flush once at the end of a phase
-        instead of after each write; drop MPI_File_sync, nc_sync and H5Fflush before a close that does it anyway; let one rank flush a shared file; where nothing must outlive a crash of the
-        node, do not flush at all.
+        instead of after each write; drop MPI_File_sync, nc_sync and H5Fflush before a close that does it anyway; let
+        one rank flush a shared file; where nothing must outlive a crash of the node, do not flush at all.
     """
     cells = facts.cells
     flush = cells.selected & (cells.mode == IoMode.FLUSH)

@@ -81,7 +81,7 @@ def print_scores(found: Ranking, console: Console) -> None:
         print_paragraph(text, console, "yellow", indent=0)
     where = "share of the segments with intensive I/O"
     columns = (
-        "time lost: in the program's own operations, over all ranks; share: of the run, that the rank which is longest "
+        "time lost: in calls of I/O, flushes and opens too, over all ranks; share: of the run, that the rank longest "
         f"in I/O spends in it; score: Problem-Score, where time is the {where}"
         if order == "cost_s"
         else f"data: share of the values that are there; time: {where}"

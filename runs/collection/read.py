@@ -154,7 +154,7 @@ def run_of(trace: Trace, settings: Settings, job: str, name: str, content: str |
         content=content,
         settings=settings.text,
         **_recorded(trace),
-        **_moved(trace, segments, signals),
+        **_moved(trace, segments, signals, first.mean_io_s),
         **_found(trace, found),
         io_share=first.io_share,
         cause=printable(first.cause) if first.cause else None,
@@ -194,8 +194,10 @@ def _recorded(trace: Trace) -> dict[str, Any]:
     }
 
 
-def _moved(trace: Trace, segments: SegmentSums, signals: Iterable[LayerDirection]) -> dict[str, Any]:
-    """Return the columns of a run on what the program itself did."""
+def _moved(
+    trace: Trace, segments: SegmentSums, signals: Iterable[LayerDirection], mean_io_s: float | None
+) -> dict[str, Any]:
+    """Return the columns of a run on what the program itself did; a rank is in I/O for `mean_io_s` where known."""
     recording = trace.definitions.recording
     counted = bool(recording.reason("operations")) and any(
         counted_layer(trace.scope, one, DIRECTIONS) for one in trace.layers
@@ -206,10 +208,13 @@ def _moved(trace: Trace, segments: SegmentSums, signals: Iterable[LayerDirection
         groups = [one.own for one in facts_of(trace).groups]
         took = (one.counters.time(f"{one.direction}_time")[one.rows].sum() for one in groups)
         own = _own(trace, groups, float(sum(took)))
+        on_files = np.any([one.rows for one in groups], axis=0)
+        own["cost_s"] += float(facts_of(trace).counters.time("meta_time")[on_files].sum()) if groups else 0.0
     elif not recording.reason("handles") or len(trace.layers) < 2:
         # What of several layers is the program's own is known by the handles alone.
         layers = [trace.layers[name].statistics(direction, "own") for name, direction in signals]
         own = _own(trace, layers, sum(one.summed_s for one in layers))
+        own |= {} if mean_io_s is None else {"cost_s": mean_io_s * trace.ranks}
     found = own | {"metadata_operations": sum(segments.metadata.values()), "io_s": segments.busy_s}
     unknown = {one.name for one in metrics_of(JobRow) if recording.reason(*one.needs)} - (
         own.keys() if counted else set()

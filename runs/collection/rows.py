@@ -114,7 +114,7 @@ class JobRow:
         needs=("operations",),
     )
     cost_s: float | None = _known(
-        "Time in the program's own operations, summed over all ranks.",
+        "Time in calls of I/O, flushes, opens and the like too, summed over all ranks.",
         unit="s",
         title="I/O cost",
         needs=("operations",),

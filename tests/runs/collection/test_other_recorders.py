@@ -9,6 +9,7 @@ import pytest
 from iostrata.cli import main
 from iostrata.runs import Collection
 from iostrata.runs.collection.content import find_traces
+from iostrata.runs.collection.read import Settings, read_run
 
 pyarrow = pytest.importorskip("pyarrow")
 pytest.importorskip("pyarrow.parquet")
@@ -153,3 +154,13 @@ def test_commands_on_many_runs_take_them(folder, capsys, tmp_path):
     assert "No change that matters" in capsys.readouterr().out
     assert main(["collect", str(folder), "-o", str(tmp_path / "runs"), "--workers", "1"]) == 0
     assert main(["report", str(tmp_path / "runs"), "-o", str(tmp_path / "page.html")]) == 0
+
+
+def test_flushes_are_part_of_what_a_run_loses(tmp_path):
+    """A database writes next to nothing, and waits in each flush."""
+    rows = [f"POSIX,{rank},write,{2 * rank},{2 * rank + 0.25},100,/a" for rank in range(2)]
+    flushes = [f"POSIX,{rank},flush,{2 * rank + 0.25},{2 * rank + 1.25},,/a" for rank in range(2)]
+    (tmp_path / "run.csv").write_text("\n".join(["layer,rank,mode,start,end,bytes,file", *rows, *flushes]) + "\n")
+    job = read_run(tmp_path / "run.csv", Settings()).job
+    assert job.cost_s == pytest.approx(2.5)
+    assert job.rank_io_s == pytest.approx(0.25)
