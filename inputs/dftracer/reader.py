@@ -310,6 +310,7 @@ def _recording(
     notes += [f"times are whole {unit}"] if unit else []
     if not ranks:
         notes.append("no ranks are recorded: processes are numbered in their order")
+    hint = " (DFTRACER_INC_METADATA=1 has them recorded)" if recorder is RECORDER else ""
     return recorder.recording(
         format=f"{recorder.name}, trace events in JSON",
         handles="inferred",
@@ -318,7 +319,7 @@ def _recording(
         layers=layers,
         called=layers[: -len(_LAYERS)],
         notes=(*notes, *overlap),
-        without=(f"{' and '.join(without)} (DFTRACER_INC_METADATA=1 has them recorded)",) if without else (),
+        without=(" and ".join(without) + hint,) if without else (),
     )
 
 
