@@ -56,7 +56,7 @@ def gain_of_larger(facts: Facts, layer: int, mode: int, size: float, cost: float
 def gain_of_fewer_flushes(facts: Facts, layer: int, flushes: int, cost: float) -> Gain | None:
     """Return what leaving out flushes would save; None where nothing tells.
 
-    At least those that put out next to nothing. Where each puts out so little that it waits for the storage rather than
+    At least those that put out nothing. Where each puts out so little that it waits for the storage rather than
     for bytes, half as many take half as long, too.
     """
     streams = facts.sums.streams.get(layer)
@@ -68,7 +68,7 @@ def gain_of_fewer_flushes(facts: Facts, layer: int, flushes: int, cost: float) -
     if least < cost / 2 and written < MIB * flushes:
         each = bytes_text(written / flushes)
         return Gain((cost / 2, cost), f"by half as many, as {each} each wait and move little, and without any")
-    return Gain((least, cost), "without those that put out next to nothing, and without any") if least else None
+    return Gain((least, cost), "without those that put out nothing, and without any") if least else None
 
 
 def gain_of_not_waiting(facts: Facts, layer: int, waits: Mask, cost: float) -> Gain | None:

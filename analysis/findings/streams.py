@@ -77,12 +77,12 @@ def alternating_access(facts: Facts, *, operations: float = 100, least_share: fl
 def metadata_sync(
     facts: Facts, *, written: float = SizeLimits.empty, operations: float = 10, least_s: float = 0.01
 ) -> Iterator[Match]:
-    """Flushes before which the process wrote at most 4 KiB to the file.
+    """Flushes before which the process wrote nothing to the file.
 
     Parameters
     ----------
     written : byte
-        A block: a header or a superblock fits into it.
+        More may be a header that is not worth a flush, or a record that is.
     operations : count
         A few flushes at the end of a run are what they should be.
     least_s : s
@@ -90,10 +90,11 @@ def metadata_sync(
 
     Notes
     -----
-    :In short: flushes put out next to nothing; leaving them out.
+    :In short: flushes put out nothing; leaving them out.
     :Why: They wait for the storage to make durable what is no data.
     :How it is measured: Bytes that a process wrote to a file since its flush before.
-    :When it is wrong: One process may flush what others wrote, which is no waste where they do not.
+    :When it is wrong: One process may flush what others wrote, which is no waste where they do not; a flush of a folder
+        makes last that files in it were created or deleted.
     :What helps: Flush after data was written and only then: drop the second of two calls (a close, MPI_File_sync and
         nc_sync flush themselves), and do not flush on ranks that wrote nothing.
     """
@@ -105,8 +106,9 @@ def metadata_sync(
             continue
         yield Match(
             layer,
-            f"{counted(count, 'flush', 'flushes')} of the program's {all_of:,} through {layer} put out next to "
-            f"nothing: their process had written at most {bytes_text(written)} to the file since the last one",
+            f"{counted(count, 'flush', 'flushes')} of the program's {all_of:,} through {layer} put out nothing: their "
+            f"process had written {f'at most {bytes_text(written)}' if written else 'nothing'} to the file since the "
+            "last one",
             {"flushes": all_of, "empty_flushes": count, "share": count / all_of},
             where=_where(facts, layer, empty, IoMode.FLUSH),
             cost_s=cost,

@@ -214,7 +214,7 @@ class Deed(IntEnum):
     FLUSHES = 2
     """A flush after writes."""
     FLUSHES_NOTHING = 3
-    """A flush after next to none."""
+    """A flush after none."""
     READS_ALIGNED = 4
     """A request of at least `ALIGNMENT` bytes that begins at a multiple of it."""
     WRITES_ALIGNED = 5

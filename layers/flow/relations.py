@@ -54,13 +54,13 @@ class SizeLimits:
     pieces : float
         into at least that many operations below.
     empty : float
-        Flushes after no more written bytes than these have next to nothing to put out.
+        Flushes after no more written bytes than these have nothing to put out: a record of a few has to last, too.
     """
 
     small: float = 65536
     split: float = 65536
     pieces: float = 2
-    empty: float = 4096
+    empty: float = 0
 
 
 DEFAULT_LIMITS: Final = SizeLimits()
