@@ -128,7 +128,7 @@ def pairs(rows: dict[str, Row]) -> list[str]:
         )
         gain, reason = (None, "") if about is None else (about.gain_s, about.gain_reason)
         gain, reason = (before.gain_s, before.gain_reason) if before.finding == knob else (gain, reason)
-        held = gain is not None and gain[0] <= max(0.0, saved) <= gain[1]
+        held = gain is not None and gain[0] <= saved <= gain[1]
         inside.append(held)
         foretold = "–" if gain is None else f"{gain[0]:.3g} to {gain[1]:.3g}"
         told = (knob, foretold, f"{saved:.3g}", "yes" if held else "no", reason)

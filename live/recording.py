@@ -209,7 +209,10 @@ def _interpreted(words: list[str]) -> list[str]:
     if _PYTHON.fullmatch(Path(words[0]).name) and _starts_others(words[0]):
         # Tools that choose among several Pythons put a script of a shell in place of each.
         asked = subprocess.run([words[0], "-c", "import sys; print(sys.executable)"], capture_output=True, text=True)
-        words = [asked.stdout.strip() or words[0], *words[1:]]
+        if not asked.stdout.strip():
+            said = asked.stderr.strip() or "it says nothing"
+            raise RecordingError(f"{words[0]} does not start a Python ({said}): give the path of one")
+        words = [asked.stdout.strip(), *words[1:]]
     interpreter = _shebang(words[0])
     return [*interpreter, shutil.which(words[0]) or words[0], *words[1:]] if interpreter else words
 

@@ -22,8 +22,8 @@ _KNOBS: Final = {
 """Names by which one sees which library or file system a piece of advice is for."""
 _OPEN_MPI: Final = re.compile(r"/ompi\.|/openmpi|spectrum_?-?mpi")
 """In names of files: its session folder, its settings, and what IBM makes of it."""
-_OF_DATABASES: Final = re.compile(r"[-.](journal|wal|aof)$|/(pg_wal|pg_xlog)/|/ib_logfile\d+$|/\d{6}\.log$")
-"""Logs of SQLite, Redis, PostgreSQL, MySQL, and of LevelDB and RocksDB, which a commit flushes."""
+_OF_DATABASES: Final = re.compile(r"[-.](journal|wal|aof)$|/(pg_wal|pg_xlog)/|/ib_logfile\d+$|/MANIFEST-\d{6}$")
+"""Logs of SQLite, Redis, PostgreSQL and MySQL, which a commit flushes; what LevelDB and RocksDB have beside theirs."""
 _OF_OMPIO: Final = re.compile(r"/ompi\..*\.sm$")
 """Files in which OMPIO keeps shared file pointers; ROMIO makes none."""
 _SENTENCES: Final = re.compile(r"(?<=[.;])\s+(?![^(]*\))")

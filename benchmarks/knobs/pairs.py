@@ -65,7 +65,7 @@ def read(path: Path) -> tuple[Headline, tuple[Finding, ...]]:
 
 def holds(gain: tuple[float, float] | None, saved: float) -> str:
     """Return whether a range held, empty where there is none."""
-    return "" if gain is None else "yes" if gain[0] <= max(0.0, saved) <= gain[1] else "no"
+    return "" if gain is None else "yes" if gain[0] <= saved <= gain[1] else "no"
 
 
 def text_of(gain: tuple[float, float] | None) -> str:

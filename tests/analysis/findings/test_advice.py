@@ -45,9 +45,9 @@ def test_advice_is_for_what_is_there(rule, shown):
         (["/scratch/out"], "lustre", {"ROMIO", "Lustre"}),
         *(
             (["/scratch/out", f"/data/{name}"], "ext4", {"ROMIO", "database"})
-            for name in ("t.db-wal", "pg_wal/0001", "7/000012.log")
+            for name in ("t.db-wal", "pg_wal/0001", "7/MANIFEST-000012")
         ),
-        (["/scratch/run-journal.txt", "/scratch/wal", "/scratch/12.log"], "ext4", {"ROMIO"}),
+        (["/scratch/run-journal.txt", "/scratch/wal", "/scratch/000012.log"], "ext4", {"ROMIO"}),
     ],
 )
 def test_files_show_the_mpi_library_and_the_file_system(files, file_system, libraries):

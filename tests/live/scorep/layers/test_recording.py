@@ -138,6 +138,13 @@ def test_a_script_that_stands_for_a_python_is_that_python(programs: Path, tmp_pa
     assert words[-3:] == [sys.executable, "model.py", "y"]
 
 
+def test_a_python_that_does_not_start_is_an_error_before_anything_runs(programs: Path, tmp_path: Path) -> None:
+    (programs / "python3").write_text("#!/bin/sh\necho no such version >&2; exit 1\n")
+    (programs / "python3").chmod(0o755)
+    with pytest.raises(RecordingError, match=r"does not start a Python \(no such version\): give the path"):
+        prepared(["python3", "model.py", "y"], tmp_path / "archive")
+
+
 @pytest.mark.usefixtures("scorep")
 def test_each_of_several_programs_is_recorded(
     built: Path, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
