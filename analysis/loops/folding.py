@@ -16,6 +16,7 @@ import numpy as np
 
 from ...layers.loops.steps import OPEN, STEP_CODES, Steps
 from ...model.arrays import Array, Floats, Ints, Mask
+from .chances import factorial_bits
 
 EVIDENCE: Final = 7.0
 """Bits that a description must save beyond those of the number of ways that were tried: a chance of less than 1 %."""
@@ -281,9 +282,7 @@ def _whole_files(line: Line) -> float:
     count = np.bincount(line.file)
     if len(line) < 2 * len(count) or len(count) < 2 or np.count_nonzero(_first_of_files(line)) != len(count):
         return 0.0
-    from scipy.special import gammaln
-
-    return float((gammaln(len(line) + 1) - gammaln(count + 1).sum()) / np.log(2))
+    return _order_bits(line.file)
 
 
 def _best(line: Line, depth: int, closely: bool = True, evidence: float = EVIDENCE) -> Cuts | None:
@@ -740,9 +739,7 @@ def _rounds(line: Line, joined: bool) -> list[Folded]:
 
 def _order_bits(token: Ints) -> float:
     """Return the bits of the order of tokens whose numbers are known."""
-    from scipy.special import gammaln
-
-    return float((gammaln(len(token) + 1) - gammaln(np.bincount(token) + 1).sum()) / np.log(2))
+    return float(factorial_bits(len(token)) - factorial_bits(np.bincount(token)).sum())
 
 
 def _episodes(line: Line) -> list[Folded]:

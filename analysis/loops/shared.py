@@ -14,6 +14,7 @@ import numpy as np
 from ...layers.loops.steps import Steps
 from ...layers.trace import Trace
 from ...model.arrays import Floats, Ints, Mask
+from .chances import factorial_bits
 from .find import Member, loops_of_members, streams_of
 from .folding import EVIDENCE, Folded, fold
 from .loops import Loops
@@ -143,10 +144,7 @@ def _common_pauses(gaps: Ints) -> tuple[Mask, float]:
 
 def _choices(of: int | Ints, some: int | Ints) -> Floats:
     """Return the binary logarithm of the number of ways to choose some of many."""
-    from scipy.special import gammaln
-
-    one, other = np.asarray(of), np.asarray(some)
-    return np.asarray((gammaln(one + 1) - gammaln(other + 1) - gammaln(one - other + 1)) / np.log(2))
+    return np.asarray(factorial_bits(of) - factorial_bits(some) - factorial_bits(of - some))
 
 
 def _pauses(gap: Ints, common: Mask) -> Mask:

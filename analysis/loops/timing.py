@@ -8,6 +8,7 @@ import numpy as np
 from ...model.arrays import Floats, Mask, Rows
 from ...model.document import Record
 from ...model.quantities import counted, seconds_text
+from .chances import apart_by_chance, chi_square_beyond, student_beyond, trend_by_chance
 
 _CLOCK: Final = 0.02
 """Share of the interval by which begins may lie off an even grid: more is not the clock's doing but the work's."""
@@ -66,8 +67,6 @@ def timing_of(begin: Floats) -> Timing:
     Of normal intervals of an unknown variance, that follows a scaled inverse chi-square distribution given the sample's
     (Jeffreys' prior); so do begins around an even grid. What the classes are is bounds of either.
     """
-    from scipy.special import chdtrc
-
     if len(begin) < 2:
         return Timing(Intervals(), "irregular", None, "")
     between = np.diff(begin)
@@ -77,12 +76,12 @@ def timing_of(begin: Floats) -> Timing:
     intervals = Intervals(median, low, high, jitter, mean)
     if len(between) < 2 or mean <= 0:
         return Timing(intervals, "irregular", None, "")
-    regular = float(chdtrc(len(between) - 1, len(between) * (jitter / _REGULAR) ** 2))
+    regular = chi_square_beyond(len(between) - 1, len(between) * (jitter / _REGULAR) ** 2)
     clock = 0.0
     if len(begin) > 3:
         number = np.arange(len(begin))
         off = begin - np.polyval(np.polyfit(number, begin, 1), number)
-        clock = float(chdtrc(len(begin) - 2, (off**2).sum() / (_CLOCK * mean) ** 2))
+        clock = chi_square_beyond(len(begin) - 2, float((off**2).sum()) / (_CLOCK * mean) ** 2)
     regular = max(regular, clock)
     chances = {"clock": clock, "regular": regular - clock, "irregular": 1 - regular}
     kind = max(chances, key=lambda one: chances[one])
@@ -96,8 +95,6 @@ def standing_out(length: Floats, interval: float) -> Mask:
     than the others let expect of as many, too (the generalized test of extreme deviates by Rosner 1983, Technometrics
     25(2), of logarithms).
     """
-    from scipy.special import stdtrit
-
     median = float(np.median(length))
     spread = 1.4826 * float(np.median(np.abs(length - median)))
     long = (length > _LONGER * median) & (length > median + max(_DEVIATIONS * spread, _MATTERS * interval))
@@ -110,8 +107,8 @@ def standing_out(length: Floats, interval: float) -> Mask:
     for place in range(often):
         rest = logs[place + 1 :]
         left = len(rest)
-        limit = float(stdtrit(left - 1, 1 - _BY_CHANCE / (left + 1))) if left > 1 else np.inf
-        if logs[place] - rest.mean() > limit * rest.std(ddof=1) * np.sqrt(1 + 1 / left):
+        off, error = logs[place] - rest.mean(), rest.std(ddof=1) * np.sqrt(1 + 1 / left)
+        if off > 0 and student_beyond(left - 1, off / error if error else np.inf) < _BY_CHANCE / (left + 1):
             found = place + 1
     long[order[found:]] = False
     return long
@@ -141,10 +138,7 @@ def _pace(usual: Floats, place: Rows) -> str:
     line = np.polyval(np.polyfit(number, usual, 1), number)
     if not apart or ((usual - line) ** 2).sum() < sum(len(one) * one.var() for one in (low, high)):
         return ""
-    # Its import takes longer than the loops of most runs, which are not apart.
-    from scipy.stats import mannwhitneyu
-
-    if mannwhitneyu(before, behind).pvalue * len(usual) >= _CERTAIN:
+    if apart_by_chance(before, behind) * len(usual) >= _CERTAIN:
         return ""
     return f"from iteration {place[cut] + 1:,} on every {seconds_text(float(np.median(behind)))}"
 
@@ -155,8 +149,6 @@ def _drift(usual: Floats) -> str:
     first, last = np.median(usual[:quarter]), np.median(usual[-quarter:])
     if max(first, last) <= _CHANGE * min(first, last):
         return ""
-    from scipy.stats import kendalltau
-
-    if kendalltau(np.arange(len(usual)), usual).pvalue >= _CERTAIN:
+    if trend_by_chance(usual) >= _CERTAIN:
         return ""
     return "slower and slower" if last > first else "faster and faster"
