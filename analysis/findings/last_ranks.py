@@ -196,7 +196,7 @@ def _stretches(
     end = np.array([phase.end for phase in phases]) * second
     following = np.append(start[1:], end[-1] + float(np.median(start[1:] - end[:-1])) if len(start) > 1 else end[-1])
     # Times of phases are seconds that were ticks.
-    start, end = np.floor(start) - 1, np.maximum(end + 1, end + _LONGER * (following - end))
+    start, end = np.rint(start), np.rint(end + _LONGER * (following - end))
     large = one.statistics(direction).request_bytes.p90
     least = max(1.0, _SMALL * (large or 0))
     return Stretches(handles, _MODES[direction], least, start.astype(np.int64), end.astype(np.int64))

@@ -54,7 +54,8 @@ def autocorrelation(samples: Floats) -> Floats:
     if count == 0:
         return np.zeros(0)
     deviation = samples - samples.mean()
-    if np.ptp(samples) <= 16 * np.finfo(np.float64).eps * count * np.abs(samples).max():
+    # A mean over a bin is a difference of two sums over all before it: its rounding grows with their number.
+    if np.ptp(samples) <= np.finfo(np.float64).resolution * count * np.abs(samples).max():
         return np.zeros(count)
     # Scaled to at most 1, so that no square overflows.
     deviation /= np.abs(deviation).max()

@@ -16,7 +16,7 @@ _COLUMNS: Final = ("count", "collective", "begin", "end")
 
 
 class Stretches(NamedTuple):
-    """Stretches of time, apart and in order, in which some operations are looked at."""
+    """Stretches of time in order, in which some operations are looked at; at most a tick is part of two."""
 
     handles: Mask
     """Of which handles, bool (handles,)."""
@@ -24,7 +24,7 @@ class Stretches(NamedTuple):
     least: float
     """Bytes: smaller operations, such as a line of a log beside checkpoints, are left out."""
     start: Ints
-    """Ticks, int64 (stretches,); an operation belongs to the stretch that it begins in."""
+    """Ticks, int64 (stretches,); an operation belongs to the last stretch that it begins in, or at the end of."""
     end: Ints
 
 
@@ -49,7 +49,7 @@ class ArrivalSums(Sums):
             chosen = view(chosen, window.bytes_within(chosen) >= one.least)
             begin, end = window.clipped(chosen)
             stretch = np.searchsorted(one.start, begin, side="right") - 1
-            inside = (stretch >= 0) & (begin < np.append(one.end, 0)[stretch])
+            inside = (stretch >= 0) & (begin <= np.append(one.end, 0)[stretch])
             collective = (chosen.flags & np.uint32(IoFlag.COLLECTIVE)) != 0
             keys = np.full(len(begin), place), stretch, chosen.process
             columns = {"collective": collective, "begin": begin, "end": end}

@@ -80,14 +80,22 @@ def test_parts_of_a_table_may_have_any_digits_in_their_names(tmp_path):
     assert [one.name for one in parquet_parts(tmp_path)] == [names[1], names[3], names[0], names[2]]
 
 
+def test_recorders_are_shown_the_first_65536_bytes_of_a_file(tmp_path):
+    """However large it is, and no more, so that to ask all of them costs next to nothing."""
+    seen = []
+    known = (Recorder("Mine", lambda head, path: seen.append(head), open_source),)
+    path = tmp_path / "large"
+    with path.open("wb") as file:
+        file.write(b"begin")
+        file.truncate(1 << 30)
+    assert find_recorder(path, known) is None
+    assert [len(head) for head in seen] == [65536]
+    assert seen[0].startswith(b"begin")
+
+
 def test_an_archive_stays_one(fixtures):
     assert find_recorder(fixtures / "ckpt4" / "traces.otf2") is None
     assert open_source(fixtures / "ckpt4").definitions.recording.recorder == "OTF2"
-
-
-def test_engines_are_of_otf2(small_table):
-    with pytest.raises(iostrata.SelectionError, match="engine 'direct' is for OTF2"):
-        iostrata.open_trace(small_table, engine="direct")
 
 
 ANOTHER = """

@@ -192,6 +192,25 @@ def test_who_is_last_and_how_far_behind_the_median(written, ranks):
     assert [one.after_median for one in found] == pytest.approx(behind.tolist())
 
 
+@pytest.mark.parametrize("phases", [1, 2, 6])
+@pytest.mark.parametrize(("begins", "counts"), [(-1, False), (0, True), (100, True), (545, True), (555, False)])
+def test_what_begins_in_a_phase_or_soon_after_belongs_to_it(written, phases, begins, counts):
+    """Phases of 100 ticks, 900 apart: a rank that begins up to half of that behind a phase is the last one of it.
+
+    Nobody knows when the next phase would be behind one that is alone.
+    """
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for phase in range(phases):
+        for rank, (start, end) in enumerate([(0, 90), (0, 100), (begins, begins + 2)]):
+            written.operate(rank, handle, WRITE, 1000 * (phase + 1) + start, 1000 * (phase + 1) + end, 2**20)
+    trace = written.closed()
+    second = trace.definitions.clock.ticks_per_second
+    of = tuple(Phase(1000 * (one + 1) / second, (1000 * (one + 1) + 100) / second, 1.0) for one in range(phases))
+    found = last_ranks(trace, {("POSIX", "write", "own"): of})["POSIX", "write", "own"]
+    counts = counts and (phases > 1 or begins <= 100)
+    assert [one.ranks for one in found] == [3 if counts else 2] * phases
+
+
 def test_periods_that_are_known_are_not_looked_for_again(monkeypatch):
     """Of layers that only the program calls; what is inherited in others is no part of its own phases."""
     trace, asked = open_trace(LATE4.with_name("ckpt4")), []

@@ -72,6 +72,18 @@ def test_progress_reaches_all_events(fixtures: Path) -> None:
     assert [done for done, _ in calls] == sorted({done for done, _ in calls})
 
 
+@pytest.mark.parametrize("rows", [1, 1000, 2**20])
+def test_each_event_is_told_once_while_batches_are_read(rows: int, fixtures: Path) -> None:
+    archive = open_archive(fixtures / "ckpt16")
+    told: list[int] = []
+    walk = DirectWalk(archive.anchor, archive.definitions)
+    for _ in walk.batches(2, 9, rows, told.append):
+        pass
+    assert sum(told) == archive.definitions.locations.events[2:9].sum()
+    assert min(told) >= 0
+    assert (len(told) > 2) == (rows < 2**20)
+
+
 def kept(batches: Iterable[EventBatch]) -> list[EventBatch]:
     """Return batches whose columns hold when others are asked for."""
     return [EventBatch(IoEvents.concatenate([one.events]), RegionEvents.concatenate([one.regions])) for one in batches]

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from iostrata.model.codes import UNDEFINED_TIME, UNDEFINED_UINT32, UNDEFINED_UINT64, IoFlag, IoRecord, Status
 from iostrata.otf2io.archive import open_archive
+from iostrata.otf2io.direct.walk import DirectWalk
+from iostrata.otf2io.library.engine import LibraryWalk
 from otf2.enums import (
     IoAccessMode,
     IoCreationFlag,
@@ -234,3 +236,19 @@ def test_no_locations(new_archive: New, reopened: Reopen) -> None:
     written = reopened(trace)
     assert len(written.events) == len(written.operations) == 0
     assert written.read.counts.shape == (0,)
+
+
+def test_parameters_of_calls_are_the_numbers_that_were_told(written_archive: New, new_location: New) -> None:
+    """Those with a sign and those without: both engines give the same 64 bits."""
+    told = [("Int", -1), ("Int", -(2**63)), ("UnsignedInt", 2**64 - 1), ("Int", 4096)]
+    events = [("Enter", 10, (3,), ())]
+    events += [(f"Parameter{kind}", 20, (7, value), ()) for kind, value in told]
+    archive = open_archive(written_archive([new_location([*events, ("Leave", 30, (3,), ())])]))
+    (mine,) = LibraryWalk(archive.anchor, archive.definitions, regions=True).batches(0, 1)
+    inner = mine.regions.position < 0
+    assert mine.regions.region.tolist() == [3, 7, 7, 7, 7, 3]
+    assert mine.regions.enter.tolist() == [True, *[False] * 5]
+    assert mine.regions.time[inner].tolist() == [-1, -(2**63), -1, 4096]
+    (same,) = DirectWalk(archive.anchor, archive.definitions, [3], [7]).batches(0, 1)
+    for column in ("location", "time", "region", "enter", "position"):
+        np.testing.assert_array_equal(getattr(mine.regions, column), getattr(same.regions, column))
