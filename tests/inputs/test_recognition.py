@@ -83,7 +83,7 @@ def test_parts_of_a_table_may_have_any_digits_in_their_names(tmp_path):
 def test_recorders_are_shown_the_first_65536_bytes_of_a_file(tmp_path):
     """However large it is, and no more, so that to ask all of them costs next to nothing."""
     seen = []
-    known = (Recorder("Mine", lambda head, path: seen.append(head), open_source),)
+    known = (Recorder("Mine", lambda head, _path: seen.append(head), open_source),)
     path = tmp_path / "large"
     with path.open("wb") as file:
         file.write(b"begin")
