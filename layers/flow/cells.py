@@ -50,8 +50,12 @@ class CellSums(Sums):
 
         super().__post_init__()
         self._seed = random_seed()
-        self._columns = CellColumns(*np.zeros((len(CellColumns._fields), 1 << 8), np.int64))
-        self._table = np.full(1 << 10, -1, np.int64)
+        self._make_room(1 << 8)
+
+    def _make_room(self, cells: int) -> None:
+        self._columns = CellColumns(*np.zeros((len(CellColumns._fields), cells), np.int64))
+        # With most of its places free, the next free one is near.
+        self._table = np.full(4 * cells, -1, np.int64)
         self.used = 0
 
     def add(self, traffic: TraceBlock, small: float, early: Ints, split: Ints) -> None:
@@ -120,11 +124,8 @@ class CellSums(Sums):
                 return
             # Twice the room, in which the cells are rows of their own.
             known = self.columns
-            self._columns = CellColumns(*np.zeros((len(known), 2 * len(self._columns.handle)), np.int64))
-            self._table = np.full(2 * len(self._table), -1, np.int64)
-            _, self.used = add_to_cells(
-                known, 0, np.empty(len(known.handle), np.int64), self._table, self._columns, 0, self._seed
-            )
+            self._make_room(2 * len(known.handle))
+            self._take(known)
 
 
 def _bit(place: int, doc: str) -> Any:

@@ -41,7 +41,7 @@ def add_to_cells(
         The first row that is not in a cell yet.
     cell_of_row : int64 (n,)
         Gets the cell of each row.
-    table : int64, a power of two
+    table : int64, a power of two, more than there is room for cells
         Places of cells by the hash of their kind, −1 where free.
     cells : CellColumns
         ``parent`` is a cell.
@@ -58,7 +58,7 @@ def add_to_cells(
         place = _place(rows, row, parent, table, cells, seed)
         cell = table[place]
         if cell < 0:
-            if used == len(cells.handle) or 2 * used >= len(table):
+            if used == len(cells.handle):
                 return row, used
             cell = used
             used += 1

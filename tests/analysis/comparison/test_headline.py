@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import msgpack
@@ -129,6 +130,21 @@ def test_causes_that_counters_hold_one_time_for_are_both_named(tmp_path, size, f
     records = [made.counters(("POSIX", 4), 5, -1, **counted, **times, slowest_rank=1)]
     path.write_bytes(bytes(made.DarshanLog(modules={"POSIX": (4, records)}, names={5: "/scratch/data"}, length=10.0)))
     assert f"{text} could save up to 5 s" in told(open_trace(path)).text
+
+
+@pytest.mark.parametrize("change", [{"layer": "ISOC"}, {"evidence": {"slowest_s": 4.0}}, {"cost_s": 2.0}])
+def test_causes_with_a_time_of_their_own_are_not_named_together(tmp_path, change):
+    counted = {"writes": 4000, "bytes_written": 4 * 10**6, "size_write_100_1k": 4000, "fsyncs": 4000}
+    times = {"write_time": 9.0, "slowest_rank_time": 5.0, "write_start_timestamp": 1.0, "write_end_timestamp": 9.0}
+    path = tmp_path / "run.darshan"
+    records = [made.counters(("POSIX", 4), 5, -1, **counted, **times, slowest_rank=1)]
+    path.write_bytes(bytes(made.DarshanLog(modules={"POSIX": (4, records)}, names={5: "/scratch/data"}, length=10.0)))
+    trace = open_trace(path)
+    causes = [one for one in find(trace) if one.id in ("small-requests", "flush-dominates")]
+    assert "requests are small and flushes take long" in headline_of(trace, causes).text
+    evidence = {**causes[1].evidence, **change.get("evidence", {})}
+    other = replace(causes[1], **{**change, "evidence": evidence})
+    assert "requests are small and flushes take long" not in headline_of(trace, [causes[0], other]).text
 
 
 @pytest.mark.recordings

@@ -1,9 +1,10 @@
 """Order of layers from handles, against bogus parents and circles."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.layers.handles.stack import layer_order, layer_rows
+from iostrata.layers.handles.stack import handle_lineages, handle_stack, layer_order, layer_rows
 from iostrata.model.codes import KNOWN_STACK
 from iostrata.model.definitions import Paradigm
 
@@ -88,3 +89,16 @@ def test_any_forest_has_an_order_of_exactly_its_paradigms(make_definitions, rows
     handles = [(name, "/f", parent if parent < len(rows) else -1) for name, parent in rows]
     order = layer_order(make_definitions(handles, paradigms=["POSIX", "ISOC", "MPI-IO", "HDF5", "A", "B"]))
     assert sorted(order) == sorted({name for name, _ in rows})
+
+
+def test_what_is_below_another_layer_is_told_from_the_layers_own(make_definitions):
+    """Also where only one handle has others below it, and wherever it stands."""
+    for place in range(3):
+        handles = [("POSIX", "/f", -1)] * 3
+        handles.insert(place, ("HDF5", "/f", -1))
+        handles.append(("POSIX", "/f", place))
+        stack = handle_stack(make_definitions(handles), ("HDF5", "POSIX"))
+        lineages = handle_lineages(stack)
+        assert sorted(lineages.traffic) == [(0, False), (1, False), (1, True)]
+        (inherited,) = lineages.chosen(1, "inherited")
+        assert np.flatnonzero(lineages.of_handle == inherited).tolist() == [4]
