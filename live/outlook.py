@@ -7,11 +7,12 @@ import numpy as np
 
 from ..analysis.phases.bins import bin_width
 from ..analysis.phases.bursts import Bursts, vertices
-from ..analysis.phases.confidence import confidence, decided
+from ..analysis.phases.confidence import MOST_SETTLING, confidence, decided, more_to_settle
 from ..analysis.phases.decision import Decision
 from ..analysis.phases.phases import phases_of
-from ..analysis.phases.reasons import reason
+from ..analysis.phases.reasons import prospect, reason
 from ..analysis.phases.stretches import MOST_SPANS, PulseTrain
+from ..analysis.results.result import is_certain
 from ..model.arrays import Floats
 from ..signals.construction import StepSignal
 from .activity import LEAST_INNER, Activity
@@ -58,6 +59,8 @@ class Outlook:
     leads : tuple of float
         Of each train the time in s by which phases begin before what stands out of them.
     reason : str
+    settling : int
+        Bursts of the main train that would make the period certain; 0 where it is.
     quiet : float
         Time in s without I/O after which a phase is over; 0 where no pauses part phases.
     clear : bool
@@ -79,6 +82,7 @@ class Outlook:
     trains: tuple[PulseTrain, ...] = ()
     leads: tuple[float, ...] = ()
     reason: str = ""
+    settling: int = 0
     quiet: float = 0.0
     clear: bool = False
     since: int = 0
@@ -89,6 +93,21 @@ class Outlook:
     def train(self) -> PulseTrain | None:
         """The main train."""
         return self.trains[0] if self.trains else None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether as many bursts have come as would make certain what was not."""
+        return self.train is not None and 0 < self.settling <= len(self.train.bursts)
+
+    def sentence(self) -> str:
+        """Say why there is a period or none, and what would settle one that is probable only, with what came since."""
+        train = self.train
+        if train is None:
+            return self.reason
+        more = self.settling - len(train.bursts)
+        # By those that came since the look the interval may be narrow enough, or too wide again.
+        more = 0 if is_certain(self.confidence, train.error) else more if more > 0 else MOST_SETTLING
+        return prospect(train.period, train.interval(), len(train.bursts), more) + self.reason
 
     @property
     def holds(self) -> bool:
@@ -209,6 +228,7 @@ def outlook(signal: StepSignal) -> Outlook:
         return found
     trains = (train, *(one for one in decision.trains if decision.kind == "concurrent" and one is not train))
     own = [phases.bursts.start[phases.rows[decision.trains.index(one)]] for one in trains]
+    more = more_to_settle(decision, train, width)
     apart = QUIET_SHARE * max(train.period - float(np.median(train.bursts.end - train.bursts.start)), 0.0)
     return replace(
         found,
@@ -219,6 +239,7 @@ def outlook(signal: StepSignal) -> Outlook:
         regime_start=max(float(own[0][0]), train.start - 0.5 * train.period),
         trains=trains,
         leads=tuple(map(_lead, trains, own)),
+        settling=len(train.bursts) + more if more else 0,
         since=int((decision.bursts.start > max(one.bursts.start[-1] for one in trains)).sum()),
     )
 

@@ -7,12 +7,15 @@ import math
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 
 from ..analysis.phases.bursts import Bursts
+from ..analysis.phases.confidence import MOST_SETTLING
+from ..analysis.phases.reasons import prospect
 from ..analysis.phases.stretches import MOST_JITTER, PulseTrain
+from ..analysis.results.result import fewest_more, is_certain
 from ..model.arrays import Floats, Ints, Rows
 from ..model.quantities import bytes_text, counted, percent_text, seconds_text
 from .activity import Activity
@@ -41,6 +44,43 @@ STEADY, CHANGED = 3, 4.0
 """Intervals before a change that show what they were, and the standard deviations by which those after it are off."""
 SAME: Final = 0.1
 """Share by which a period may be off to count as right, as of the confidence of the method `auto`."""
+
+
+class Pace(NamedTuple):
+    """The mean of intervals in s, its standard error and the degrees of freedom of that."""
+
+    mean: float
+    error: float
+    freedom: float
+
+    @classmethod
+    def of(cls, intervals: Floats) -> Self:
+        """Return what some intervals tell."""
+        n, mean = intervals.size, float(intervals.mean())
+        squares = float(((intervals - mean) ** 2).sum()) + PRIOR_INTERVALS * (PRIOR_JITTER * mean) ** 2
+        freedom = n - 1 + PRIOR_INTERVALS
+        return cls(mean, float(np.sqrt(squares / freedom / n)), freedom)
+
+    @property
+    def confidence(self) -> float:
+        """Probability that the mean interval is that of the program within 10 %."""
+        from scipy.special import stdtr
+
+        return float(2 * stdtr(self.freedom, SAME * self.mean / self.error) - 1)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % confidence interval of the mean interval in s."""
+        from scipy.special import stdtrit
+
+        off = self.error * float(stdtrit(self.freedom, 0.975))
+        return max(self.mean - off, 0.0), self.mean + off
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the mean interval is certain, as a period is."""
+        low, high = self.interval
+        return is_certain(self.confidence, 0.5 * (high - low) / self.mean)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,30 +159,10 @@ class Repetition:
         """Coefficient of variation of the intervals."""
         return float(self.intervals.std(ddof=1) / self.intervals.mean()) if self.intervals.size > 1 else 1.0
 
-    @property
-    def spread(self) -> tuple[float, float]:
-        """Standard error of the mean of the intervals in s, and its degrees of freedom."""
-        n, mean = self.intervals.size, float(self.intervals.mean())
-        squares = float(((self.intervals - mean) ** 2).sum()) + PRIOR_INTERVALS * (PRIOR_JITTER * mean) ** 2
-        freedom = n - 1 + PRIOR_INTERVALS
-        return float(np.sqrt(squares / freedom / n)), freedom
-
-    @property
-    def confidence(self) -> float:
-        """Probability that the mean interval is that of the program within 10 %."""
-        from scipy.special import stdtr
-
-        error, freedom = self.spread
-        return float(2 * stdtr(freedom, SAME * float(self.intervals.mean()) / error) - 1)
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % confidence interval of the mean interval in s."""
-        from scipy.special import stdtrit
-
-        error, freedom = self.spread
-        mean, off = float(self.intervals.mean()), error * float(stdtrit(freedom, 0.975))
-        return max(mean - off, 0.0), mean + off
+    @cached_property
+    def pace(self) -> Pace:
+        """What the intervals tell of their mean."""
+        return Pace.of(self.intervals)
 
     @property
     def train(self) -> PulseTrain:
@@ -154,14 +174,24 @@ class Repetition:
         return PulseTrain(Bursts(begins, begins, np.ones(begins.size)), np.ones(steps.size), 0.0)
 
     def sentence(self) -> str:
-        """Say what repeats."""
+        """Say what repeats, and how often more would settle a period that is probable only."""
         each = [*([] if self.operations_range else [counted(self.operations, "operation")]), bytes_text(self.volume)]
         what = " and ".join(each)
         often = f"Iteration {self.iterations:,}"
         often += f", each of {self.length} bursts, the next one of {what}" if self.length > 1 else f", each of {what}"
         apart = f"{seconds_text(float(self.intervals.mean()), 4)} apart, jitter {percent_text(self.jitter)}"
         more = "" if self.period else ": too much for a period"
-        return f"{often}; {apart}{more}."
+        return f"{self._prospect() if self.period else ''}{often}; {apart}{more}."
+
+    def _prospect(self) -> str:
+        """Say what would settle the period: so many more iterations, with the same intervals again."""
+        own, count = self.intervals, self.intervals.size
+
+        def settles(more: int) -> bool:
+            return Pace.of(np.resize(own, count + more)).is_certain
+
+        more = fewest_more(settles, MOST_SETTLING)
+        return prospect(self.pace.mean, self.pace.interval, count + 1, more)
 
 
 def in_a_row(intervals: Floats, most: float) -> Floats:

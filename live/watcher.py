@@ -260,7 +260,7 @@ class Watcher:
         if now < soon or self.signal.operations < FEWEST_BURSTS:
             return False
         if found.train is not None and not found.since:
-            return found.blurred or found.fitted >= (REFRESHED if found.clear else FEWEST_BURSTS)
+            return found.blurred or found.is_settled or found.fitted >= (REFRESHED if found.clear else FEWEST_BURSTS)
         if self._gap == np.inf or found.since:
             return True
         if len(self._parted) == self._looked_bursts:
@@ -425,17 +425,17 @@ class Watcher:
     def _reason(self, found: Outlook, now: float, behind: bool) -> str:
         fewer = self._phases < FEWEST_BURSTS and found.period is None and self._ftio is None
         if self._looked == now and not (fewer and found.phases != self._phases):
-            return found.reason
+            return found.sentence()
         if fewer:
             return f"{counted(self._phases, 'phase')}: a period needs at least four."
         if not found.reason:
             return f"{counted(self._phases, 'phase')}; not looked at for a period yet, so that following takes little."
         if behind:
-            return f"As of {seconds_text(self._looked)}: {found.reason}"
+            return f"As of {seconds_text(self._looked)}: {found.sentence()}"
         if found.fitted:
             later = f"{counted(found.fitted, 'phase')} since {seconds_text(self._looked)}"
-            return f"{found.reason} {later}, where it is expected."
-        return found.reason
+            return f"{found.sentence()} {later}, where it is expected."
+        return found.sentence()
 
     def _law(self, place: int, train: PulseTrain) -> StartLaw:
         """Return the law of a train, which is kept as long as its starts are the same."""
@@ -458,8 +458,8 @@ def _by_contents(answer: Answer, repeats: Repetition) -> Answer:
         answer,
         periodic=period is not None,
         period=period,
-        period_interval=None if period is None else repeats.interval,
-        confidence=0.0 if period is None else repeats.confidence,
+        period_interval=None if period is None else repeats.pace.interval,
+        confidence=0.0 if period is None else repeats.pace.confidence,
         regime_start=None if period is None else repeats.since,
         reason=repeats.sentence(),
         as_of=None,

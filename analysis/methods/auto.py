@@ -7,7 +7,7 @@ from ...signals.construction import StepSignal
 from ...signals.samples import bin_count
 from ..phases.bins import bin_width
 from ..phases.bursts import vertices
-from ..phases.confidence import confidence, decided
+from ..phases.confidence import confidence, decided, more_to_settle
 from ..phases.decision import Decision
 from ..phases.phases import Phases, phases_of
 from ..phases.reasons import prospect, reason
@@ -65,9 +65,12 @@ class AutoMethod(PeriodMethod):
         period = periods[0].period if periods else None
         own = [one.metrics for one in regimes if one.metrics and one.period == period]
         evidence = PhaseEvidence(verdict=decision.kind, sets_of_phases=len(decision.sets), size_cycle=decision.cycle)
+        why = reason(decision, phases)
         if decision.trains:
-            evidence = replace(evidence, log_bayes_factor=decision.main.gain, drift=decision.main.drift)
-            evidence = replace(evidence, pause=phases.pause, missing_phases=decision.main.missing)
+            main = decision.main
+            evidence = replace(evidence, log_bayes_factor=main.gain, drift=main.drift)
+            evidence = replace(evidence, pause=phases.pause, missing_phases=main.missing)
+            why = prospect(main.period, main.interval(), len(main.bursts), more_to_settle(decision, main, width)) + why
         return PeriodResult(
             method=self.name,
             recurrence=phases.recurrence,
@@ -78,7 +81,7 @@ class AutoMethod(PeriodMethod):
             metrics=own[0] if own else characterise(signal, period),
             sampling=SamplingInfo(1 / width if width > 0 else None, signal.values.size if width > 0 else 0, True, None),
             evidence=replace(evidence, p_value=decision.line[1]) if decision.line else evidence,
-            reason=prospect(decision, width) + reason(decision, phases),
+            reason=why,
         )
 
 

@@ -5,12 +5,11 @@ all classes of the accuracy study, with and without a period, on seeds 21,000 to
 """
 
 import math
-from bisect import bisect_left
 
 import numpy as np
 
 from ...model.arrays import Floats
-from ..results.result import is_certain
+from ..results.result import fewest_more, is_certain
 from .bursts import MOST_PERIODS, RELATIVE_ROUNDING, Bursts
 from .decision import Decision, decide, without
 from .stretches import PulseTrain
@@ -55,9 +54,9 @@ def decided(times: Floats, cumulative: Floats, alpha: float, width: float = 0.0)
     return found
 
 
-def more_to_settle(decision: Decision, bin_width: float) -> int:
-    """Return how many more bursts, with the intervals of the main train again, would make its period certain."""
-    train, intervals = decision.main, np.diff(decision.main.bursts.start)
+def more_to_settle(decision: Decision, train: PulseTrain, bin_width: float) -> int:
+    """Return how many more bursts, with the intervals of a train again, would make its period certain."""
+    intervals = np.diff(train.bursts.start)
 
     def settles(more: int) -> bool:
         n = intervals.size + more
@@ -66,4 +65,4 @@ def more_to_settle(decision: Decision, bin_width: float) -> int:
         longer = PulseTrain(bursts, np.resize(train.spans, n), gain)
         return is_certain(confidence(decision, longer, bin_width), longer.error)
 
-    return bisect_left(range(MOST_SETTLING), True, key=settles)
+    return fewest_more(settles, MOST_SETTLING)

@@ -6,23 +6,20 @@ from itertools import pairwise
 
 from ...model.quantities import percent_text, seconds_text
 from .bursts import FEWEST_BURSTS
-from .confidence import MOST_SETTLING, more_to_settle
+from .confidence import MOST_SETTLING
 from .decision import Decision
 from .phases import Phases
 from .stretches import MOST_JITTER, PulseTrain
 
 
-def prospect(decision: Decision, width: float) -> str:
+def prospect(period: float, interval: tuple[float, float], times: int, more: int) -> str:
     """Return a sentence on a period that is probable only, with its interval and what would settle it; else nothing.
 
-    `width` is that in s of the bins of a signal that is made of them, else 0.
+    `more` is how many more times would; none where it is certain.
     """
-    more = more_to_settle(decision, width) if decision.trains else 0
-    if not more:
+    if more <= 0:
         return ""
-    train = decision.main
-    low, high = map(seconds_text, train.interval())
-    text = f"About every {seconds_text(train.period)} ({low} … {high}), {len(train.bursts)} times"
+    text = f"About every {seconds_text(period)} ({' … '.join(map(seconds_text, interval))}), {times} times"
     return f"{text}; {more} more would settle it. " if more < MOST_SETTLING else f"{text}. "
 
 

@@ -1,5 +1,7 @@
 """What a period detection gives back: frozen records, plain dictionaries for JSON, readable forms for people."""
 
+from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -19,6 +21,12 @@ CERTAIN, KNOWN = 0.9, 0.1
 def is_certain(confidence: float, error: float) -> bool:
     """Tell whether a period is certain, given how sure of it one is and half of its interval, as a share of it."""
     return confidence >= CERTAIN and error <= KNOWN
+
+
+def fewest_more(settles: Callable[[int], bool], most: int) -> int:
+    """Return the fewest more bursts that make a period certain, as `settles` tells of a number; `most` if none do."""
+    # Few of the intervals again may vary more than all of them do.
+    return 0 if settles(0) else bisect_left(range(most), True, lo=1, key=settles)
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

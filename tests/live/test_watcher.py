@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from iostrata.analysis.results.result import is_certain
 from iostrata.live import budget
 from iostrata.live import signal as live_signal
 from iostrata.live import watcher as watching
@@ -12,6 +13,7 @@ from iostrata.live.job import LiveJob
 from iostrata.live.outlook import outlook
 from iostrata.live.records.intake import Key, Spans
 from iostrata.live.watcher import Watcher
+from iostrata.model.quantities import seconds_text
 
 
 def phases_at(starts, per_phase=20, seed=0):
@@ -243,6 +245,36 @@ def test_a_burst_under_way_that_is_larger_than_expected_takes_no_long_loop_away(
     assert answers[-1].in_phase
     assert (answers[-1].next_bytes, answers[-1].next_operations) == (2**22, 4)
     assert answers[-1].next_start[0] < 90.0 < answers[-1].next_start[1]
+
+
+def is_settled(answer):
+    low, high = answer.period_interval
+    return is_certain(answer.confidence, 0.5 * (high - low) / answer.period)
+
+
+@pytest.mark.parametrize("same", [True, False], ids=["contents", "times"])
+def test_what_would_settle_a_period_is_told_of_those_that_are_probable_only(same):
+    told = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        starts = np.cumsum(10 * rng.normal(1, rng.uniform(0.02, 0.3), 24).clip(0.3))
+        start, end, volume = phases_at(starts, seed=seed)
+        _, answers = watched(start, end, np.full_like(volume, 10**6) if same else volume, 20)
+        periodic = [one for one in answers if one.periodic]
+        told += [(is_settled(one), "Iteration" in one.reason, "since" in one.reason) for one in periodic]
+        for one in periodic:
+            low, high = map(seconds_text, one.period_interval)
+            assert one.reason.startswith("About every") != is_settled(one)
+            assert is_settled(one) or f"({low} … {high})" in one.reason
+    assert len(set(told)) == 4 + 2 * same, set(told)
+
+
+def test_what_has_come_since_is_no_longer_needed():
+    start, end, volume = phases_at(10.0 * np.arange(12) + np.tile((0.0, 1.2), 6))
+    _, answers = watched(start, end, volume, 20)
+    needed = [one.reason.split(" more would settle it")[0].rpartition(" ")[2] for one in answers[5:9]]
+    assert [int(more) + one.phases for more, one in zip(needed, answers[5:9], strict=True)] == [11] * 4
+    assert is_settled(answers[9])
 
 
 def test_the_reason_is_of_the_latest_regime():
