@@ -282,8 +282,8 @@ def _beside(trace: Trace, one: _Own, found: Sequence[Segment]) -> Iterator[Segme
         times, impulses = one.signal.times, one.signal.impulse_times
         there = (one.signal.values > 0) & (times[1:] > start) & (times[:-1] < end)
         at_once = impulses[(impulses > start) & (impulses <= end)]
-        first = max(start, min([*times[:-1][there][:1].tolist(), *at_once[:1].tolist()]))
-        last = min(end, max([*times[1:][there][-1:].tolist(), *at_once[-1:].tolist()]))
+        first = max(start, float(np.append(times[:-1][there], at_once).min()))
+        last = min(end, float(np.append(times[1:][there], at_once).max()))
         ranks = _ranks(trace, one, first, last)
         yield Segment(
             first, last, "burst", one.direction, one.layers, phases=1, bytes=moved, bytes_per_phase=moved, ranks=ranks

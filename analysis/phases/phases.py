@@ -80,7 +80,7 @@ class Phases:
         return float(np.diff(self.bursts.start).std() / self.recurrence) if self.recurrence else None
 
 
-def signal_phases(signal: StepSignal, false_alarm_rate: float = 0.01) -> Phases:
+def signal_phases(signal: StepSignal, false_alarm_rate: float) -> Phases:
     """Decide on the periods of a signal and return its phases; see `decide`."""
     times, cumulative = vertices(signal)
     decision = decide(times, cumulative, false_alarm_rate, bin_width(times, cumulative))

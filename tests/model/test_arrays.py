@@ -10,6 +10,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.model.arrays import (
+    RowsOfIds,
     any_ancestor,
     column_types,
     depths,
@@ -151,3 +152,12 @@ def test_types_of_columns_are_found_where_pickles_look_for_them():
     assert len(columns) >= 6
     for one in columns:
         assert pickle.loads(pickle.dumps(one)) is one
+
+
+@given(st.lists(st.integers(0, 40) | st.integers(2**32 - 4, 2**32 - 1), max_size=12), st.booleans())
+def test_rows_of_ids_are_those_of_a_walk(ids, in_order):
+    """The first row of equal ids, and none for an id that is not there, below, between and above all others."""
+    ids = list(range(len(ids))) if in_order else ids
+    wanted = [*range(45), *range(2**32 - 5, 2**32)]
+    rows = RowsOfIds(np.array(ids, np.uint32)).rows(np.array(wanted, np.uint32))
+    assert rows.tolist() == [ids.index(one) if one in ids else -1 for one in wanted]

@@ -1,10 +1,12 @@
 """What a process may take, and what it keeps of what it frees."""
 
+import ctypes
 import resource
 import subprocess
 import sys
 
 import pytest
+from iostrata.model.budget import keep_freed_memory
 
 PROGRAM = """
 import resource
@@ -31,3 +33,18 @@ def test_columns_that_are_freed_serve_the_next() -> None:
     if given_anew < 15 * pages:
         pytest.skip("this C library keeps what is freed by itself")
     assert given_anew - faults("keep_freed_memory()") > 15 * pages
+
+
+@pytest.mark.parametrize("most", [None, 1 << 26])
+def test_the_c_library_is_given_numbers_that_it_can_take(monkeypatch: pytest.MonkeyPatch, most: int | None) -> None:
+    """Its parameters are `int`: a larger one comes out as another number without a word."""
+    given: list[tuple[int, int]] = []
+
+    class Library:
+        def __init__(self, _name: None) -> None:
+            self.mallopt = lambda *values: given.append(values)
+
+    monkeypatch.setattr(ctypes, "CDLL", Library)
+    keep_freed_memory(most)
+    kept = dict(given)[-1]
+    assert kept == (2**31 - 1 if most is None else most)

@@ -195,10 +195,12 @@ def test_damage_is_told_beside_each_finding(fixtures, tmp_path):
     assert not any("damaged" in one.text for one in find(open_trace(fixtures / "ncckpt4")))
 
 
-@pytest.mark.parametrize(("size", "expected"), [(4096, True), (65_536, False)])
-def test_small_requests(written, size, expected):
+@pytest.mark.parametrize(
+    ("size", "count", "expected"), [(4096, 120, True), (65_536, 120, False), (4096, 100, True), (4096, 99, False)]
+)
+def test_small_requests(written, size, count, expected):
     handle = written.handle(written.file("/s/a"), written.posix)
-    for place in range(120):
+    for place in range(count):
         written.operate(0, handle, WRITE, 10 * place, 10 * place + 5, size if place else 10**6)
     ids = written.findings()
     assert ("small-requests" in ids) is expected

@@ -168,6 +168,10 @@ def test_of_many_phases_and_ranks_the_first_phases_are_looked_at(monkeypatch):
     assert len(some) == len(whole) == len(phases)
     assert some[:4] == whole[:4]
     assert set(some[5:]) == {None}
+    monkeypatch.setattr("iostrata.analysis.findings.last_ranks._MOST", 1)
+    some = last_ranks(trace, {key: phases})[key]
+    assert some[0] == whole[0]
+    assert set(some[1:]) == {None}
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4])

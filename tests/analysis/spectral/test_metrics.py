@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from iostrata import StepSignal, step_signal
 from iostrata.analysis.results.result import PeriodMetrics
-from iostrata.analysis.spectral.metrics import characterise
+from iostrata.analysis.spectral.metrics import characterise, characterise_phases
 
 WINDOW = (2.0, 42.0)
 
@@ -157,3 +157,20 @@ def test_substantial_io_is_above_the_mean(pieces: list[tuple[float, float, int]]
             / length
         )
         assert found.b_io * length <= signal.volume * (1 + 1e-9)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40), st.integers(1, 9)), min_size=2, max_size=6),
+    st.integers(0, 40),
+)
+def test_phases_are_compared_from_two_on(phases: list[tuple[int, int, int]], rest: int) -> None:
+    """σ_time of eq. 4 with a share of each period, of the last one as long as the mean of those before it."""
+    quiet, busy, volume = np.array(phases, float).T
+    end = np.cumsum(quiet + busy)
+    start = end - busy
+    found = characterise_phases(start, end, volume, float(end[-1]) + rest, np.diff(start))
+    shares = np.minimum(busy, 1.0)
+    assert found.r_io == pytest.approx(busy.sum() / (end[-1] + rest - start[0]))
+    assert found.sigma_vol == pytest.approx(np.std(volume / volume.max()))
+    assert found.sigma_time == pytest.approx(np.std(shares))
+    assert characterise_phases(start[:1], end[:1], volume[:1], float(end[0]), np.zeros(0)).sigma_vol is None

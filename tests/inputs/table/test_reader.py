@@ -729,9 +729,26 @@ def test_a_long_row_is_a_row(tmp_path):
 
 def test_a_quotation_mark_that_is_not_closed_is_told(tmp_path):
     path = tmp_path / "any"
-    path.write_text(f'{HEADER}\nPOSIX,0,write,0,1,1,/a\nPOSIX,0,write,1,2,1,"/a\nPOSIX,0,write,2,3,1,/a\n')
-    trace = iostrata.open_trace(path)
-    assert ["not closed: 3 lines give 2 rows" in one.reason for one in trace.damage.locations] == [True]
+    for more in range(3):
+        lines = "".join(f"POSIX,0,write,{2 + one},{3 + one},1,/a\n" for one in range(more))
+        path.write_text(f'{HEADER}\nPOSIX,0,write,0,1,1,/a\nPOSIX,0,write,1,2,1,"/a\n{lines}')
+        told = [one.reason for one in iostrata.open_trace(path).damage.locations]
+        assert [f"not closed: {2 + more} lines give 2 rows" in one for one in told] == [True] * (more > 0)
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ("rank,bytes", "no column layer or start"),
+        ("layer,colour", "not an OTF2 anchor, nor"),
+        ("colour,size", "not an OTF2 anchor, nor"),
+    ],
+)
+def test_a_text_with_two_columns_of_a_table_of_operations_is_taken_as_one(tmp_path, names, said):
+    path = tmp_path / "any"
+    path.write_text(f"{names}\n1,2\n")
+    with pytest.raises(iostrata.TraceError, match=said):
+        iostrata.open_trace(path)
 
 
 def test_a_quotation_mark_within_a_name_is_part_of_it(tmp_path):

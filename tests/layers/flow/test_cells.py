@@ -34,3 +34,4 @@ def test_operations_of_a_kind_are_one_cell_however_many_kinds_there_are(handles)
     assert dict(zip(cells, sums.columns.operations.tolist(), strict=True)) == operations
     assert dict(zip(cells, sums.columns.whole.tolist(), strict=True)) == volume
     assert (sums.columns.end - sums.columns.begin >= 5).all()
+    assert sums.columns.parent.min() == -1

@@ -88,6 +88,14 @@ def changed(**bytes_at: int) -> Callable[[bytes], bytes]:
     return change
 
 
+@pytest.mark.parametrize("known", [0, 1, 2])
+def test_formats_of_all_releases_are_known(known: int, copy_of: Callable[[str], Path]) -> None:
+    folder = copy_of("serial1")
+    path = folder / "traces.otf2"
+    path.write_bytes(changed(b8=known)(path.read_bytes()))
+    assert read_anchor(folder).trace_format == known
+
+
 @pytest.mark.parametrize(
     ("change", "kind", "part"),
     [
@@ -101,7 +109,7 @@ def changed(**bytes_at: int) -> Callable[[bytes], bytes]:
         (changed(b28=2), UnsupportedTraceError, "SION"),
         (changed(b28=9), UnsupportedTraceError, "substrate 9"),
         (changed(b29=7), UnsupportedTraceError, "compression 7"),
-        (changed(b8=99), UnsupportedTraceError, "trace format 99"),
+        (changed(b8=3), UnsupportedTraceError, "trace format 3, known are 0 to 2"),
         (changed(b19=0xFF), TraceError, "chunk sizes"),
         (lambda content: content[:12] + bytes(8) + content[20:], TraceError, "chunk sizes"),
     ],

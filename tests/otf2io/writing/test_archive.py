@@ -324,9 +324,12 @@ def test_times_outside_of_the_clock_are_kept(definitions, tmp_path, begin, end):
 
 def test_times_beyond_64_bits_are_refused(definitions, tmp_path):
     (tmp_path / "out").mkdir()
-    late = replace(definitions, clock=replace(definitions.clock, start=2**64 - 10))
-    with pytest.raises(TraceError, match="do not fit into an OTF2 archive"):
-        write_archive(tmp_path / "out" / "x", late, [(one_operation(0, 20), IoEvents.empty())])
+    late = replace(definitions, clock=replace(definitions.clock, start=2**64 - 22))
+    # The largest number of 64 bits is no time, but that none is known.
+    for place, end in enumerate((21, 23, 10**6)):
+        with pytest.raises(TraceError, match="do not fit into an OTF2 archive"):
+            write_archive(tmp_path / "out" / f"x{place}", late, [(one_operation(0, end), IoEvents.empty())])
+    write_archive(tmp_path / "out" / "y", late, [(one_operation(0, 20), IoEvents.empty())])
 
 
 texts = st.text(max_size=12)
