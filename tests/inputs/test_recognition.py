@@ -11,6 +11,7 @@ import iostrata
 import pytest
 from iostrata.cli import main
 from iostrata.inputs import recognition
+from iostrata.inputs.inflating import first_text
 from iostrata.inputs.parquet import PARQUET, parquet_parts
 from iostrata.inputs.recognition import GROUP, Recorder, find_recorder, recorders
 from iostrata.layers.selection.source import open_source
@@ -71,6 +72,15 @@ def test_a_damaged_compressed_file_is_called_so(tmp_path):
     path.write_bytes(packed)
     with pytest.raises(iostrata.TraceError, match="compressed in it is damaged"):
         iostrata.open_trace(path)
+
+
+@pytest.mark.parametrize("sizes", [[10, 20], [2**16 - 1, 1, 1], [2**16, 2**16], [2**15] * 5, [2**20, 2**20]])
+def test_of_a_compressed_file_about_as_much_is_looked_at_as_of_another(sizes):
+    """Members are read until there are 64 KiB of text: what is packed well says no more than it must."""
+    parts = [bytes([65 + place]) * size for place, size in enumerate(sizes)]
+    text, whole = first_text(b"".join(map(gzip.compress, parts))), b"".join(parts)
+    assert whole.startswith(text)
+    assert len(text) == min(len(whole), 2**16)
 
 
 def test_parts_of_a_table_may_have_any_digits_in_their_names(tmp_path):

@@ -24,6 +24,17 @@ ROWS = [
 ]
 
 
+@pytest.mark.parametrize("window", [None, (0.5, 6.5), (2.0, 3.0)])
+@pytest.mark.parametrize("quantity", ["bandwidth", "operations", "metadata", "in-flight"])
+def test_what_operations_contribute_is_the_volume_of_the_signal(make_trace, window, quantity):
+    made = make_trace(HANDLES, ROWS)
+    for layer in (made if window is None else made.select(window=window)).layers.values():
+        for direction in ("read", "write", "total") if quantity != "metadata" else ("total",):
+            rows, amounts = layer.contributions(quantity, direction)
+            assert len(np.unique(rows)) == len(amounts)
+            assert amounts.sum() == pytest.approx(layer.signal(quantity, direction).volume)
+
+
 def test_bandwidth_is_bytes_spread_over_their_time(make_trace):
     posix = make_trace(HANDLES, ROWS).layers["POSIX"]
     signal = posix.bandwidth("write")

@@ -1,7 +1,7 @@
 """What a recorder's counters add up to, by module."""
 
 import numpy as np
-from iostrata.model.recording import Counters
+from iostrata.model.recording import Counters, Recording
 
 
 def test_sums_of_a_module_leave_out_what_it_did_not_record() -> None:
@@ -20,3 +20,16 @@ def test_sums_of_a_module_leave_out_what_it_did_not_record() -> None:
     }  # fmt: skip
     assert of_streams == {"module": "STDIO", "layer": "ISOC", "records": 1, "read_time": 0.0}
     assert counters.count("opens", "nothing").tolist() == [2, 0, 3, 0]
+
+
+def test_what_was_counted_is_asked_for_by_layer_and_direction() -> None:
+    rows = 2
+    numbers = {name: np.arange(1, rows + 1) for name in ("reads", "writes", "bytes_read", "bytes_written")}
+    zeros = np.zeros(rows, np.int32)
+    counters = Counters(np.arange(rows, dtype=np.int32), zeros, zeros, **numbers, modules=("A", "B"), layers=("A", "B"))
+    recording = Recording(counters=counters)
+    for layers, named in (((), ("A", "B")), (("A",), ("A",)), (("B", "C"), ("B",)), (("C",), ())):
+        for directions, moved in ((("read",), ("read",)), (("total",), ("read", "write")), ((), ())):
+            told = [(one.layer, one.direction) for one in recording.counted(layers, directions)]
+            assert sorted(told) == [(name, way) for name in named for way in moved]
+    assert Recording().counted((), ("total",)) == []

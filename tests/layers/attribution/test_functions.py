@@ -8,6 +8,8 @@ import otf2
 import pytest
 from iostrata import TraceError, open_trace
 from iostrata.layers.attribution.callers import read_call_paths
+from iostrata.layers.attribution.calls.functions import PathTree
+from iostrata.model.stream.calls import Regions
 
 NAMES = ["ckpt4_linktime", "serial1", "nonblocking4", "ckpt4_compiler", "ncckpt4"]
 ROLES = (otf2.RegionRole.FILE_IO, otf2.RegionRole.FILE_IO_METADATA)
@@ -115,3 +117,14 @@ def test_a_trace_that_changed_is_refused(fixtures):
     operations = replace(trace.operations, begin=trace.operations.begin + 1)
     with pytest.raises(TraceError, match="has changed"):
         read_call_paths(trace.stream.reading.source, operations, trace.stream.kept.other_events, make)
+
+
+@pytest.mark.parametrize("deep", [1, 24, 25, 1000])
+def test_of_a_long_path_the_innermost_24_functions_are_named(deep):
+    """A recursion can be as deep as a trace is long, and its name would fill a screen."""
+    names = tuple(f"f{row}" for row in range(deep))
+    column = np.zeros(deep, np.uint8)
+    regions = Regions(np.arange(deep, dtype=np.uint32), names, column, column, ("",) * deep, column.astype(np.int64))
+    rows = np.arange(deep, dtype=np.int32)
+    (text,) = PathTree(regions, rows - 1, rows).texts("callpath", np.array([deep - 1]))
+    assert text == " > ".join([*["…"] * (deep > 24), *names[-24:]])

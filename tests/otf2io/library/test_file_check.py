@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.otf2io.archive import Archive
-from iostrata.otf2io.library.file_check import check_event_file
+from iostrata.otf2io.library.file_check import check_event_file, told_by_definitions
 
 from ..reading import EventsRead
 
@@ -143,3 +143,20 @@ def test_damaged_header_of_a_later_chunk(fixtures: Path, tmp_path: Path) -> None
     found = check_event_file(path, 197582, CHUNK)
     assert found.sound == 80517
     assert "chunk 1" in str(found.reason)
+
+
+LOCATION, REGION = 2, 3
+
+
+@pytest.mark.parametrize("kind", [LOCATION, REGION])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("mine", [[0], [7], [5, 300, 2**40], list(range(100, 500))])
+def test_definitions_belong_to_the_locations_that_they_map(
+    kind: int, sparse: bool, mine: list[int], written_archive: Callable[..., Path], new_location: Callable[..., object]
+) -> None:
+    pairs = [(3 * place if sparse else place, target) for place, target in enumerate(mine)]
+    path = written_archive([new_location([], {kind: (sparse, pairs)}, [(5, -3), (100, 7)])]) / "traces" / "0.def"
+    for location in (*mine, 1, 3, 99, 2**40 + 1):
+        owner, synchronised = told_by_definitions(path, 2**22, location)
+        assert owner == (0 if kind == REGION else 1 if location in mine else -1)
+        assert [one % 2**64 for one in synchronised] == [2, 107]
