@@ -239,13 +239,19 @@ def _paused(token: Ints, gap: Ints, least: int) -> tuple[Ints, Mask]:
     return token * 2 + pause, pause
 
 
-def _measured(token: Ints, start: Ints, more: float = 0.0, plain: Ints | None = None) -> Cuts | None:
-    """Return what cutting there saves, None where there is nothing to save."""
+def _measured(
+    token: Ints,
+    start: Ints,
+    more: float = 0.0,
+    plain: Ints | None = None,
+    weights: tuple[Floats, float] | None = None,
+) -> Cuts | None:
+    """Return what cutting there saves, None where there is nothing to save; `weights` of tokens may be known."""
     from .folding_kernel import described, weights_of
 
     if len(start) < 2:
         return None
-    weight, surplus = weights_of(token)
+    weight, surplus = weights or weights_of(token)
     saved, left, spared, first = described(token, weight, start)
     return Cuts(saved - surplus + more, start, first, token, token if plain is None else plain, left.sum(), spared)
 
@@ -260,12 +266,15 @@ def _anchors(token: Ints) -> list[int]:
 
 def _candidates(line: Line, tokens: Sequence[Ints]) -> Iterator[Cuts | None]:
     """Give the ways to cut a sequence, each by one anchor."""
+    from .folding_kernel import weights_of
+
     files, thresholds = _whole_files(line), _thresholds(line.gap)
     for token in tokens:
+        weights = weights_of(token)
         for anchor in _anchors(token):
-            yield _measured(token, _starts(token, anchor))
+            yield _measured(token, _starts(token, anchor), weights=weights)
         if files:
-            yield _measured(token, np.flatnonzero(_first_of_files(line)), files)
+            yield _measured(token, np.flatnonzero(_first_of_files(line)), files, weights=weights)
         for least in thresholds:
             with_pauses, pause = _paused(token, line.gap, least)
             yield _measured(with_pauses, np.flatnonzero(pause), plain=token)

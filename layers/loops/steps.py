@@ -233,7 +233,7 @@ class Steps(Columns):
 
         if cuts.body is None and len(self) > most:
             cuts = cuts._replace(body=_repeated(self.unit))
-        steps, rest = self, Steps.empty()
+        steps, rest = self, NO_STEPS
         if cuts.body:
             starts = parts_of(self.unit, known, *cuts.body)
             last = int(np.flatnonzero(starts)[-1])
@@ -272,6 +272,9 @@ class Steps(Columns):
             low, high = int(start[first[place]]), int(behind[first[place]])
             if 1 < high - low <= _LONGEST and len(units) < _UNITS and not self.content[low:high].any():
                 units.setdefault(int(names[place]), self.take(np.arange(low, high)))
+
+
+NO_STEPS: Final = Steps.empty()
 
 
 class Cuts(NamedTuple):
@@ -359,7 +362,7 @@ class StepGroup:
     def merge(self, other: "StepGroup") -> None:
         """Add other threads that do the same."""
         first, second = self.steps, other.steps
-        if len(first) != len(second) or not np.array_equal(first.first, second.first):
+        if not np.array_equal(first.count, second.count):
             # Both know where some calls begin; what both know is kept.
             both = np.intersect1d(first.first[:-1], second.first[:-1])
             first, second = (one.coarsened(np.isin(one.first[:-1], both)) for one in (first, second))
@@ -385,8 +388,8 @@ class _Sequence:
     latest: int = np.iinfo(np.int64).min
     file: int = -1
     cuts: Cuts = Cuts()
-    kept: Steps = field(default_factory=Steps.empty)
-    rest: Steps = field(default_factory=Steps.empty)
+    kept: Steps = NO_STEPS
+    rest: Steps = NO_STEPS
     units: dict[int, Steps] = field(default_factory=dict)
     digest: Any = field(default_factory=lambda: hashlib.blake2b(digest_size=16))
 
@@ -403,8 +406,10 @@ class _Sequence:
         for columns, low, high in self.parts:
             self.digest.update(columns.code[low:high].tobytes())
         fresh = [Steps.single(columns, low, high) for columns, low, high in self.parts]
-        steps, known = Steps.concatenate([self.kept, self.rest, *fresh]), len(self.kept)
-        self.kept, self.rest, self.parts, self.waiting = steps, Steps.empty(), [], 0
+        before = [one for one in (self.kept, self.rest) if len(one)]
+        steps = fresh[0] if len(fresh) == 1 and not before else Steps.concatenate([*before, *fresh, NO_STEPS])
+        known = len(self.kept)
+        self.kept, self.rest, self.parts, self.waiting = steps, NO_STEPS, [], 0
         if self.cuts.body is not None or len(steps) > MOST_STEPS:
             self.kept, self.rest, self.cuts = steps.bounded(MOST_STEPS, self.cuts, self.units, known, over)
 
