@@ -1,6 +1,7 @@
 """Verdicts on pairs of signals of which the relation is known."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -91,3 +92,13 @@ def test_checkpoints_keep_their_period_down_to_posix(fixtures):
     assert found.upper.period == pytest.approx(0.4015, rel=0.05)
     # POSIX writes at the end of each collective call, on average 3.9 ms after its begin.
     assert 0 < found.coherence.lag < 0.01
+
+
+def test_without_regimes_a_period_holds_from_the_first_phase_to_the_last():
+    signal, result = looked_at(bursts(1.0))
+    upper = replace(result, regimes=())
+    lower = replace(result, regimes=(Regime(10.0, 30.0, 1.0),))
+    found = compare_periods((signal, upper), (signal, lower))
+    assert len(result.phases) > 9
+    edges = [result.phases[0].start, 10.0, 30.0, result.phases[-1].end]
+    assert [(one.start, one.end) for one in found.stretches] == list(pairwise(edges))

@@ -466,6 +466,32 @@ def test_stripes_of_both_versions_are_properties_of_files(darshan_log):
         ]
 
 
+@pytest.mark.parametrize(
+    ("version", "last"),
+    [
+        (1, made.stripes(6, [3, 4], 65536)[:-8]),
+        (1, struct.pack("<Q6q", 6, 0, 248, 1, 0, 65536, -1)),
+        (1, struct.pack("<Q6q", 6, 0, 248, 1, 0, 65536, 2**62)),
+        (2, struct.pack("<Q3q", 6, 0, -1, 1)),
+        (2, struct.pack("<Q3q", 6, 0, 2**40, 1)),
+    ],
+)
+def test_stripes_of_a_record_that_cannot_be_are_left_out_with_a_word(darshan_log, version, last):
+    """The numbers of targets and components are the file's; nothing is read behind its end or before its start."""
+    component = struct.pack("<7q16s", 65536, 2, 0, 0, 0, -1, 0, b"flash")
+    sound = (
+        made.stripes(5, [7], 65536) if version == 1 else struct.pack("<Q3q", 5, 0, 1, 1) + component + b"\7" + 7 * b"\0"
+    )
+    moved = {"writes": 1, "bytes_written": 5, "write_start_timestamp": 1.0, "write_end_timestamp": 2.0}
+    counted = [made.counters(("POSIX", 4), one, 0, **moved) for one in (5, 6)]
+    modules = {"LUSTRE": (version, [sound, last]), "POSIX": (4, counted)}
+    trace = iostrata.open_trace(darshan_log(modules=modules, names={5: "/x/a", 6: "/x/b"}))
+    told = dict(zip(trace.definitions.files.name, trace.definitions.files.properties, strict=True))
+    assert told["/x/a"]["Storage targets"] == "7"
+    assert "Storage targets" not in told["/x/b"]
+    assert any("LUSTRE" in one.reason and "the last record is cut" in one.reason for one in trace.damage.locations)
+
+
 _TIME = st.one_of(st.floats(), st.sampled_from([0.0, -1.0, 1e300, float("nan"), 3.0, 12.0]))
 
 
