@@ -541,16 +541,18 @@ def test_writes_that_wait_for_the_storage(written, status, told):
         assert one.gain_s == pytest.approx((0, 0.01), abs=1e-9)
 
 
-@pytest.mark.parametrize(("plain_us", "least"), [(100, 0.008), (500, 0.0)])
-def test_writes_that_need_not_wait_would_be_as_fast_as_those_that_do_not(written, plain_us, least):
-    """20 writes of 500 us each wait, half as many of the same size do not."""
+@pytest.mark.parametrize(
+    ("plain_us", "fast", "least"), [(100, 10, 0.008), (500, 10, 0.0), (100, 4, 0.008), (100, 2, 0.0)]
+)
+def test_writes_that_need_not_wait_would_be_as_fast_as_those_that_do_not(written, plain_us, fast, least):
+    """20 writes of 500 us each wait, half as many of the same size do not; what a tenth of the bytes take counts."""
     waits, plain = (written.handle(written.file(f"/s/{name}"), written.posix) for name in "ab")
     written.create(0, plain, 1)
     arguments = (waits, IoAccessMode.READ_WRITE, IoCreationFlag.CREATE, IoStatusFlag.SYNC)
     written.events.append((2, 0, 0, "io_create_handle", arguments))
     for place in range(30):
         begin = 1000 * place + 10
-        took = 500 if place < 20 else plain_us
+        took = plain_us if 20 <= place < 20 + fast else 500
         written.operate(0, waits if place < 20 else plain, WRITE, begin, begin + took, 2**17)
     one = written.findings()["synchronous-writes"]
     assert one.gain_s[1] == pytest.approx(one.cost_s) == pytest.approx(0.01)
