@@ -119,12 +119,10 @@ def gain_of_fewer_calls(facts: Facts, sums: KeyedSums, took: Floats) -> Gain | N
     return Gain((least, most), f"from {shortest}, to all of the longest but those of one file, {seconds_text(most)}")
 
 
-def gain_of_sharing(longest: float, mean: float, movers: int, ranks: int) -> Gain:
-    """Return what sharing the work of `movers` ranks would save: by twice as many, and by all, of `longest` s.
+def gain_of_sharing(longest: float, mean: float, ranks: int) -> Gain:
+    """Return what sharing work among all ranks, `mean` s each, would save of `longest` s.
 
-    Ranks that move data at once may slow one another: then by half of the most.
+    Ranks that move data at once may slow one another: then it is half of the most.
     """
-    twice = mean if ranks <= 2 * movers else longest * 0.5
-    low, high = sorted((max(0.0, longest - max(mean, twice)), longest - mean))
-    how = f"by twice as many ranks as the {movers:,} that do it" if low < high / 2 else "if ranks slow one another"
-    return Gain((min(low, high / 2), high), f"{how}, and by all {ranks:,}")
+    most = max(0.0, longest - mean)
+    return Gain((most / 2, most), f"if ranks slow one another, and by all {ranks:,}")

@@ -87,7 +87,7 @@ def imbalance(
             {"direction": direction, "bytes": moved, **found.to_dict()},
             cells=own,
             cost_s=float(seconds.max(initial=0.0) - seconds.mean()),
-            gain=gain_of_sharing(float(seconds.max(initial=0.0)), float(seconds.mean()), found.movers, len(seconds)),
+            gain=gain_of_sharing(float(seconds.max(initial=0.0)), float(seconds.mean()), len(seconds)),
         )
 
 
@@ -157,7 +157,7 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
             cells=own,
             # What the others could take from it.
             cost_s=longest * (1 - 1 / ranks),
-            gain=gain_of_sharing(longest, longest / ranks, 1, ranks),
+            gain=gain_of_sharing(longest, longest / ranks, ranks),
         )
 
 
