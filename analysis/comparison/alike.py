@@ -10,10 +10,9 @@ ALMOST_ALL: Final = 0.9
 
 def alike(one: PeriodResult, other: PeriodResult, window: tuple[float, float]) -> bool:
     """Tell whether two periods may be one: their intervals overlap, and they hold in the same stretches."""
-    if one.period is None or other.period is None:
+    if one.period_interval is None or other.period_interval is None:
         return False
-    low, high = one.period_interval or (one.period, one.period)
-    other_low, other_high = other.period_interval or (other.period, other.period)
+    (low, high), (other_low, other_high) = one.period_interval, other.period_interval
     return low <= other_high and other_low <= high and _same_stretches(one, other, window)
 
 

@@ -406,3 +406,10 @@ def test_a_time_that_cannot_be_is_damage_and_no_cost(findings, absurd):
     found, _ = findings({POSIX: [shared(size=2048, slowest_rank_time=absurd, write_time=1e-9)]})
     assert all(0 <= one.cost_s <= 20.0 for one in found.values())
     assert all("(may come from the trace's damage)" in one.text for one in found.values())
+
+
+@pytest.mark.parametrize(("stripes", "told"), [(1, True), (15, True), (16, False), (32, False)])
+def test_stripes_are_few_below_half_of_what_the_bytes_can_use(findings, stripes, told):
+    """32 GiB of a file that 64 ranks share could use 32 storage targets."""
+    found, _ = findings({POSIX: [shared(calls=512)]}, [made.stripes(FILE, list(range(stripes)))])
+    assert ("few-stripes" in found) is told

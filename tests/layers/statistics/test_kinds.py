@@ -90,3 +90,12 @@ def test_a_name_of_a_million_letters_takes_no_quadratic_time(part):
     name = part * (10**6 // len(part))
     one, other = file_kinds([name, f"{name}.txt"])
     assert one != other
+
+
+def test_names_of_quantities_are_no_random_words_although_some_have_digits():
+    """However many there are: of random words each has some changes between letters and digits."""
+    words = (
+        "residual velocity temp2avg pressure humidity vort3max salinity flux1min charging graupels radiance ozonised"
+    )
+    names = [f"out/{word}.dat" for word in words.split()]
+    assert file_kinds(names) == names
