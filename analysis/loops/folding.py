@@ -222,10 +222,7 @@ def _starts(token: Ints, anchor: int) -> Ints:
 def _thresholds(gap: Ints) -> list[int]:
     """Return the shortest pauses to try, longest first: where lengths of gaps lie apart."""
     order = np.sort(gap[1:])[::-1]
-    order = order[order > 0]
-    if not len(order):
-        return []
-    behind = np.append(order[1:], 0)
+    behind = np.append(order[1:], 0)[: len(order)]
     apart = order[(behind < _APART * order) & (np.arange(len(order)) < max(1, len(gap) * 2 // 3))]
     if len(apart) > _PAUSES:
         apart = apart[np.unique(np.geomspace(1, len(apart), _PAUSES).astype(np.int64)) - 1]
