@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from iostrata.model.plugins import Plugins, PluginWarning, instance_of
+from iostrata.model.plugins import EntryPoint, Plugins, PluginWarning, instance_of
 
 GROUP = "iostrata.tests"
 
@@ -97,3 +97,13 @@ def test_advice_and_help_are_there_without_docstrings():
     )
     assert stripped.startswith("None True ")
     assert usual.partition(" True ")[2] == stripped.partition(" True ")[2] != ""
+
+
+def test_what_an_extension_says_of_itself_is_read_without_an_import(tmp_path, monkeypatch):
+    (tmp_path / "says_a_line.py").write_text('"""A first line.\n\nAnd more."""\n\nraise RuntimeError("imported")\n')
+    (tmp_path / "says_nothing.py").write_text("VALUE = 1\n")
+    (tmp_path / "spaces_only").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    said = {"says_a_line:VALUE": "A first line.", "says_a_line": "A first line.", "says_nothing": ""}
+    for value, summary in {**said, "no_such_module_here": "", "spaces_only": "", "": ""}.items():
+        assert EntryPoint(GROUP, "one", value, "distribution").summary == summary
