@@ -261,3 +261,15 @@ def test_operations_outside_the_trace_extend_the_window(make_trace):
     assert opened.duration == 1.0
     assert opened.layers["POSIX"].bandwidth("write").volume == 10
     assert opened.select(window=(0, 1)).layers["POSIX"].statistics("write").bytes == 5
+
+
+@pytest.mark.parametrize("first", ["/proc/self/maps", "/s/a", None])
+def test_set_aside_are_the_files_that_were_used_and_operations_without_a_file(make_trace, first):
+    names = [first, "/s/b", "/proc/cpuinfo", "/proc/unused", None]
+    handles = [("POSIX", name, -1) for name in names]
+    trace = make_trace(handles, [{"handle": row, "begin": row, "end": row + 1, "moved": 10} for row in (0, 0, 1, 2, 4)])
+    aside = trace.set_aside
+    used = [first, first, names[2], names[4]]
+    expected = [name for name in used if name is None or name.startswith("/proc")]
+    assert (aside.operations, aside.bytes) == (len(expected), 10 * len(expected))
+    assert aside.files == len(set(expected) - {None})
