@@ -127,14 +127,14 @@ def streams_of(trace: Trace) -> tuple[Sequence[str], FileKinds, list[StepGroup]]
     names, kinds = kinds_of_files(trace.definitions, trace.stream.in_memory is not None)
     if trace.definitions.recording.reason("handles"):
         names = ("",) * len(names)
-    return names, kinds, trace.stream.summed(partial(StepSums, trace.scope, kinds)).ordered()
+    return names, kinds, trace.stream.summed_in_order(partial(StepSums, trace.scope, kinds)).ordered()
 
 
 def loops_of_members(trace: Trace, names: Sequence[str], kinds: FileKinds, members: Sequence[Member]) -> Loops:
     """Return what groups of threads repeat as loops, with what all layers do in them."""
     together = _joined(members)
     assignment = _assignment(together, kinds)
-    amounts = trace.stream.summed(partial(IterationSums, trace.scope, assignment))
+    amounts = trace.stream.summed_in_order(partial(IterationSums, trace.scope, assignment))
     loops = tuple(_loops(trace, together, names, amounts))
     later = replace(assignment, kinds=kinds._replace(calls=None))
     return Loops(trace, loops, amounts, partial(_numbers, together, later.kinds, later, loops))
@@ -219,7 +219,7 @@ def _assignment(
 def _in_order(parts: Sequence[Any]) -> Ints:
     """Return columns of several parts as one, in the order of the first two."""
     columns = np.concatenate(parts, axis=1)
-    return columns[:, np.lexsort(columns[1::-1])]
+    return columns.take(np.lexsort(columns[1::-1]), axis=1)
 
 
 def _loops(

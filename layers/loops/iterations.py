@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from ...model.arrays import Ints, Links
-from ...model.codes import IoFlag
 from ...model.keyed import KeyedSums
 from ...model.ranges import MOST_STRETCHES, RangeUnion
 from ...model.sums import Sums, keyed, nested
@@ -80,14 +79,12 @@ class IterationRows:
 
         own, times = OwnCalls.of(block, self._assignment.kinds), self._assignment.times
         of_call = self._of_calls(own)
-        is_operation = own.row >= 0
         if len(self._of_row) < len(own.calls.handle):
             self._of_row = np.empty(len(own.calls.handle), np.int64)
-        self._of_row[own.chosen] = OUTSIDE
-        self._of_row[own.row[is_operation]] = of_call[is_operation]
         start = np.searchsorted(times.kind, np.arange(self._assignment.kinds.total + 1))
         kinds = TimeColumns(start, times.begin, times.place)
-        what = caused_by(own.chosen, self._of_row, own.calls, own.handles, kinds, own.edges, self.sizes)
+        calls = own.chosen, own.row, of_call, self._of_row, own.calls
+        what = caused_by(*calls, own.handles, kinds, own.edges, self.sizes)
         return what, own, of_call
 
     def _of_calls(self, own: OwnCalls) -> Ints:
@@ -162,7 +159,7 @@ class IterationSums(Sums):
         what, own, of_call = self._rows.with_calls(block)
         sizes, is_event = self._rows.sizes, own.row < 0
         group, keys = grouped(what.key)
-        *amounts, ticks = sums_of_groups(group, len(keys), what)
+        *amounts, ticks, collective, begins = sums_of_groups(group, len(keys), what)
         keys, process = np.divmod(keys, sizes.processes)
         keys, mode = np.divmod(keys, _MODES)
         iteration, layer = np.divmod(keys, self.layers)
@@ -171,10 +168,6 @@ class IterationSums(Sums):
         self.amounts = self.amounts.plus((iteration, layer, mode), values)
         inside = iteration >= 0
         process = process[inside] - 1
-        together = np.flatnonzero(own.calls.flags[what.row] & np.uint32(IoFlag.COLLECTIVE))
-        collective, begins = np.zeros((2, len(keys)), np.int64)
-        np.add.at(collective, group[together], 1)
-        np.add.at(begins, group[together], what.begin[together])
         columns = ticks, values["begin"], collective, begins
         of_rank = {name: column[inside] for name, column in zip(self.ranks.values, columns, strict=True)}
         self.ranks = self.ranks.plus((iteration[inside], layer[inside], process), of_rank)

@@ -394,6 +394,8 @@ class Caused(NamedTuple):
     """Iteration, counted from 1 on, 0 for none, layer, mode and process, counted from 0 for none, in one number."""
     row: Ints
     hidden: Mask
+    together: Mask
+    """Collective ones."""
     whole: Ints
     part: Ints
     begin: Ticks
@@ -411,6 +413,8 @@ class Sizes(NamedTuple):
 @compiled
 def caused_by(
     chosen: Ints,
+    own: Ints,
+    of_call: Ints,
     of_row: Ints,
     calls: CallColumns,
     handles: HandleColumns,
@@ -423,31 +427,37 @@ def caused_by(
     Parameters
     ----------
     chosen : int64 (m,)
-        Rows of the operations that are looked at, of whole processes.
+        Rows of the operations that are looked at.
+    own, of_call : int64 (n,)
+        Rows of those that are the program's own calls, in the same order, and the iteration of each; events between.
     of_row : int64 (operations,)
-        Iterations of own calls, −1 elsewhere; what they caused is brought up to date.
+        Iteration of each operation; known of those that were looked at before, which may have caused others.
     """
     count = chosen.size
     keys, rows, hidden = np.empty(count, np.int64), np.empty(count, np.int64), np.zeros(count, np.bool_)
     wholes, parts = np.empty(count, np.int64), np.empty(count, np.int64)
     begins, ends = np.empty(count, np.int64), np.empty(count, np.int64)
-    found = 0
+    together = np.empty(count, np.bool_)
+    found, call = 0, 0
     for row in chosen:
         parent, handle = calls.parent[row], calls.handle[row]
-        if parent >= 0:
-            # An operation begins after the one that caused it.
-            of_row[row] = of_row[parent]
+        while call < own.size and own[call] < 0:
+            call += 1
+        # An operation begins after the one that caused it.
+        iteration = of_row[parent] if parent >= 0 else np.int64(-1)
+        if call < own.size and own[call] == row:
+            iteration, call = of_call[call], call + 1
+        of_row[row] = iteration
         if handle < 0 or handles.layer[handle] < 0:
             continue
         begin, end = calls.begin[row], _end(calls, row, edges)
         if not is_within(begin, end, edges.start, edges.stop, edges.closed):
             continue
-        iteration = of_row[row]
         if parent < 0 and not handles.own[handle]:
             hidden[found], iteration = True, _at_time(handles.kind[handle], begin, times)
         key = ((iteration + 1) * sizes.layers + handles.layer[handle]) * sizes.modes + calls.mode[row]
         keys[found] = key * sizes.processes + calls.process[row] + 1
-        rows[found] = row
+        rows[found], together[found] = row, (calls.flags[row] & _COLLECTIVE) != 0
         first, last = max(begin, edges.start), min(end, edges.stop)
         known = calls.status[row] == _COMPLETE and np.int64(calls.moved[row]) != -1
         moved = np.int64(calls.moved[row]) if known else np.int64(0)
@@ -455,7 +465,7 @@ def caused_by(
         begins[found], ends[found] = first, first if calls.status[row] == _NEVER else last
         found += 1
     amounts = wholes[:found], parts[:found], begins[:found], ends[:found]
-    return Caused(keys[:found], rows[:found], hidden[:found], *amounts)
+    return Caused(keys[:found], rows[:found], hidden[:found], together[:found], *amounts)
 
 
 @inlined
@@ -514,11 +524,18 @@ def _joined(
 
 
 @compiled
-def sums_of_groups(group: Ints, groups: int, what: Caused) -> tuple[Ints, Ints, Ints, Ints, Ticks, Ticks, Ticks]:
-    """Return operations, hidden ones, whole bytes, parts of them, first begin, last end and durations of each group."""
+def sums_of_groups(
+    group: Ints, groups: int, what: Caused
+) -> tuple[Ints, Ints, Ints, Ints, Ticks, Ticks, Ticks, Ints, Ticks]:
+    """Return sums of each group.
+
+    These are operations, hidden ones, whole bytes, parts of them, first begin, last end, durations, collective
+    operations and the sum of their begins.
+    """
     operations, hidden = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
     whole, part, ticks = np.zeros(groups, np.int64), np.zeros(groups, np.int64), np.zeros(groups, np.int64)
     begin, end = np.full(groups, np.iinfo(np.int64).max), np.full(groups, np.iinfo(np.int64).min)
+    collective, begins = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
     for row in range(group.size):
         one = group[row]
         operations[one] += 1
@@ -528,4 +545,7 @@ def sums_of_groups(group: Ints, groups: int, what: Caused) -> tuple[Ints, Ints, 
         begin[one] = min(begin[one], what.begin[row])
         end[one] = max(end[one], what.end[row])
         ticks[one] += what.end[row] - what.begin[row]
-    return operations, hidden, whole, part, begin, end, ticks
+        if what.together[row]:
+            collective[one] += 1
+            begins[one] += what.begin[row]
+    return operations, hidden, whole, part, begin, end, ticks, collective, begins

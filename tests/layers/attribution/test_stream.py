@@ -1,10 +1,12 @@
-"""Operations that are kept are added up in parts of whole processes; how many there are changes nothing."""
+"""Operations that are kept are added up in parts of processes or in pieces; how many there are changes nothing."""
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import iostrata
 import pytest
+from iostrata.analysis.loops.find import find_loops
 from iostrata.layers.attribution import stream
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -59,3 +61,39 @@ def test_events_of_a_process_without_operations_are_in_a_part(monkeypatch):
     only = replace(trace.stream, in_memory=kept._replace(operations=of_one))
     found = only.summed(Count)
     assert (found.operations, found.metadata) == (len(of_one), len(kept.other_events))
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("name", ["ncckpt4", "small_files2", "nonblocking4", "mixed4", "threads2"])
+def test_pieces_in_the_order_of_begins_show_the_same_loops(monkeypatch, name, workers):
+    once = find_loops(iostrata.open_trace(FIXTURES / name)).to_dict()
+    assert once["loops"]
+    for limit in ("AT_ONCE", "PIECE"):
+        monkeypatch.setattr(stream, limit, 7)
+    monkeypatch.setattr(stream, "MOST_PIECES", 1 << 20)
+    trace = iostrata.open_trace(FIXTURES / name, workers=workers)
+    assert find_loops(trace).to_dict() == once
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_pieces_have_each_row_once_with_the_events_before_the_next_piece(monkeypatch, workers):
+    class Rows:
+        def __init__(self):
+            self.pieces = []
+
+        def add(self, block):
+            self.pieces.append((block.operations.begin.tolist(), block.metadata.time.tolist()))
+
+        def merge(self, other):
+            self.pieces += other.pieces
+
+    for limit in ("AT_ONCE", "PIECE"):
+        monkeypatch.setattr(stream, limit, 50)
+    trace = iostrata.open_trace(FIXTURES / "small_files2", workers=workers)
+    pieces = trace.stream.summed_in_order(Rows).pieces
+    operations, times = (sorted(one for piece in pieces for one in piece[place]) for place in range(2))
+    assert operations == trace.operations.begin.tolist()
+    assert times == sorted(trace.stream.whole.metadata.time.tolist())
+    for earlier, later in pairwise(pieces if workers == 1 else []):
+        start = later[0][0]
+        assert max(earlier[1], default=0) < start <= min(later[1], default=start)
