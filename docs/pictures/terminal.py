@@ -83,7 +83,8 @@ def draw(shown: str, output: str, path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "page.html"
         source.write_text(page(shown, output))
-        width = 36 + int(8.43 * max(COLUMNS, len(shown) + 2))
+        widest = max(len(Text.from_ansi(line).plain) for line in lines)
+        width = 36 + int(8.43 * max(COLUMNS, widest, len(shown) + 2))
         height = 30 + int(17.95 * (len(lines) + 1))
         chromium = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
         chromium += [
