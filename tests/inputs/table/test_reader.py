@@ -775,3 +775,13 @@ def test_what_is_said_of_collective_calls(tmp_path, said, rows, collective):
     operations = open_source(path).operations
     assert len(operations) == 1 + rows
     assert np.count_nonzero(operations.flags & IoFlag.COLLECTIVE) == 1 + collective
+
+
+@pytest.mark.parametrize(("unit", "in_a_second"), [("", 1), ("_s", 1), ("_ms", 1e3), ("_us", 1e6), ("_ns", 1e9)])
+def test_times_are_in_the_unit_that_their_columns_name(tmp_path, unit, in_a_second):
+    path = tmp_path / "any"
+    times = ",".join(f"{second * in_a_second:.0f}" for second in (2, 5))
+    rows = f"layer,rank,mode,start{unit},end{unit},bytes\nPOSIX,0,write,0,0,1\nPOSIX,0,write,{times},7\n"
+    path.write_text(rows)
+    statistics = iostrata.open_trace(path).layers["POSIX"].statistics("write")
+    assert (statistics.operations, statistics.busy_s) == (2, pytest.approx(3.0))

@@ -46,11 +46,11 @@ def test_nothing_is_said_of_locations_that_agree():
         (500, 0, 5, "500 ms later"),
         (-500, 0, 5, "500 ms earlier"),
         (11, 0, 5, "11 ms later"),
-        (9, 0, 5, None),
+        (10, 0, 5, None),
         (500, 0, 4, "500 ms later"),
         (500, 0, 3, None),
         (210, 20, 5, "210 ms later"),
-        (190, 20, 5, None),
+        (200, 20, 5, None),
     ],
 )
 def test_a_process_that_begins_and_ends_displaced_alike_has_another_clock(shift, others, processes, said):
@@ -80,7 +80,14 @@ def test_definitions_of_another_process_are_told():
 
 @pytest.mark.parametrize(
     ("first", "last", "apart"),
-    [(0, 9, True), (0, 10, False), (LENGTH - 10, LENGTH, False), (LENGTH - 9, LENGTH, True), (5, 4, False)],
+    [
+        (0, 9, True),
+        (0, 10, False),
+        (LENGTH - 10, LENGTH, False),
+        (LENGTH - 9, LENGTH, True),
+        (5, 4, False),
+        (9, 9, True),
+    ],
 )
 def test_a_clock_is_measured_while_its_process_runs(first, last, apart):
     """Which may have several threads, of which others begin later and end earlier."""
@@ -96,6 +103,8 @@ def test_a_clock_is_measured_while_its_process_runs(first, last, apart):
         ({"end": LENGTH + 11}, "end 11 ms after the trace"),
         ({"begin": -10}, None),
         ({"begin": -11}, "begin 11 ms before the trace"),
+        ({"begin": 0, "end": LENGTH + 11}, "end 11 ms after the trace"),
+        ({"begin": -11, "end": LENGTH}, "begin 11 ms before the trace"),
         ({"begin": -3000, "end": LENGTH + 2000}, "begin 3 s before the trace and end 2 s after the trace"),
     ],
 )
@@ -110,6 +119,7 @@ def test_where_most_lie_outside_it_is_the_definitions_that_are_imprecise_up_to_a
     late, far = {"end": LENGTH + 500}, {"end": LENGTH + 10_001}
     assert set(told({}, {}, late, late)) == {2, 3}
     assert told({}, late, late) == {}
+    assert told(late, late) == {}
     assert set(told({}, late, far)) == {2}
     assert told({}, late, {"end": LENGTH + 10_000}) == {}
     assert set(told(late)) == {0}
