@@ -230,7 +230,18 @@ def _amount_text(loop: Loop, layer: str, name: str, verb: str) -> str:
         return f"{bytes_text(mean * loop.count)} {verb} in {counted(often, 'iteration')}"
     if abs(mean - usual) > _ALIKE * usual and 2 * np.count_nonzero(each == usual) > loop.count:
         return f"{bytes_text(usual)} {verb} in most, {bytes_text(mean)} on average"
-    return f"{bytes_text(mean)} {verb} each"
+    asked = _asked(loop, layer, {"bytes_read": "read", "bytes_written": "write"}[name])
+    came = [one for one, iteration in zip(each, loop.iterations, strict=True) if not iteration.other]
+    # At the end of a file less comes. Sizes that vary are known by their mean only.
+    less = came and max(mean, float(np.median(came))) < (1 - _ALIKE) * asked
+    return f"{bytes_text(mean)} {verb} each" + (f" of {bytes_text(asked)} asked for" if less else "")
+
+
+def _asked(loop: Loop, layer: str, kind: str) -> float:
+    """Return the bytes that all ranks ask a layer for in the usual iteration, as far as the steps tell."""
+    steps = [one for one in loop.body if (one.layer, one.kind) == (layer, kind)]
+    each = ((one.bytes or one.mean_bytes or 0.0, len(loop.ranks if one.ranks is None else one.ranks)) for one in steps)
+    return sum(size * one.count * max(ranks, 1) for one, (size, ranks) in zip(steps, each, strict=True))
 
 
 def outlier_text(loop: Loop) -> str:

@@ -30,7 +30,7 @@ def loop_of(begin, lengths=None, busy=None, read=None):
         iterations.append(Iteration(start, start + length, length > 1.5 * median, {"POSIX": part}))
     sums = {"POSIX": LayerPart(sum(read), 100 * count, count, 0.0)}
     timing = timing_of(np.array(begin, float))
-    own = (1, None, count, (0, 3), ("POSIX",), (BodyStep("POSIX", "write", 100, "f", 1),), begin[0], begin[-1], 9.0)
+    own = (1, None, count, (0, 3), ("POSIX",), (BodyStep("POSIX", "write", 50, "f", 1),), begin[0], begin[-1], 9.0)
     return Loop(*own, timing.intervals, timing.kind, tuple(iterations), sums, timing.probability)
 
 
@@ -69,6 +69,18 @@ def test_a_mean_that_no_iteration_moves_is_told_as_such():
     assert moved_text(once) == "100 B read in most, 1.25 kB on average and 100 B written each in POSIX"
     drifting = loop_of(range(8), read=list(range(100, 900, 100)))
     assert moved_text(drifting) == "450 B read and 100 B written each in POSIX"
+
+
+def test_what_is_asked_for_is_told_where_less_comes():
+    """A program asks for a block, and the file ends before."""
+    reading = replace(
+        loop_of(range(8), read=[145, 0, 0, 134, 0, 145, 12, 20]), body=(BodyStep("POSIX", "read", 145, "f", 2),)
+    )
+    assert moved_text(reading).startswith("57 B read each of 580 B asked for and")
+    vary = replace(reading, body=(BodyStep("POSIX", "read", None, "f", 2, ranks=(3,), mean_bytes=30.0),))
+    assert moved_text(vary).startswith("57 B read and")
+    others = replace(reading, iterations=tuple(replace(one, other=True) for one in reading.iterations))
+    assert moved_text(others).startswith("57 B read and")
 
 
 def test_what_a_lower_layer_moves_is_told_where_the_upper_one_moves_nothing():
