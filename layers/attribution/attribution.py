@@ -97,13 +97,13 @@ def attribute_operations(operations: Operations, definitions: Definitions, stack
     from .attribution_kernel import Tree, enclose_on_ancestors, enclosing_calls, places_in_stack, rows_by_key
 
     handle = operations.handle
-    layer, inherits, asked = places_in_stack(handle, stack.layer, stack.higher)
+    layer, inherits, asked, used = places_in_stack(handle, stack.layer, stack.higher)
     parent, inferred = np.full(len(operations), -1, np.int64), np.zeros(len(operations), np.bool_)
     if not (inherits.any() or asked.any()):
         return Attribution(layer, parent, inferred)
 
     family = handle_families(stack)
-    rank, ancestor = _ranked_ancestors(stack, family[handle[handle >= 0]])
+    rank, ancestor = _ranked_ancestors(stack, family[used])
     tree, columns = Tree(family, rank, ancestor), (operations.begin, operations.end)
 
     # In the order of threads memory is read from its start to its end, which takes half the time.

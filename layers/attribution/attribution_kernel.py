@@ -63,19 +63,21 @@ def parents_within(parent: Ints, rows: Ints) -> Ints:
 
 
 @compiled
-def places_in_stack(handle: Links, layer: Links, higher: Links) -> tuple[Links, Mask, Mask]:
-    """Return the layer of each operation, −1 where it is none, and what its handle tells.
+def places_in_stack(handle: Links, layer: Links, higher: Links) -> tuple[Links, Mask, Mask, Mask]:
+    """Return the layer of each operation, −1 where it is none, what its handle tells, and which handles are used.
 
     That is whether it has an ancestor of a higher layer, and whether it has none although there are higher layers.
     """
     found = np.full(handle.size, -1, np.int32)
     inherits, alone = np.zeros(handle.size, np.bool_), np.zeros(handle.size, np.bool_)
+    used = np.zeros(layer.size, np.bool_)
     for row in range(handle.size):
         one = handle[row]
         if one >= 0:
             found[row], inherits[row] = layer[one], higher[one] >= 0
             alone[row] = higher[one] < 0 and layer[one] > 0
-    return found, inherits, alone
+            used[one] = True
+    return found, inherits, alone, used
 
 
 class Tree(NamedTuple):
