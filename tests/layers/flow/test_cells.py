@@ -15,6 +15,7 @@ def test_operations_of_a_kind_are_one_cell_however_many_kinds_there_are(handles)
     parent = np.where(random.random(rows) < 0.3, random.integers(-1, np.maximum(np.arange(rows), 1)), -1)
     handle, process, bits = np.arange(rows) % handles, random.integers(0, 2, rows), random.integers(0, 2, rows)
     parent[:handles], process[:handles] = -1, 0
+    parent[handles] = 0
     moved, begin = random.integers(0, 2**40, rows), random.integers(0, 2**40, rows)
     ones = np.ones(rows, np.int64)
     sums = CellSums()
