@@ -22,6 +22,8 @@ _MOST: Final = 0.5
 """Of the I/O that a cause costs: below, where the time goes is told first, and which part of it that is."""
 _BESIDE: Final = "stragglers"
 """What costs others time outside of I/O, and so is no cause of it."""
+_LATE: Final = (_BESIDE, "late-arrivals")
+"""What is told as well where something else is the cause."""
 _APART: Final = "flush-dominates"
 """What never tells the time of one layer again in another, so that layers add up."""
 _NEEDLESS: Final = "read-back"
@@ -124,7 +126,7 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
     if causes:
         known, why = _blamed(known, causes, findings, part)
         text += why
-    rest = _late(findings) + threads + _in_mpi(trace, run_s) + _unseen(trace)
+    rest = _late(findings, known.finding) + threads + _in_mpi(trace, run_s) + _unseen(trace)
     return replace(known, text=told(head + text + rest), cause=told(text).lstrip(" ,;:"))
 
 
@@ -246,11 +248,14 @@ def _adds(other: Finding, one: Finding) -> bool:
     return one.id == _APART if other.layer != one.layer else None not in ways and ways[0] != ways[1]
 
 
-def _late(findings: Sequence[Finding]) -> str:
-    """Return how long others wait for ranks that are late outside of I/O, in words; nothing where it hardly matters."""
-    late = [one.cost_s for one in findings if one.id == _BESIDE and one.severity != "info" and one.cost_s]
-    wrong = rule_of(_BESIDE).in_short.partition(";")[0]
-    return f"; {wrong}, for which others wait up to {seconds_text(late[0])}" if late else ""
+def _late(findings: Sequence[Finding], cause: str | None) -> str:
+    """Return how long others wait for ranks that are late, in words; nothing where it is the cause or hardly matters."""
+    late = (one for one in findings if one.id in _LATE and one.id != cause and one.severity != "info" and one.cost_s)
+    first = next(late, None)
+    if first is None:
+        return ""
+    wrong = rule_of(first.id).in_short.partition(";")[0].format_map(first.evidence)
+    return f"; {wrong}, for which others wait up to {seconds_text(first.cost_s or 0.0)}"
 
 
 def _cost(causes: Sequence[Finding]) -> float:

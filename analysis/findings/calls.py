@@ -236,7 +236,12 @@ def _layer_overhead_counted(
 
 @finding(
     needs=("recorded handles",),
-    explained_by={"funnelled-collective": 0.5, "collective-without-benefit": 0.5, "slow-iteration": 0.5},
+    explained_by={
+        "funnelled-collective": 0.5,
+        "collective-without-benefit": 0.5,
+        "slow-iteration": 0.5,
+        "late-arrivals": 0.5,
+    },
     by_time=True,
     counted=_layer_overhead_counted,
 )

@@ -10,7 +10,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...layers.attribution.calls.functions import CALLER, FUNCTION
+from ...layers.attribution.calls.calls import Calls
+from ...layers.attribution.calls.functions import CALLER, FUNCTION, TRANSFER
 from ...layers.flow.flow import Flow
 from ...layers.flow.relations import SizeLimits
 from ...layers.handles.stack import layer_name
@@ -19,6 +20,7 @@ from ...layers.selection.window import sums_by
 from ...layers.trace import Trace
 from ...model.arrays import Floats, Ints, Mask
 from ...model.codes import IoFlag, IoMode
+from ...model.keyed import KeyedSums
 from ...model.sums import NOBODY
 from ..detect import detect_period
 from ..results.parts import Phase
@@ -191,13 +193,33 @@ class Facts:
         return seconds > 0 and seconds >= min(MUCH_OF_RUN * self.run_s, MUCH_OF_IO * io_s)
 
     def rank_seconds(self, cells: Mask) -> Floats:
-        """Return the time that each process spends in some operations, one after the other, float64 (processes,)."""
-        process = self.cells.process[cells]
-        ticks = sums_by(
-            process[process >= 0], self.cells.columns.ticks[cells][process >= 0], len(self.definitions.groups.id)
-        )
+        """Return the time that each process spends in some operations, one after the other, float64 (processes,).
+
+        Without what it waits in calls of several processes until the last one comes: that is no time of I/O.
+        """
+        chosen = cells & (self.cells.process >= 0)
+        ticks = sums_by(self.cells.process[chosen], self._worked[chosen], len(self.definitions.groups.id))
         seconds = ticks[self.cells.processes] / self.cells.window.ticks_per_second
         return np.minimum(seconds, self.run_s)
+
+    @cached_property
+    def _worked(self) -> Floats:
+        """Ticks of the operations without those until the last of several processes came, float64 (cells,)."""
+        cells, met = self.cells, self.trace.calls.meetings
+        ticks = cells.columns.ticks.astype(np.float64)
+        if not len(met):
+            return ticks
+        waits = KeyedSums((met.process, met.handle, met.kind - TRANSFER), {"ticks": met.waited})
+        keys = cells.process.astype(np.int64), cells.handle.astype(np.int64), cells.mode.astype(np.int64)
+        there = np.where(cells.selected, cells.columns.ticks, 0)
+        whole = KeyedSums(keys, {"ticks": there}).at(keys, "ticks")
+        share = np.minimum(1.0, waits.at(keys, "ticks") / np.maximum(whole, 1))
+        return np.asarray(ticks * (1 - np.where(cells.selected, share, 0.0)))
+
+    def worked_metadata(self, calls: Calls) -> KeyedSums:
+        """Return the calls that move no data and count, without the ticks that they waited for the last process."""
+        sums, waits = calls.counted_metadata, self.trace.calls.meetings.sums
+        return KeyedSums(sums.keys, {**sums.values, "ticks": sums["ticks"] - waits.at(sums.keys[:6], "ticks")})
 
     def with_flushes(self, layer: str, direction: str, cells: Mask) -> Mask:
         """Return operations of a layer and direction with the program's flushes beside them: these wait for writes."""

@@ -1,18 +1,101 @@
 """Findings about ranks that the others wait for, phase by phase."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
+from ...layers.attribution.calls.functions import FUNCTION
+from ...layers.attribution.calls.meetings import Meetings
 from ...layers.selection.directions import Direction, modes_of
 from ...layers.trace import Trace
 from ...model.arrays import Ints, Mask
-from ...model.quantities import named_ranks, seconds_text
+from ...model.quantities import counted, named_ranks, seconds_text
 from ..results.parts import Phase
-from .facts import MIB, RANKS_SHOWN, Facts, Match
+from .facts import MIB, RANKS_SHOWN, Facts, Gain, Match
 from .last_ranks import LateRanks, SignalOf, late_ranks
 from .rule import finding
+
+_MOSTLY: Final = 0.8
+"""Of the time that others wait for the last ranks: those that it is due to are named where they are half at most."""
+_LONGER: Final = 1.25
+"""Times what ranks wait in a higher layer, which they do in those below as well."""
+
+
+@finding(needs=("ranks", "metadata"), by_time=True)
+def late_arrivals(facts: Facts, *, least_s: float = 0.01, share_of_run: float = 0.01) -> Iterator[Match]:
+    """Ranks wait in calls that all make together, such as opens and collective writes, until the last one comes.
+
+    Parameters
+    ----------
+    least_s : s
+        Less is a single access of a disk.
+    share_of_run : share
+        Less makes no run faster.
+
+    Notes
+    -----
+    :In short: {comes} late to calls of all ranks; evenly shared work before them.
+    :Why: The time shows as I/O of those that wait, and no file system makes it shorter.
+    :How it is measured: For each such call the time from when a rank enters it until the last one does, if none has
+        left by then, without the time in which the last one is in I/O itself; cost is that of the rank which waits
+        longest. No other finding counts this time. A lower layer is told only where ranks wait longer there than in
+        those above.
+    :When it is wrong: What the last rank did before is not told by its arrival: it may have computed longer, started
+        later, or waited for something else.
+    :What helps: See what the rank does before: more work than the others, a slower core or node, output of its own such
+        as a log. Where another rank is last each time, do less between such calls that takes ranks unequally long, or
+        make the call less often; MPI_File_iwrite_all and its like let those that are early go on.
+    """
+    calls, reported = facts.trace.calls, 0.0
+    if calls.totals is None:
+        return
+    for row, layer in enumerate(facts.cells.layers):
+        met = calls.meetings.of_layer(row)
+        second, processes = facts.cells.window.ticks_per_second, len(facts.definitions.groups.id)
+        cost = float(np.bincount(met.process, met.waited, minlength=processes).max()) / second
+        if cost >= max(least_s, share_of_run * facts.run_s, _LONGER * reported):
+            reported = cost
+            yield _arrivals_match(facts, layer, met, cost, calls.totals.functions.regions.name)
+
+
+def _arrivals_match(facts: Facts, layer: str, met: Meetings, cost: float, names: tuple[str, ...]) -> Match:
+    """Return the match of calls of a layer in which the rank that waits longest does so for `cost` s."""
+    second = facts.cells.window.ticks_per_second
+    # Behind the rank in the middle: that the first half waits for each other is no more than chance.
+    behind, last = met.waited[met.median] / second, met.process[met.final]
+    held = np.bincount(last, behind, minlength=len(facts.definitions.groups.id))
+    order = np.argsort(-held, kind="stable")
+    late = order[: int(np.searchsorted(np.cumsum(held[order]), _MOSTLY * held.sum())) + 1]
+    always = 2 * len(late) <= len(np.unique(met.process))
+    ranks = facts.ranks(late) if always else []
+    number, times = len(met.final), int(np.isin(last, late).sum())
+    comes = f"{named_ranks(ranks)} come{'s' if len(ranks) == 1 else ''}" if always else "another rank each time comes"
+    which = f": {comes} last in {times:,} of them" if always else ", which is another one each time"
+    waited, longest = float(met.waited.sum()) / second, int(np.bincount(met.region, met.waited).argmax())
+    least, most = sorted((float((np.add.reduceat(met.waited, met.first) / met.counts).sum()) / second, behind.sum()))
+    return Match(
+        layer,
+        f"in {counted(number, f'{layer} call')} of several ranks, most in {names[longest]}, these wait "
+        f"{seconds_text(waited)} in all until the last one comes{which}, {seconds_text(float(np.median(behind)))} "
+        "after the median of the ranks",
+        {
+            "comes": comes,
+            "calls": number,
+            "last_calls": times if always else None,
+            "waited_s": waited,
+            "late_s": float(np.median(behind)),
+        },
+        cost_s=cost,
+        gain=Gain((least, float(most)), "from what ranks wait on average to what the one in the middle waits"),
+        where={
+            FUNCTION: names[longest],
+            "ranks": ranks[:RANKS_SHOWN],
+            "rank_count": len(ranks),
+            **facts.on_files(met.file, met.waited),
+            "time_range_s": facts.extent(met.begin, met.begin + met.waited),
+        },
+    )
 
 
 @finding(needs=("ranks",), explained_by={"imbalance": 0.5}, by_time=True)
@@ -51,7 +134,8 @@ def stragglers(
     :In short: the same ranks begin late; giving them less to do before.
     :Why: All wait for them, so that each phase lasts longer by that.
     :How it is measured: In each phase of the program's own reads or writes, who ends its last transfer late (begins its
-        first one late, where transfers are collective): the ranks behind the widest gap; ``periods --phases`` shows who
+        first one late, where transfers are collective; where calls are recorded, these are left to ``late-arrivals``):
+        the ranks behind the widest gap; ``periods --phases`` shows who
         is last in each. They must be the same in half of the phases and more often than chance makes it (1 %), and the
         others must be in MPI for so much longer; those count that have transfers too. Cost is the sum of the times
         behind the last of the others. Who is late since it does most of the work is found by ``imbalance``.
@@ -62,6 +146,8 @@ def stragglers(
     """
     moving, known = _phases(facts, phases, least_bytes)
     for (layer, direction, traffic), found in late_ranks(facts.trace, known).items():
+        if found.collective and facts.trace.calls.recorded:
+            continue
         number = len(found.gain)
         mine = _often_late(found, least_share, chance)
         # Where others are late as well, the phase would gain less without these.
@@ -138,16 +224,15 @@ def _often_late(found: LateRanks, least_share: float, least_chance: float) -> Ma
 def _others_wait(trace: Trace, found: LateRanks, late: Mask, moving: list[int]) -> float | None:
     """Return how much longer than the late ranks the others are in MPI, in s (median); None where unknown.
 
-    Where transfers are collective, in I/O as well. A rank that is late and that nobody waits for costs nothing. Of the
-    others only those count that are `moving`: who has nothing to do waits whoever is late.
+    A rank that is late and that nobody waits for costs nothing. Of the others only those count that are `moving`: who
+    has nothing to do waits whoever is late.
     """
     cost = trace.calls.cost
     if cost is None:
         return None
-    waiting = cost.mpi + cost.io if found.collective else cost.mpi
     rank = np.array([-1 if rank is None else rank for rank in cost.rank])
     mine = np.isin(rank, found.rank[late])
     others = np.isin(rank, moving) & ~mine
     if not mine.any() or not others.any():
         return None
-    return max(0.0, float(np.median(waiting[others]) - waiting[mine].max()))
+    return max(0.0, float(np.median(cost.mpi[others]) - cost.mpi[mine].max()))

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...layers.attribution.calls.calls import OTHER_CALLS, Calls
+from ...layers.attribution.calls.calls import CALL_KINDS, Calls
 from ...layers.attribution.calls.functions import FUNCTION, NO_EVENT
 from ...model.arrays import Floats, Ints
 from ...model.codes import IoRecord
@@ -20,6 +20,8 @@ from .rule import finding
 _FLUSHES: Final = re.compile("sync|flush|suspend|wait", re.IGNORECASE)
 """Functions that put out what was written, or wait until it is, some of which leave no event."""
 _KINDS_NAMED: Final = 3
+_TOLD: Final = 0.1
+"""Of the time in calls: what ranks wait there for the last of them beside it is told from that on."""
 
 
 @finding(needs=("metadata",), by_time=True, units={"most_per_second": "1/s"})
@@ -59,7 +61,7 @@ def metadata_storm(
         if events < per_transfer * max(1, transfers) and peak < per_second:
             continue
         took = _metadata_seconds(facts, row)
-        of_layer = None if calls is None or took is None else _events_of(calls, row)
+        of_layer = None if calls is None or took is None else _events_of(facts, calls, row)
         text = (
             f"{events:,} {layer} metadata operations beside {counted(transfers, 'transfer')}: "
             f"{sums.text_of(row, leave_out=(IoRecord.SEEK,))}; up to {peak:,} within a second"
@@ -148,10 +150,10 @@ def metadata_time(
     :In short: {longest} take long; fewer of them.
     :Why: However fast the transfers are, the run does not become faster.
     :How it is measured: From Enter to Leave of these calls, summed over ranks, against the time of the layer's reads
-        and writes; cost is the time of the rank that is longest in them. What such calls take in a lower layer is not
-        reported again.
-    :When it is wrong: Calls of all ranks together wait for the last one: then the time is that of computing, not of the
-        file system.
+        and writes, without what ranks wait in calls of all of them until the last one comes (``late-arrivals``); cost
+        is the time of the rank that is longest in them. What such calls take in a lower layer is not reported again.
+    :When it is wrong: Which calls all ranks make together is known of MPI by their names, and of layers above by the
+        calls of MPI inside; a rank may wait elsewhere, too.
     :What helps: Open a file once and keep it open, put several steps into one file, let only those open it that use it;
         call MPI_File_set_size and MPI_File_set_view no more often than they change. Where all ranks do so together,
         each waits for the last: see who comes late.
@@ -159,7 +161,7 @@ def metadata_time(
     calls, reported = facts.trace.calls.totals, 0.0
     if calls is None:
         return
-    every = _metadata_calls(calls)
+    every = _metadata_calls(facts, calls)
     for row in range(len(facts.cells.layers)):
         sums = every.taken(every.keys[0] == row)
         transfers, transfer_s = _transfers(facts, row)
@@ -185,17 +187,21 @@ def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took:
     rank = "".join(f"; longest on rank {number}" for number in busiest.values())
     of_all = ", summed over ranks" if np.count_nonzero(took) > 1 else ""
     first, last = where["time_range_s"]
-    longest = _longest_kinds(calls, layer)
+    longest = _longest_kinds(calls, sums)
     beside = (
         f"beside {seconds_text(transfer_s)} in {counted(transfers, 'transfer')}"
         if transfers
         else "and transfers nothing"
     )
     told = ", ".join(f"{seconds_text(one)} in {counted(often, name[:-1], name)}" for one, often, name in longest)
+    waited_s = float((calls.counted_metadata.at(sums.keys, "ticks") - sums["ticks"]).sum())
+    waited_s /= calls.scope.window.ticks_per_second
+    apart = f", {seconds_text(waited_s)} more until the last rank came" if waited_s >= _TOLD * took.sum() else ""
     return Match(
         layer,
-        f"{layer} spends {told}, {beside}{of_all}{rank}, from {seconds_text(first)} to {seconds_text(last)}",
+        f"{layer} spends {told}{apart}, {beside}{of_all}{rank}, from {seconds_text(first)} to {seconds_text(last)}",
         {
+            "waited_s": waited_s,
             "metadata_calls": int(sums["calls"].sum()),
             "longest": longest[0][2] if longest else "calls",
             "metadata_s": float(took.sum()),
@@ -209,22 +215,22 @@ def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took:
     )
 
 
-def _metadata_calls(calls: Calls) -> KeyedSums:
+def _metadata_calls(facts: Facts, calls: Calls) -> KeyedSums:
     """Return calls that move no data: no flushes, which have a rule of their own, and no seeks, which cost nothing."""
-    every = calls.counted_metadata
+    every = facts.worked_metadata(calls)
     flushes = np.array([bool(_FLUSHES.search(name)) for name in calls.functions.regions.name] + [False])
     return every.taken((every.keys[1] != IoRecord.SEEK) & ~flushes[every.keys[5]])
 
 
-def _longest_kinds(calls: Calls, layer: str) -> list[tuple[float, int, str]]:
-    """Return which kinds of calls that move no data take longest in a layer: time in s, calls, name."""
-    kinds = []
-    for one in calls.call_times:
-        if one.layer == layer:
-            if one.kind not in ("seeks", OTHER_CALLS):
-                kinds.append((one.summed_s, one.calls, one.kind.replace("_", " ")))
-            named = [of for of in one.functions if not _FLUSHES.search(of.function)]
-            kinds += [(of.summed_s, of.calls, f"{of.function} calls") for of in named]
+def _longest_kinds(calls: Calls, sums: KeyedSums) -> list[tuple[float, int, str]]:
+    """Return which kinds of calls that move no data take longest: time in s, calls, name."""
+    kinds, names, second = [], calls.functions.regions.name, calls.scope.window.ticks_per_second
+    for kind, records in CALL_KINDS.items():
+        of_kind = sums.taken(np.isin(sums.keys[1], records))
+        for row in np.unique(of_kind.keys[5]).tolist():
+            one = of_kind.taken(of_kind.keys[5] == row)
+            told = kind.replace("_", " ") if row < 0 else f"{names[row]} calls"
+            kinds.append((int(one["ticks"].sum()) / second, int(one["calls"].sum()), told))
     return sorted(kinds, reverse=True)[:_KINDS_NAMED]
 
 
@@ -266,12 +272,12 @@ def _transfers(facts: Facts, layer: int) -> tuple[int, float]:
 
 def _storm_gain(facts: Facts, layer: int, took: Floats | None) -> Gain | None:
     calls = facts.trace.calls.totals
-    return None if calls is None or took is None else gain_of_fewer_calls(facts, _events_of(calls, layer), took)
+    return None if calls is None or took is None else gain_of_fewer_calls(facts, _events_of(facts, calls, layer), took)
 
 
-def _events_of(calls: Calls, layer: int) -> KeyedSums:
+def _events_of(facts: Facts, calls: Calls, layer: int) -> KeyedSums:
     """Return the calls of a layer that are metadata events, but seeks."""
-    sums = calls.counted_metadata
+    sums = facts.worked_metadata(calls)
     return sums.taken((sums.keys[0] == layer) & ~np.isin(sums.keys[1], (IoRecord.SEEK, NO_EVENT)))
 
 
@@ -280,7 +286,7 @@ def _metadata_seconds(facts: Facts, layer: int) -> Floats | None:
     calls = facts.trace.calls.totals
     if calls is None:
         return None
-    sums = _events_of(calls, layer)
+    sums = _events_of(facts, calls, layer)
     return _seconds_of(facts, calls, sums.keys[2], sums["ticks"])
 
 

@@ -21,6 +21,7 @@ from .breakdown import Breakdown, BreakdownSums
 from .calls.calls import Calls
 from .calls.cost import ChainSums, Overlap, RunCost, UnderWaySums, WaitingChain, first_threads, overlap_of, run_cost
 from .calls.functions import CALL_KEYS, CALLPATH, NamedRows, PathTree, function_groups
+from .calls.meetings import Meetings, meetings
 from .calls.metadata_calls import MetadataCalls, events_alone, metadata_calls
 from .calls.walk import StackBars, stack_bars
 from .collectives import CallPlaces
@@ -92,6 +93,8 @@ def read_call_paths(
     return CallPaths(regions, parent, region, columns[PATH], event), whole
 
 
+_LITTLE: Final = 0.001
+"""Of the run: what no process waits longer is not looked at."""
 _ACTIVITY_BINS: Final = 480
 """Stretches of the window in which ranks in I/O are counted."""
 
@@ -193,6 +196,25 @@ class TraceCalls:
         """When any other operations were."""
         stream = self.stream
         return stream.summed(lambda: UnderWaySums(stream.scope, non_blocking=False)).union
+
+    @cached_property
+    def meetings(self) -> Meetings:
+        """The calls of I/O in which several processes were at one time, with what each waited for the last one to come.
+
+        Without the time in which that one was in I/O itself; none where nobody waits for long, and where the trace does
+        not record Enter and Leave.
+        """
+        if self.totals is None:
+            return Meetings.empty()
+        scope, shared = self.stream.scope, self.totals.shared
+        found = meetings(shared, scope)
+        longest = np.bincount(found.process, found.waited).max(initial=0)
+        if longest <= _LITTLE * (scope.window.end - scope.window.start):
+            return Meetings.empty()
+        busy = self.blocking.stretches
+        for rows in (calls.rows for calls in shared.values()):
+            busy = busy.joined(rows.process.astype(np.int64), rows.begin, rows.end)
+        return found.without(busy)
 
     @cached_property
     def overlap(self) -> Overlap | None:

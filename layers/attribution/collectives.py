@@ -87,7 +87,7 @@ def call_sequences(definitions: Definitions, layer: Links) -> CallSequences:
     itself = UNDEFINED_UINT32 + 1 + np.arange(len(communicator))
     place = np.where(communicator == UNDEFINED_UINT32, itself, communicator)
     file = np.where(handles.file < 0, itself, handles.file)
-    alone = np.isin(communicator, _self_communicators(definitions))
+    alone = np.isin(communicator, self_communicators(definitions))
     return CallSequences(numbered(file, place, layer.astype(np.int64)), alone, len(definitions.groups.id))
 
 
@@ -143,7 +143,7 @@ def _originals(definitions: Definitions, communicator: Ints) -> Ints:
     return np.where(row >= 0, np.array([*original, 0], np.int64)[row], communicator)
 
 
-def _self_communicators(definitions: Definitions) -> Ints:
+def self_communicators(definitions: Definitions) -> Ints:
     """Return the ids of communicators of one process each."""
     kinds = {group.id: group.kind for group in definitions.location_sets}
     of_self = [

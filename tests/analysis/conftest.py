@@ -44,8 +44,8 @@ class Written:
     def file(self, name):
         return self.trace.definitions.io_regular_file(name, self.machine)
 
-    def handle(self, file, paradigm, parent=None):
-        return self.trace.definitions.io_handle("", file, paradigm, IoHandleFlag.NONE, None, parent)
+    def handle(self, file, paradigm, parent=None, communicator=None):
+        return self.trace.definitions.io_handle("", file, paradigm, IoHandleFlag.NONE, communicator, parent)
 
     def operate(self, rank, handle, mode, begin, end, size, flags=PLAIN, offset=None):
         attributes = {} if offset is None else {self.offset: offset}

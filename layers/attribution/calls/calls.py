@@ -13,10 +13,11 @@ from ....model.events import IoEvents
 from ....model.keyed import KeyedSums
 from ....model.ranges import RangeUnion
 from ....model.stream.calls import RegionEvents
-from ....model.sums import NOBODY, Sums, keyed, nested
+from ....model.sums import NOBODY, Sums, by_key, keyed, nested
 from ...handles.scope import Scope
-from .functions import NO_EVENT, TRANSFER, FunctionGroups, PathTree
-from .walk import CallTree, CallWalker, EndedCalls
+from .functions import LEAVE_EVENTS, NO_EVENT, TRANSFER, FunctionGroups, PathTree
+from .meetings import SharedCalls, SharedRows, may_wait
+from .walk import CallTree, CallWalker, EndedCalls, deeds_of
 
 KINDS: Final = 256
 """More than there are kinds of records: of a layer and a kind one group is made."""
@@ -45,8 +46,6 @@ CALL_KINDS: Final = {
     OTHER_CALLS: (NO_EVENT,),
 }
 """Calls that move no data by the records of what they do; the last are those that leave no I/O event of their own."""
-
-_LEAVE_EVENTS: Final = ("ISOC", "POSIX")
 
 
 @dataclass(frozen=True)
@@ -110,6 +109,8 @@ class Calls(Sums):
         By location and row of ``FunctionGroups.names``, the ticks of calls without those of the calls in them; of
         undecided calls, by location and −1 − row of the function.
     tree : CallTree
+    shared : dict of int to SharedCalls
+        By layer, calls that may wait for other processes and are in no other call of the layer.
     """
 
     scope: Scope
@@ -119,14 +120,16 @@ class Calls(Sums):
     busy: RangeUnion = nested(lambda sums: RangeUnion(sums.scope.exact))
     shares: KeyedSums = keyed(2, "ticks")
     tree: CallTree = nested(lambda _sums: CallTree())
+    shared: dict[int, SharedCalls] = by_key()
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._walker = CallWalker(self.scope, self.functions, self.tree)
+        self._may_wait = np.zeros(0, np.bool_)
 
     def add(self, events: IoEvents, regions: RegionEvents) -> Links:
         """Take a batch; batches of a location come one after the other. Give the path of each I/O event, int32 (n,)."""
-        ended, paths = self._walker.add(events, _DID[events.kind], regions)
+        ended, paths = self._walker.add(events, deeds_of(events, _DID), regions)
         self._take(ended)
         return paths
 
@@ -164,10 +167,20 @@ class Calls(Sums):
         decided = np.where(undecided, calls.region[rows], -1)
         self.within = self.within.plus((process, layer, around, decided), {"calls": 1})
         keys = (layer, kind, process, did.handle[rows], did.file[rows], region, undecided)
-        still = kind != TRANSFER
+        every = SharedRows(did.did[rows], process, did.handle[rows], did.file[rows], calls.region[rows], begin, end)
+        self._share(calls.path[rows], around, every, layer)
+        still = kind < TRANSFER
         begin, end = begin[still], end[still]
         values = {"calls": 1, "ticks": end - begin, "begin": begin, "end": end}
         self.metadata = self.metadata.plus([key[still] for key in keys], values)
+
+    def _share(self, path: Links, around: Ints, rows: SharedRows, layer: Ints) -> None:
+        """Keep the calls that may wait for other processes."""
+        if len(self._may_wait) != len(self.tree) + 2:
+            self._may_wait = np.append(may_wait(self.paths, self.functions), [False, False])
+        waits = self._may_wait[path] & (around >> np.maximum(layer, 0) & 1 == 0)
+        for one in np.unique(layer[waits]).tolist():
+            self.shared.setdefault(one, SharedCalls()).add(rows.take(waits & (layer == one)))
 
     def _enclosing(self) -> Ints:
         """Return the layers in whose calls each path is, a bit each; none for the places behind the last path."""
@@ -201,7 +214,7 @@ class Calls(Sums):
             return np.ones(len(self.functions.regions), np.bool_)
         tells = np.zeros(len(self.functions.regions), np.bool_)
         tells[self.paths.region[self.times[:, :2, 0].any(axis=1)]] = True
-        low = [row for row, name in enumerate(self.scope.order) if name in _LEAVE_EVENTS]
+        low = [row for row, name in enumerate(self.scope.order) if name in LEAVE_EVENTS]
         regions = self.functions.regions
         silent = ~np.isin(self.functions.layer, low) | regions.waits_for_io | regions.on_files
         return np.asarray((~tells | regions.on_files) & (self.functions.layer >= 0) & silent, np.bool_)

@@ -1,6 +1,5 @@
 """What I/O costs a run by rank: its share of the time, what could be saved, overlap, and who waits for whom."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Final
@@ -17,7 +16,7 @@ from ....model.stream.calls import OF_MPI, OF_PTHREAD, PARADIGMS
 from ....model.sums import Sums, nested
 from ...handles.scope import Scope, ScopedBlock
 from .calls import Calls
-from .functions import INSIDE
+from .functions import INSIDE, WAITS_FOR_ALL
 from .walk import StackBars
 
 _RANK_COST: Final = {
@@ -221,11 +220,6 @@ def overlap_of(parts: Iterable[StackBars], under_way: RangeUnion, calls: Calls, 
     )
 
 
-_WAITS_FOR_ALL: Final = re.compile(
-    r"MPI_(Init|Finalize|Barrier|Allreduce|Allgather|Alltoall|Reduce_scatter|Comm_(dup|split|create)|Win_fence|"
-    r"File_(open|close|preallocate|set_size|set_view|sync|(read|write)_(at_)?all|(read|write)_ordered))"
-)
-"""Functions of MPI that no rank of the communicator leaves before all have entered them, or in which that is usual."""
 _MOST_CALLS: Final = 1 << 21
 """Calls that are kept; where there are more nothing is said of any."""
 _STEPS_SHOWN: Final = 1000
@@ -326,7 +320,7 @@ class ChainSums:
         self._counted, scope, functions = counted, counted.scope, counted.functions
         self._aside = np.append(scope.selection.handle_reason >= 0, False)
         self._of_mpi = of_mpi = functions.regions.paradigm == OF_MPI
-        named = np.array([bool(_WAITS_FOR_ALL.match(name)) for name in functions.regions.name], np.bool_).reshape(-1)
+        named = np.array([bool(WAITS_FOR_ALL.match(name)) for name in functions.regions.name], np.bool_).reshape(-1)
         self._together = of_mpi & named
         self._io, self._either = RangeUnion(scope.exact), RangeUnion(scope.exact)
         self._calls: list[StackBars] = []

@@ -1,5 +1,6 @@
 """Functions of a trace: the layer and group that each belongs to, the tree of call paths and the keys that it gives."""
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,6 +19,13 @@ INSIDE: Final = "inside I/O"
 """The group of what calls of I/O call that is no I/O by itself, such as communication in a library."""
 SET_ASIDE: Final = "set aside"
 """The group of calls on files that do not count."""
+WAITS_FOR_ALL: Final = re.compile(
+    r"MPI_(Init|Finalize|Barrier|Allreduce|Allgather|Alltoall|Reduce_scatter|Comm_(dup|split|create)|Win_fence|"
+    r"File_(open|close|preallocate|set_size|set_view|sync|(read|write)_(at_)?all|(read|write)_ordered))"
+)
+"""Functions of MPI that no rank of the communicator leaves before all have entered them, or in which that is usual."""
+LEAVE_EVENTS: Final = ("ISOC", "POSIX")
+"""Layers whose functions leave an event wherever they succeed on what is recorded."""
 _MPI_IO: Final = "MPI-IO"
 _OTHER: Final = "other I/O"
 

@@ -267,6 +267,13 @@ def stack_bars(
             yield walker.finish().of_locations(wanted)
 
 
+def deeds_of(events: IoEvents, others: Octets) -> Octets:
+    """Return what events tell of the calls they are in: of a transfer which one, of `others` by their kind, uint8."""
+    begins = events.kind == IoRecord.OPERATION_BEGIN
+    # Damage may have any number in place of a mode.
+    return np.where(begins, TRANSFER + np.minimum(events.mode, IoMode.FLUSH + 1), others[events.kind]).astype(np.uint8)
+
+
 class StackWalker:
     """Follows the calls of all locations, batch by batch."""
 
@@ -280,9 +287,7 @@ class StackWalker:
 
     def add(self, batch: EventBatch) -> StackBars:
         """Take a batch, and give the calls that ended in it."""
-        kind, mode = batch.events.kind, batch.events.mode
-        did = np.where(kind == IoRecord.OPERATION_BEGIN, TRANSFER + mode, _DID[kind]).astype(np.uint8)
-        return self._bars(self._walker.add(batch.events, did, batch.regions)[0])
+        return self._bars(self._walker.add(batch.events, deeds_of(batch.events, _DID), batch.regions)[0])
 
     def finish(self) -> StackBars:
         """Give the calls that are still open, as ended by the last event."""

@@ -13,7 +13,7 @@ from iostrata.analysis.detect import detect_period
 from iostrata.analysis.findings import find
 from iostrata.analysis.findings.last_ranks import last_ranks
 from iostrata.analysis.results.parts import Phase
-from otf2.enums import IoOperationFlag, IoOperationMode
+from otf2.enums import GroupFlag, GroupType, IoOperationFlag, IoOperationMode, Paradigm
 
 WRITE = IoOperationMode.WRITE
 LATE4 = Path(__file__).resolve().parents[3] / "fixtures" / "late4"
@@ -102,9 +102,95 @@ def test_another_rank_each_time_is_no_straggler(written):
 
 
 def test_who_comes_late_to_collective_calls(written):
-    one = phases_of(written, [1] * PHASES, flags=IoOperationFlag.COLLECTIVE, layer="mpi")["stragglers"]
-    assert "rank 1 begins last in 12 of 12 phases" in one.text
+    found = phases_of(written, [1] * PHASES, flags=IoOperationFlag.COLLECTIVE, layer="mpi")
+    one = found["late-arrivals"]
+    assert "rank 1 comes last in 12 of them, 60 ms after the median of the ranks" in one.text
     assert one.cost_s == pytest.approx(PHASES * 0.06, rel=1e-3)
+    assert one.gain_s == pytest.approx((PHASES * 0.045, PHASES * 0.06), rel=1e-3)
+    assert "stragglers" not in found
+
+
+def test_without_calls_who_begins_collective_transfers_late_is_told(written):
+    handle = written.handle(written.file("/s/a"), written.mpi)
+    for phase in range(PHASES):
+        for rank in range(4):
+            begin, end = PERIOD * (phase + 1), PERIOD * (phase + 1) + LATE + TOOK
+            written.operate(rank, handle, WRITE, begin + LATE * (rank == 1), end, 2**22, IoOperationFlag.COLLECTIVE)
+    found = written.findings()
+    assert "rank 1 begins last in 12 of 12 phases" in found["stragglers"].text
+    assert "late-arrivals" not in found
+
+
+def opens_of(written, late_ranks, *, function="MPI_File_open", communicator=None, write=False, skip=()):
+    """Let four ranks open files together, to which those of `late_ranks` come late; rank 0 may write meanwhile."""
+    own = written.handle(written.file("/s/own"), written.posix)
+    for step, late in enumerate(late_ranks):
+        handle = written.handle(written.file(f"/s/{step}"), written.mpi, communicator=communicator)
+        for rank in range(4):
+            begin = PERIOD * (step + 1)
+            start = begin + LATE * (rank == late)
+            if write and rank == late:
+                written.operate(rank, own, WRITE, begin, start - 1, 2**22)
+                written.call(rank, "write", begin, start - 1)
+            if (step, rank) not in skip:
+                written.create(rank, handle, begin + LATE + 5)
+                written.call(rank, function, start, begin + LATE + TOOK)
+                written.operate(rank, handle, WRITE, begin + 100_000, begin + 101_000, 2**20)
+                written.call(rank, "MPI_File_write_at", begin + 100_000, begin + 101_000)
+    return written.findings()
+
+
+def test_a_rank_that_comes_late_to_opens_is_no_slow_open(written):
+    found = opens_of(written, [2] * PHASES)
+    one = found["late-arrivals"]
+    assert (one.evidence["ranks"], one.evidence["calls"], one.evidence["last_calls"]) == ([2], PHASES, PHASES)
+    assert one.evidence["waited_s"] == pytest.approx(PHASES * 3 * 0.06)
+    assert one.evidence["late_s"] == pytest.approx(0.06)
+    assert one.cost_s == pytest.approx(PHASES * 0.06)
+    # What the calls take once all are there.
+    assert found["metadata-time"].cost_s == pytest.approx(PHASES * 0.02)
+    assert found["metadata-time"].evidence["metadata_s"] == pytest.approx(PHASES * 4 * 0.02)
+    assert found["metadata-time"].evidence["waited_s"] == pytest.approx(PHASES * 3 * 0.06)
+    assert "720 ms more until the last rank came" not in found["metadata-time"].text
+    assert "2.16 s more until the last rank came" in found["metadata-time"].text
+
+
+def test_another_rank_each_time_may_come_late(written):
+    one = opens_of(written, [0, 1, 2, 3] * 3)["late-arrivals"]
+    assert (one.evidence["ranks"], one.evidence["last_calls"]) == ([], None)
+    assert "which is another one each time" in one.text
+    assert one.cost_s == pytest.approx(9 * 0.06)
+
+
+def test_few_ranks_of_several_may_be_late_by_turns(written):
+    one = opens_of(written, [0, 3] * 6)["late-arrivals"]
+    assert one.evidence["ranks"] == [0, 3]
+    assert "ranks 0 and 3 come last in 12 of them" in one.text
+
+
+def test_who_waits_for_a_rank_in_its_io_waits_for_io(written):
+    found = opens_of(written, [0] * PHASES, write=True)
+    assert "late-arrivals" not in found
+    assert found["metadata-time"].cost_s == pytest.approx(PHASES * 0.08, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("function", "alone"), [("MPI_File_get_size", False), ("MPI_File_open", True)], ids=["of one rank", "by itself"]
+)
+def test_nobody_waits_in_calls_that_each_rank_makes_by_itself(written, function, alone):
+    communicator = None
+    if alone:
+        group = written.trace.definitions.group("", GroupType.COMM_SELF, Paradigm.MPI, GroupFlag.NONE, ())
+        communicator = written.trace.definitions.comm("MPI_COMM_SELF", group, None)
+    found = opens_of(written, [2] * PHASES, function=function, communicator=communicator)
+    assert "late-arrivals" not in found
+
+
+def test_who_does_not_take_part_waits_for_nobody(written):
+    one = opens_of(written, [2] * PHASES, skip={(3, 0)})["late-arrivals"]
+    # The others meet without it.
+    assert one.evidence["calls"] == PHASES
+    assert one.evidence["waited_s"] == pytest.approx((PHASES * 3 - 1) * 0.06)
 
 
 def test_without_calls_it_is_not_known_what_it_costs(written):

@@ -20,7 +20,17 @@ from iostrata.model.recording import Recording
 
 ROOT = Path(__file__).parents[3]
 GUIDE = runpy.run_path(str(ROOT / "docs" / "guide" / "findings.py"))
-TEXTS = {"longest", "upper", "lower", "direction", "nodes", "recorded_lower_layers", "node_local", "storage_targets"}
+TEXTS = {
+    "longest",
+    "comes",
+    "upper",
+    "lower",
+    "direction",
+    "nodes",
+    "recorded_lower_layers",
+    "node_local",
+    "storage_targets",
+}
 """Evidence that is no number."""
 
 

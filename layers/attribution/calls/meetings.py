@@ -1,0 +1,193 @@
+"""Calls of I/O that several processes are in at one time, each waiting there for the last one to come."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from ....model.arrays import Columns, Ints, Links, Mask, Octets, any_descendant
+from ....model.keyed import KeyedSums, numbered
+from ....model.ranges import Coverage
+from ...handles.scope import Scope
+from ..collectives import positions, self_communicators
+from .functions import LEAVE_EVENTS, NO_EVENT, WAITS_FOR_ALL, FunctionGroups, PathTree
+
+_MOST: Final = 1 << 20
+"""Calls that are kept of a layer; where there are more, nothing is said of any."""
+
+
+@dataclass(frozen=True, eq=False)
+class SharedRows(Columns):
+    """Calls that may wait for other processes, columns of shape (n,).
+
+    Attributes
+    ----------
+    kind : uint8
+        What it did, as in `iostrata.layers.attribution.calls.kernel.Notes`.
+    process, handle, file, region : int32
+        Rows, −1 where unknown.
+    begin, end : int64
+        Ticks.
+    """
+
+    kind: Octets
+    process: Links
+    handle: Links
+    file: Links
+    region: Links
+    begin: Ints
+    end: Ints
+
+
+class SharedCalls:
+    """Calls of one layer that may wait for other processes; those of others merge. At most 2^20 are kept."""
+
+    def __init__(self) -> None:
+        self._parts: list[SharedRows] = []
+        self._count = 0
+
+    def add(self, rows: SharedRows) -> None:
+        """Add some calls."""
+        self._count += len(rows)
+        self._parts = [*self._parts, rows] if self._count <= _MOST else []
+
+    def merge(self, other: "SharedCalls") -> None:
+        """Add the calls of `other`."""
+        self._count += other._count
+        self._parts = [*self._parts, *other._parts] if self._count <= _MOST else []
+
+    @property
+    def rows(self) -> SharedRows:
+        """All of them; none where they are too many."""
+        return SharedRows.concatenate(self._parts) if self._parts else SharedRows.empty()
+
+
+def may_wait(paths: PathTree, functions: FunctionGroups) -> Mask:
+    """Return whether calls on each path wait for other processes, bool (paths,).
+
+    Those of MPI that are made by all processes do, and those of layers above that make such a call.
+    """
+    names = functions.regions.name
+    waits = np.array([bool(WAITS_FOR_ALL.match(name)) for name in names], np.bool_).reshape(-1)
+    leaves_events = [row for row, name in enumerate(functions.names) if name in LEAVE_EVENTS]
+    above = functions.does_io & (functions.layer >= 0) & ~np.isin(functions.layer, leaves_events)
+    return any_descendant(paths.parent, waits[paths.region]) & above[paths.region]
+
+
+@dataclass(frozen=True, eq=False)
+class Meetings(Columns):
+    """Calls in which several processes were at one time, those of a meeting together and by when they began.
+
+    Columns of shape (n,).
+
+    Attributes
+    ----------
+    meeting : int64
+        Number of the meeting, ascending.
+    layer : int64
+        Counted from the highest.
+    kind, process, handle, file, region : int64
+        As in `SharedRows`.
+    begin : int64
+        When the process entered the call, in ticks.
+    waited : int64
+        Ticks until the last one entered it; of `without` those in which that one was in no I/O.
+    """
+
+    meeting: Ints
+    layer: Ints
+    kind: Ints
+    process: Ints
+    handle: Ints
+    file: Ints
+    region: Ints
+    begin: Ints
+    waited: Ints
+
+    @cached_property
+    def final(self) -> Ints:
+        """Rows of those who came last, one a meeting."""
+        return np.flatnonzero(np.append(np.diff(self.meeting) != 0, True)[: len(self)])
+
+    @cached_property
+    def first(self) -> Ints:
+        """Rows of those who came first, one a meeting."""
+        return np.flatnonzero(np.append(True, np.diff(self.meeting) != 0)[: len(self)])
+
+    def without(self, busy: Coverage) -> "Meetings":
+        """Return the same with the time left out in which the last process was in I/O, which `busy` has by process."""
+        last = np.repeat(self.final, self.counts)
+        until, process = self.begin[last], self.process[last]
+        waited = self.waited.copy()
+        for one in np.unique(process).tolist():
+            rows = np.flatnonzero(process == one)
+            covered = busy.until(one, until[rows]) - busy.until(one, self.begin[rows])
+            waited[rows] -= np.minimum(np.rint(covered).astype(np.int64), waited[rows])
+        return replace(self, waited=waited)
+
+    def of_layer(self, layer: int) -> "Meetings":
+        """Return those in calls of a layer."""
+        return self.take(self.layer == layer)
+
+    @property
+    def sums(self) -> KeyedSums:
+        """The ticks waited by layer, kind, process, handle, file and, where there is no event, function, else −1."""
+        region = np.where(self.kind == NO_EVENT, self.region, -1)
+        keys = self.layer, self.kind, self.process, self.handle, self.file, region
+        return KeyedSums(keys, {"ticks": self.waited})
+
+    @property
+    def counts(self) -> Ints:
+        """How many processes met, int64 (meetings,)."""
+        return self.final - self.first + 1
+
+    @property
+    def median(self) -> Ints:
+        """Row of the later one of the two in the middle, or of the one there, int64 (meetings,)."""
+        return self.first + self.counts // 2
+
+
+def meetings(shared: dict[int, SharedCalls], scope: Scope) -> Meetings:
+    """Return where processes met in calls that were kept by layer.
+
+    Of a file the k-th call of a function by each process is one (MPI 4.1, §14.4.2) where no process left it before
+    all had entered. Where processes call a function on a file so many times each that this tells nothing, and on
+    communicators of one process, nobody waits for another.
+    """
+    known = np.append(np.isin(scope.definitions.handles.communicator, self_communicators(scope.definitions)), False)
+    found = Meetings.empty()
+    for layer, calls in sorted(shared.items()):
+        rows = calls.rows
+        number = int(found.meeting[-1]) + 1 if len(found) else 0
+        found = Meetings.concatenate([found, _of_layer(layer, rows.take(~known[rows.handle]), number)])
+    return found
+
+
+def _of_layer(layer: int, rows: SharedRows, first: int) -> Meetings:
+    rows = rows.take(np.argsort(rows.begin, kind="stable"))
+    group = numbered(rows.region.astype(np.int64), rows.file.astype(np.int64))
+    process = rows.process.astype(np.int64)
+    pair = numbered(group, process)
+    place = positions(pair)
+    # As many calls by each process as by the one with most.
+    most = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
+    np.maximum.at(most, group, place + 1)
+    even = np.bincount(pair)[pair] == most[group]
+    uneven = np.bincount(group, ~even, minlength=len(most)) > 0
+    call = numbered(group, place)
+    order = np.argsort(call, kind="stable")
+    order = order[~uneven[group[order]]]
+    rows, call = rows.take(order), call[order]
+    if not len(rows):
+        return Meetings.empty()
+    edges = np.flatnonzero(np.append(True, np.diff(call) != 0))
+    count = np.diff(np.append(edges, len(call)))
+    last, leave = np.maximum.reduceat(rows.begin, edges), np.minimum.reduceat(rows.end, edges)
+    meet = np.repeat((count > 1) & (last <= leave), count)
+    number = np.repeat(np.arange(len(edges)) + first, count)
+    columns = {name: getattr(rows, name)[meet].astype(np.int64) for name in ("kind", "process", "handle", "file")}
+    return Meetings(
+        number[meet], np.full(int(meet.sum()), layer), **columns, region=rows.region[meet].astype(np.int64),
+        begin=rows.begin[meet], waited=(np.repeat(last, count) - rows.begin)[meet],
+    )  # fmt: skip

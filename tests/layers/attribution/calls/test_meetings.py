@@ -1,0 +1,96 @@
+"""Calls in which several processes are at one time, against a slow search for them."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from iostrata.layers.attribution.calls.meetings import Meetings, SharedCalls, SharedRows, meetings
+from iostrata.model.ranges import Coverage
+
+FIXED = {"kind": np.uint8, "begin": np.int64, "end": np.int64}
+
+
+def shared(rows):
+    """Return the calls of rows of process, region, file, begin and end."""
+    names = ("process", "region", "file", "begin", "end")
+    columns = dict(zip(names, np.array(rows, np.int64).reshape(-1, 5).T, strict=True))
+    columns |= {"kind": np.ones(len(rows)), "handle": columns["file"]}
+    return SharedRows(**{name: columns[name].astype(FIXED.get(name, np.int32)) for name in SharedRows.__annotations__})
+
+
+def found_in(rows, parts=1, layers=(1,)):
+    """Return the meetings of the same calls of some layers, which come in some parts."""
+    whole = SharedCalls()
+    for part in np.array_split(np.arange(len(rows)), parts):
+        calls = SharedCalls()
+        calls.add(shared([rows[row] for row in part]))
+        whole.merge(calls)
+    handles = SimpleNamespace(communicator=np.zeros(9, np.uint32))
+    definitions = SimpleNamespace(handles=handles, location_sets=(), communicators=())
+    return meetings(dict.fromkeys(layers, whole), SimpleNamespace(definitions=definitions))
+
+
+def searched(rows):
+    """Return what each process waits in each call, as a set of process, begin and ticks."""
+    waits = set()
+    for region, file in {(one[1], one[2]) for one in rows}:
+        of = {}
+        for process, _, _, begin, end in sorted(
+            (r for r in rows if (r[1], r[2]) == (region, file)), key=lambda r: r[3]
+        ):
+            of.setdefault(process, []).append((begin, end))
+        if len(of) < 2 or len({len(calls) for calls in of.values()}) > 1:
+            continue
+        for calls in zip(*of.values(), strict=True):
+            last = max(begin for begin, _ in calls)
+            if last <= min(end for _, end in calls):
+                waits |= {(process, begin, last - begin) for process, (begin, _) in zip(of, calls, strict=True)}
+    return waits
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_meetings_are_those_of_a_slow_search(seed):
+    random = np.random.default_rng(seed)
+    rows = []
+    for step in range(30):
+        region, file = random.integers(2), random.integers(3)
+        for process in range(4):
+            # Some do not take part, and some do so by themselves.
+            if random.random() < 0.97:
+                begin = 1000 * step + int(random.integers(100))
+                rows.append((process, region, file, begin, begin + int(random.integers(20, 300))))
+    found = found_in(rows, parts=1 + seed % 3)
+    told = set(zip(found.process.tolist(), found.begin.tolist(), found.waited.tolist(), strict=True))
+    assert told == searched(rows)
+    assert (np.diff(found.meeting) >= 0).all()
+    assert (found.waited[found.final] == 0).all()
+    assert (found.counts > 1).all()
+    assert int(found.sums["ticks"].sum()) == int(found.waited.sum())
+
+
+def test_the_time_in_which_the_last_one_is_in_io_is_left_out():
+    found = found_in([(0, 0, 0, 10, 90), (1, 0, 0, 20, 90), (2, 0, 0, 70, 90)])
+    assert found.waited.tolist() == [60, 50, 0]
+    busy = Coverage(np.array([1, 2, 2]), np.array([0, 15, 60]), np.array([90, 40, 100]))
+    # From 15 to 40 and from 60 to 70 process 2 is.
+    assert found.without(busy).waited.tolist() == [60 - 25 - 10, 50 - 20 - 10, 0]
+
+
+def test_of_too_many_calls_nothing_is_said(monkeypatch):
+    monkeypatch.setattr("iostrata.layers.attribution.calls.meetings._MOST", 2)
+    assert len(found_in([(0, 0, 0, 10, 90), (1, 0, 0, 20, 90)])) == 2
+    assert len(found_in([(0, 0, 0, 10, 90), (1, 0, 0, 20, 90), (2, 0, 0, 70, 90)])) == 0
+    assert len(found_in([(0, 0, 0, 10, 90), (1, 0, 0, 20, 90), (2, 0, 0, 70, 90)], parts=3)) == 0
+
+
+def test_meetings_of_layers_are_apart():
+    rows = [(0, 0, 0, 10, 90), (1, 0, 0, 20, 90), (0, 1, 1, 10, 11), (1, 1, 1, 12, 13)]
+    found = found_in(rows, layers=(2, 0))
+    assert found.layer.tolist() == [0, 0, 2, 2]
+    assert found.final.tolist() == [1, 3]
+    assert found.of_layer(2).waited.tolist() == [10, 0]
+
+
+def test_no_calls_meet_nowhere():
+    assert len(Meetings.empty().final) == 0
+    assert len(found_in([])) == 0
