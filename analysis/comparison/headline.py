@@ -36,6 +36,8 @@ _ONE_TIME: Final = ("small-requests", "flush-dominates")
 """Causes whose time counters hold as one, so that nothing tells which of them it is."""
 _ALIKE: Final = 0.9
 """Of what one of these costs: where another costs as much, both are named."""
+_NOTHING: Final = (0.0, 0.0)
+"""Where what helps would save none of the cost."""
 _IN_MPI: Final = 0.1
 """Share of the run in calls of MPI below which communication is nothing to look at first."""
 _NAMED: Final = 4
@@ -233,11 +235,12 @@ def _causes(findings: Sequence[Finding], io_s: float) -> list[Finding]:
 def _explained(causes: Sequence[Finding]) -> tuple[float, float]:
     """Return what causes cost, and the first of them.
 
-    What only the times of a run tell comes behind what the program does each time, where it explains hardly more.
+    What only the times of a run tell comes behind what the program does each time, where it explains hardly more; what
+    nothing helps against behind what explains half as much.
     """
     first = causes[0]
-    later = rule_of(first.id).by_time or first.id == _NEEDLESS
-    return _cost(causes) * (_ALIKE if later else 1.0), first.cost_s or 0.0
+    later = _ALIKE if rule_of(first.id).by_time or first.id == _NEEDLESS else 1.0
+    return _cost(causes) * (_MOST if first.gain_s == _NOTHING else later), first.cost_s or 0.0
 
 
 def _adds(other: Finding, one: Finding) -> bool:
@@ -249,7 +252,7 @@ def _adds(other: Finding, one: Finding) -> bool:
 
 
 def _late(findings: Sequence[Finding], cause: str | None) -> str:
-    """Return how long others wait for ranks that are late, in words; nothing where it is the cause or hardly matters."""
+    """Return how long others wait for ranks that are late, in words; nothing where it is the cause or is little."""
     late = (one for one in findings if one.id in _LATE and one.id != cause and one.severity != "info" and one.cost_s)
     first = next(late, None)
     if first is None:
@@ -276,6 +279,8 @@ def _why(causes: Sequence[Finding], findings: Sequence[Finding], gain: tuple[flo
     told["direction"] = " and ".join(f"{one.evidence.get('direction', 'call')}s" for one in reversed(causes))
     wrong, _, helps = zip(*(rule_of(one).in_short.partition(";") for one in _of_one_time(first, findings)), strict=True)
     saved = f"up to {seconds_text(min(io_s, _cost(causes)), 2)}"
+    if gain == _NOTHING:
+        return f"{' and '.join(wrong).format_map(told)}; nothing to gain by {' and '.join(map(str.strip, helps))}"
     if gain is not None:
         own = min(gain[1], sum(one.gain_s[1] for one in causes if one.gain_s))
         saved, all_told = seconds_range_text(gain[0], own), seconds_text(gain[1], 2)

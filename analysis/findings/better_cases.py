@@ -90,7 +90,8 @@ def _best_pace(paces: KeyedSums) -> float:
 
 
 def gain_of_fewer_calls(facts: Facts, sums: KeyedSums, took: Floats) -> Gain | None:
-    """Return what calls that move no data would save, were there fewer; None where each is made once.
+    """Return what calls that move no data would save, were there fewer; None where it is not known, and nothing
+    where each is made once.
 
     At least what the rank that is shortest in them spends in all but the first on each file, as what a rank spends
     longer it may wait. At most what the longest spends, with all in one file: without any that need not be, and but for
@@ -113,8 +114,10 @@ def gain_of_fewer_calls(facts: Facts, sums: KeyedSums, took: Floats) -> Gain | N
         for one in (again, spared)
     )
     least, most = float(some[took > 0].min(initial=np.inf)), float(all_spared.max(initial=0.0))
-    if most <= 0 or least == np.inf:
+    if least == np.inf:
         return None
+    if most <= 0:
+        return Gain((0.0, 0.0), "none of them is made again")
     shortest = "all but the first on each file, on the rank that is shortest in them"
     return Gain((least, most), f"from {shortest}, to all of the longest but those of one file, {seconds_text(most)}")
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...layers.attribution.calls.calls import Calls
-from ...layers.attribution.calls.functions import CALLER, FUNCTION, TRANSFER
+from ...layers.attribution.calls.functions import CALLER, FUNCTION, NO_EVENT, TRANSFER
 from ...layers.flow.flow import Flow
 from ...layers.flow.relations import SizeLimits
 from ...layers.handles.stack import layer_name
@@ -19,7 +19,7 @@ from ...layers.selection.directions import DIRECTIONS, Direction
 from ...layers.selection.window import sums_by
 from ...layers.trace import Trace
 from ...model.arrays import Floats, Ints, Mask
-from ...model.codes import IoFlag, IoMode
+from ...model.codes import IoFlag, IoMode, IoRecord
 from ...model.keyed import KeyedSums
 from ...model.sums import NOBODY
 from ..detect import detect_period
@@ -220,6 +220,29 @@ class Facts:
         """Return the calls that move no data and count, without the ticks that they waited for the last process."""
         sums, waits = calls.counted_metadata, self.trace.calls.meetings.sums
         return KeyedSums(sums.keys, {**sums.values, "ticks": sums["ticks"] - waits.at(sums.keys[:6], "ticks")})
+
+    def metadata_seconds(self, layer: int) -> Floats | None:
+        """Return what opens, closes and the like in a layer took each process in s, float64 (all processes,).
+
+        None where it is not known; seeks are none of them, and cost nothing.
+        """
+        calls = self.trace.calls.totals
+        return None if calls is None else self.seconds_of(self.events_of(calls, layer))
+
+    def events_of(self, calls: Calls, layer: int) -> KeyedSums:
+        """Return the calls of a layer that are metadata events, but seeks."""
+        sums = self.worked_metadata(calls)
+        return sums.taken((sums.keys[0] == layer) & ~np.isin(sums.keys[1], (IoRecord.SEEK, NO_EVENT)))
+
+    def seconds_of(self, sums: KeyedSums) -> Floats | None:
+        """Return the time of some calls by process in s, float64 (all processes,); None where definitions are damaged.
+
+        Of transfers the time is that of known processes only.
+        """
+        if (sums.keys[2] < 0).any():
+            return None
+        found = np.bincount(sums.keys[2], sums["ticks"], minlength=len(self.definitions.groups.id))
+        return np.asarray(found / self.cells.window.ticks_per_second)
 
     def with_flushes(self, layer: str, direction: str, cells: Mask) -> Mask:
         """Return operations of a layer and direction with the program's flushes beside them: these wait for writes."""

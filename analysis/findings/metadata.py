@@ -7,8 +7,8 @@ from typing import Any, Final
 import numpy as np
 
 from ...layers.attribution.calls.calls import CALL_KINDS, Calls
-from ...layers.attribution.calls.functions import FUNCTION, NO_EVENT
-from ...model.arrays import Floats, Ints
+from ...layers.attribution.calls.functions import FUNCTION
+from ...model.arrays import Floats
 from ...model.codes import IoRecord
 from ...model.keyed import KeyedSums
 from ...model.quantities import counted, joined, named_ranks, seconds_text
@@ -60,8 +60,8 @@ def metadata_storm(
         transfers, transfer_s = _transfers(facts, row)
         if events < per_transfer * max(1, transfers) and peak < per_second:
             continue
-        took = _metadata_seconds(facts, row)
-        of_layer = None if calls is None or took is None else _events_of(facts, calls, row)
+        took = facts.metadata_seconds(row)
+        of_layer = None if calls is None or took is None else facts.events_of(calls, row)
         text = (
             f"{events:,} {layer} metadata operations beside {counted(transfers, 'transfer')}: "
             f"{sums.text_of(row, leave_out=(IoRecord.SEEK,))}; up to {peak:,} within a second"
@@ -165,14 +165,14 @@ def metadata_time(
     for row in range(len(facts.cells.layers)):
         sums = every.taken(every.keys[0] == row)
         transfers, transfer_s = _transfers(facts, row)
-        took = _seconds_of(facts, calls, sums.keys[2], sums["ticks"])
+        took = facts.seconds_of(sums)
         if took is None:
             continue
         cost = min(float(took.max(initial=0.0)), facts.run_s)
         beside = took.sum() / transfer_s if transfer_s else np.inf
         least = least_s if transfers and beside >= 1 else share_of_run * facts.run_s
         of_closes = sums.taken(sums.keys[1] == IoRecord.DESTROY_HANDLE)
-        closing = _seconds_of(facts, calls, of_closes.keys[2], of_closes["ticks"])
+        closing = facts.seconds_of(of_closes)
         closes = closing is not None and facts.is_much(float(closing.max(initial=0.0)))
         # What calls of a higher layer take, those below them take as well.
         if cost > reported and ((cost >= least and beside >= beside_transfers) or (closes and cost >= least_s)):
@@ -272,33 +272,7 @@ def _transfers(facts: Facts, layer: int) -> tuple[int, float]:
 
 def _storm_gain(facts: Facts, layer: int, took: Floats | None) -> Gain | None:
     calls = facts.trace.calls.totals
-    return None if calls is None or took is None else gain_of_fewer_calls(facts, _events_of(facts, calls, layer), took)
-
-
-def _events_of(facts: Facts, calls: Calls, layer: int) -> KeyedSums:
-    """Return the calls of a layer that are metadata events, but seeks."""
-    sums = facts.worked_metadata(calls)
-    return sums.taken((sums.keys[0] == layer) & ~np.isin(sums.keys[1], (IoRecord.SEEK, NO_EVENT)))
-
-
-def _metadata_seconds(facts: Facts, layer: int) -> Floats | None:
-    """Return what opens, closes and the like in a layer took each process, float64 (processes,), None where unknown."""
-    calls = facts.trace.calls.totals
-    if calls is None:
-        return None
-    sums = _events_of(facts, calls, layer)
-    return _seconds_of(facts, calls, sums.keys[2], sums["ticks"])
-
-
-def _seconds_of(facts: Facts, calls: Calls, process: Ints, ticks: Ints) -> Floats | None:
-    """Return the time of some calls by process, float64 (processes,); None where definitions are damaged.
-
-    Of transfers the time is that of known processes only.
-    """
-    if (process < 0).any():
-        return None
-    found = np.bincount(process, ticks, minlength=len(facts.definitions.groups.id))
-    return np.asarray(found / calls.scope.window.ticks_per_second)
+    return None if calls is None or took is None else gain_of_fewer_calls(facts, facts.events_of(calls, layer), took)
 
 
 @finding(may_be_meant=True, needs=("metadata",), units={"openers": "count", "never_used_opens": "count"})

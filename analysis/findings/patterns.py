@@ -1,4 +1,4 @@
-"""Findings that only counters tell, of what is read again and of streams of ISO C."""
+"""Findings of what is read again, and of streams of ISO C by counters."""
 
 from collections.abc import Iterator
 
@@ -7,30 +7,12 @@ import numpy as np
 from ...layers.selection.window import sums_by
 from ...model.quantities import bytes_text, percent_text, seconds_text
 from .counted import CountedFacts
-from .facts import MIB, Match
+from .facts import MIB, Facts, Match
 from .rule import finding
 
 
-@finding(counters_only=True, units={"times": "times"})
-def redundant_reads(counters: CountedFacts, *, often: float = 2.0, least_bytes: float = MIB) -> Iterator[Match]:
-    """Files are read at least twice over.
-
-    Parameters
-    ----------
-    often : times
-        Bytes read over the bytes from the start of the file to the last one read.
-    least_bytes : byte
-        A header is read by every process.
-
-    Notes
-    -----
-    :In short: the same bytes are read again; reading them once.
-    :Why: The same bytes come from the file system again.
-    :How it is measured: Bytes read, over all processes, against the largest offset read; cost is the share of the time
-        that one reading would not take.
-    :When it is wrong: What is in memory already costs little; a file that was read, written and read again changed.
-    :What helps: Read once, on one rank, and hand the data on (MPI_Bcast); keep it in memory.
-    """
+def _redundant_counted(counters: CountedFacts, *, often: float, least_bytes: float) -> Iterator[Match]:
+    """Find files of which more is read than there is up to the largest offset read."""
     for group in counters.groups:
         if group.direction != "read" or not group.has("max_byte_read"):
             continue
@@ -42,15 +24,61 @@ def redundant_reads(counters: CountedFacts, *, often: float = 2.0, least_bytes: 
         if not again.any():
             continue
         moved_again, distinct = int(read[again].sum()), int(reach[again].sum())
-        times = moved_again / distinct
-        times_read = f"{times:.3g}" if times < 100 else f"{times:,.0f}"
         yield counters.match(
             group,
-            f"{bytes_text(moved_again)} are read of {bytes_text(distinct)}: {times_read} times over by {group.layer}",
-            {"read_bytes": moved_again, "distinct_bytes": distinct, "times": times},
+            _read_again(moved_again, distinct, group.layer),
+            {"read_bytes": moved_again, "distinct_bytes": distinct, "times": moved_again / distinct},
             rows=group.rows & again[file],
-            share=1 - 1 / times,
+            share=1 - distinct / moved_again,
         )
+
+
+@finding(explained_by={"read-back": 0.9}, units={"times": "times"}, counted=_redundant_counted)
+def redundant_reads(facts: Facts, *, often: float = 2.0, least_bytes: float = MIB) -> Iterator[Match]:
+    """Files are read at least twice over.
+
+    Parameters
+    ----------
+    often : times
+        Bytes read over those read for the first time by any process; by counters, over the bytes from the start of the
+        file to the last one read.
+    least_bytes : byte
+        A header is read by every process.
+
+    Notes
+    -----
+    :In short: the same bytes are read again; reading them once.
+    :Why: The same bytes come from the file system again.
+    :How it is measured: Bytes that a layer reads where any process has read before, as far as offsets are known,
+        against all that it reads; by counters, bytes read over all processes against the largest offset read. Cost is
+        the share of the time that one reading would not take.
+    :When it is wrong: What is in memory already costs little; a file that was read, written and read again changed.
+    :What helps: Read once, on one rank, and hand the data on (MPI_Bcast); keep it in memory.
+    """
+    for row, layer in enumerate(facts.cells.layers):
+        reads = facts.cells.of(layer, "read")
+        if not (reads & facts.cells.own).any() or (row, row, "read") not in facts.sums.access:
+            continue
+        found = facts.sums.access[row, row, "read"].pattern()
+        distinct = found.located_bytes - (found.overlapping_bytes or 0)
+        if found.located_bytes < max(least_bytes, often * distinct):
+            continue
+        read, again = found.located_bytes, found.overlapping_bytes or 0
+        own = percent_text((found.repeated_bytes or 0) / again)
+        yield Match(
+            layer,
+            f"{_read_again(read, distinct, layer)}, {own} of what is read again by the process that had read it",
+            {"direction": "read", "read_bytes": read, "distinct_bytes": distinct, "times": read / distinct},
+            cells=reads,
+            cost_s=facts.longest_s(reads) * again / read,
+        )
+
+
+def _read_again(read: int, distinct: int, layer: str) -> str:
+    """Return how often bytes are read over, in words."""
+    times = read / distinct
+    times_text = f"{times:.3g}" if times < 100 else f"{times:,.0f}"
+    return f"{bytes_text(read)} are read of {bytes_text(distinct)}: {times_text} times over by {layer}"
 
 
 @finding(counters_only=True)

@@ -42,7 +42,12 @@ def _imbalance_counted(
             group,
             f"rank {rank} does {percent_text(share)} of the program's {group.layer} {group.direction}s, "
             f"{bytes_text(moved)} over {counted(counters.processes, 'rank')}",
-            {"bytes": moved, "busiest_rank": rank, "share": share},
+            {
+                "busiest": f"rank {rank} does {percent_text(share)}",
+                "bytes": moved,
+                "busiest_rank": rank,
+                "share": share,
+            },
             cost_s=max(0.0, longest - mean),
         )
 
@@ -64,10 +69,10 @@ def imbalance(
 
     Notes
     -----
-    :In short: one rank moves most; even shares.
+    :In short: {busiest} of the {direction}; even shares.
     :Why: The others wait, or their network lies idle.
     :How it is measured: Bytes of the program's own operations by rank and node; cost is by how much longer than the
-        mean the longest rank is in them, and in flushes of what it wrote.
+        mean the longest rank is in them, in flushes of what it wrote, and in opens and closes.
     :When it is wrong: Aggregators that gather on purpose look the same; see who writes in the layer below.
     :What helps: Spread the data over more writers: one a node, or all of them by MPI-IO or a library above it.
     """
@@ -80,11 +85,16 @@ def imbalance(
         if not who:
             continue
         seconds = facts.rank_seconds(facts.with_flushes(layer, direction, own))
+        opening = facts.metadata_seconds(facts.cells.layer_row(layer))
+        if opening is not None:
+            # Who moves most opens, truncates and closes what is large; of reads and writes each by its bytes.
+            both = facts.cells.bytes(facts.cells.of(layer, "total") & facts.cells.own)
+            seconds = seconds + opening[facts.cells.processes] * (moved / both)
         yield Match(
             layer,
             f"{who} of the program's {layer} {direction}s, {bytes_text(moved)} over "
             f"{counted(len(found.ranks.name), 'rank')} on {counted(len(found.nodes.name), 'node')}",
-            {"direction": direction, "bytes": moved, **found.to_dict()},
+            {"busiest": who, "direction": direction, "bytes": moved, **found.to_dict()},
             cells=own,
             cost_s=float(seconds.max(initial=0.0) - seconds.mean()),
             gain=gain_of_sharing(float(seconds.max(initial=0.0)), float(seconds.mean()), len(seconds)),

@@ -128,7 +128,9 @@ class RelationSums(Sums):
         for row, layer in enumerate(self.scope.order):
             of_layer = block.selected & (block.layer == row)
             for direction in self.directions:
-                if any(high == row for high, _ in self.adjacent):
+                # What is read again is looked for in all layers.
+                again = direction == "read" and block.absolute_offsets(layer)
+                if again or any(high == row for high, _ in self.adjacent):
                     rows_there = np.flatnonzero(of_layer & block.of_direction(direction))
                     self._add_access(block, offset, (row, row, direction), rows_there)
             rows_of = np.flatnonzero(of_layer & block.of_direction("total"))

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iostrata import open_trace
+from iostrata.analysis.comparison.headline import headline_of
 from iostrata.analysis.detect import detect_period
 from iostrata.analysis.findings import find
 from iostrata.analysis.findings.last_ranks import last_ranks
@@ -122,7 +123,7 @@ def test_without_calls_who_begins_collective_transfers_late_is_told(written):
 
 
 def opens_of(written, late_ranks, *, function="MPI_File_open", communicator=None, write=False, skip=()):
-    """Let four ranks open files together, to which those of `late_ranks` come late; rank 0 may write meanwhile."""
+    """Let four ranks open files together, to which those of `late_ranks` come late and may write meanwhile."""
     own = written.handle(written.file("/s/own"), written.posix)
     for step, late in enumerate(late_ranks):
         handle = written.handle(written.file(f"/s/{step}"), written.mpi, communicator=communicator)
@@ -320,3 +321,39 @@ def test_periods_that_are_known_are_not_looked_for_again(monkeypatch):
     asked.clear()
     assert find(trace, periods=known) == before
     assert asked == expected
+
+
+def test_what_cannot_be_left_out_is_nothing_to_gain(written):
+    """Each rank opens the one file once, which takes long, and writes it in no time."""
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for rank in range(4):
+        written.create(rank, handle, 200_000)
+        written.call(rank, "open", 1000, 400_000)
+        written.operate(rank, handle, WRITE, 500_000, 520_000, 2**22)
+        written.call(rank, "write", 500_000, 520_000)
+        written.call(rank, "MPI_Barrier", 900_000, 1_000_000)
+    trace = written.closed()
+    findings = find(trace)
+    assert {one.id: one.gain_s for one in findings}["metadata-time"] == (0.0, 0.0)
+    text = headline_of(trace, findings).text
+    assert "POSIX, since opens take long; nothing to gain by fewer of them" in text
+
+
+def test_a_rank_with_most_to_write_is_longest_in_its_opens_as_well(written):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for rank in range(4):
+        took = 100_000 if rank == 1 else 5_000
+        written.create(rank, handle, 2000)
+        written.call(rank, "open", 1000, 1000 + took)
+        written.operate(rank, handle, WRITE, 200_000, 200_000 + took, 2**25 if rank == 1 else 2**21)
+        written.call(rank, "write", 200_000, 200_000 + took)
+    one = written.findings()["imbalance"]
+    assert one.evidence["busiest"] == "rank 1 does 84 %"
+    assert one.cost_s == pytest.approx(2 * (0.1 - (0.1 + 3 * 0.005) / 4), rel=1e-3)
+
+
+def test_a_late_rank_heads_the_io_of_those_that_wait(written):
+    opens_of(written, [2] * PHASES)
+    trace = open_trace(written.folder)
+    text = headline_of(trace, find(trace)).text
+    assert "MPI-IO, since rank 2 comes late to calls of all ranks; evenly shared work before them could save" in text
