@@ -84,12 +84,7 @@ def imbalance(
         who = _busiest(found, least_share, times_fair)
         if not who:
             continue
-        seconds = facts.rank_seconds(facts.with_flushes(layer, direction, own))
-        opening = facts.metadata_seconds(facts.cells.layer_row(layer))
-        if opening is not None:
-            # Who moves most opens, truncates and closes what is large; of reads and writes each by its bytes.
-            both = facts.cells.bytes(facts.cells.of(layer, "total") & facts.cells.own)
-            seconds = seconds + opening[facts.cells.processes] * (moved / both)
+        seconds = _seconds(facts, layer, direction, own)
         yield Match(
             layer,
             f"{who} of the program's {layer} {direction}s, {bytes_text(moved)} over "
@@ -99,6 +94,19 @@ def imbalance(
             cost_s=float(seconds.max(initial=0.0) - seconds.mean()),
             gain=gain_of_sharing(float(seconds.max(initial=0.0)), float(seconds.mean()), len(seconds)),
         )
+
+
+def _seconds(facts: Facts, layer: str, direction: str, own: Mask) -> Floats:
+    """Return what each process spends in what the program asks for, in flushes of it, and in opens and closes.
+
+    Who moves most opens, truncates and closes what is large; of reads and writes each has its part by bytes.
+    """
+    seconds = facts.rank_seconds(facts.with_flushes(layer, direction, own))
+    opening = facts.metadata_seconds(facts.cells.layer_row(layer))
+    if opening is None:
+        return seconds
+    both = facts.cells.bytes(facts.cells.of(layer, "total") & facts.cells.own)
+    return np.asarray(seconds + opening[facts.cells.processes] * (facts.cells.bytes(own) / max(1, both)))
 
 
 def _busiest(found: MovingRanks, least_share: float, times_fair: float) -> str:
@@ -147,7 +155,7 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
     :In short: {who} alone moves everything; several writers or readers.
     :Why: It cannot be faster than one process.
     :How it is measured: The program's own operations of a layer; cost is what the others could take from it, with the
-        flushes of what is written.
+        flushes of what is written, opens and closes.
     :When it is wrong: Where it is little, or the others compute meanwhile, it costs nothing that matters.
     :What helps: Let several ranks move the data: one a node, or all of them by MPI-IO or a library above it; where
         it is little, it may stay as it is.
@@ -157,7 +165,7 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
         ranks = len(found.ranks.name)
         if ranks < 2 or found.movers != 1 or moved < least_bytes:
             continue
-        longest = facts.longest_s(facts.with_flushes(layer, direction, own))
+        longest = float(_seconds(facts, layer, direction, own).max(initial=0.0))
         yield Match(
             layer,
             f"rank {found.ranks.busiest} alone does the program's {layer} {direction}s, {bytes_text(moved)} in "

@@ -17,12 +17,15 @@ int main(int n, char **v) {
   long xfer = get(n, v, "xfer", 1 << 20), bytes = get(n, v, "bytes", 4 << 20), steps = get(n, v, "steps", 5), mpiio = get(n, v, "mpiio", 0);
   long coll = get(n, v, "coll", 0), fsync_each = get(n, v, "fsync", 0), reopen = get(n, v, "reopen", 0), serial = get(n, v, "serial", 0);
   long back = get(n, v, "back", 0), osync = get(n, v, "osync", 0), skew = get(n, v, "skew", 0), pause = get(n, v, "pause", 200), end_sync = get(n, v, "endsync", 0), strided = get(n, v, "strided", 0);
+  long late = get(n, v, "late", 0), turns = get(n, v, "turns", 0);
   srand(get(n, v, "seed", 1));
   long mine = serial ? (rank ? 0 : bytes * ranks) : skew ? (rank ? bytes / 4 : bytes * ranks - (ranks - 1) * (bytes / 4)) : bytes;
   char *data = malloc(xfer > mine ? xfer : mine + 1), name[200]; memset(data, rank + 1, xfer > mine ? xfer : mine + 1);
   for (long step = 0; step < steps; step++) {
     usleep(1000 * (pause + rand() % 40));
     MPI_Barrier(MPI_COMM_WORLD);
+    // Others wait for it where they first do something together.
+    if (late && rank == (turns ? rand() : 1) % ranks) usleep(1000 * late);
     if (mpiio) {
       snprintf(name, sizeof name, "knobs.%ld", step);
       MPI_File f; MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &f);

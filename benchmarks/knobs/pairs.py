@@ -33,6 +33,8 @@ KNOBS = {
     "small-reads": ("small-requests", "back={tiny}", "back={large}"),
     "synchronous": ("synchronous-writes", "osync=1 xfer={medium}", "xfer={medium}"),
     "uneven": ("imbalance", "skew=1 xfer={medium}", "xfer={medium}"),
+    "late": ("late-arrivals", "mpiio=1 xfer={medium} late=120", "mpiio=1 xfer={medium}"),
+    "late-by-turns": ("late-arrivals", f"{COLLECTIVE} late=120 turns=1", COLLECTIVE),
     "uneven-sync": ("imbalance", "skew=1 xfer={medium} fsync=1", "xfer={medium} fsync=1"),
 }
 """Names of a pair: the finding that it is about (as its id begins), and how the program is called before and after."""
