@@ -10,7 +10,7 @@ from ...layers.attribution.calls.meetings import Meetings
 from ...layers.selection.directions import Direction, modes_of
 from ...layers.trace import Trace
 from ...model.arrays import Ints, Mask
-from ...model.quantities import counted, named_ranks, seconds_text
+from ...model.quantities import counted, named_ranks, percent_text, seconds_text
 from ..results.parts import Phase
 from .facts import MIB, RANKS_SHOWN, Facts, Gain, Match
 from .last_ranks import LateRanks, SignalOf, late_ranks
@@ -18,6 +18,9 @@ from .rule import finding
 
 _MOSTLY: Final = 0.8
 """Of the time that others wait for the last ranks: those that it is due to are named where they are half at most."""
+_MOST: Final = 0.9
+"""Of the time that ranks wait: in as many calls as have that much, and others of half their length, it is told who
+comes last."""
 _LONGER: Final = 1.25
 """Times what ranks wait in a higher layer, which they do in those below as well."""
 
@@ -39,8 +42,8 @@ def late_arrivals(facts: Facts, *, least_s: float = 0.01, share_of_run: float = 
     :Why: The time shows as I/O of those that wait, and no file system makes it shorter.
     :How it is measured: For each such call the time from when a rank enters it until the last one does, if none has
         left by then, without the time in which the last one is in I/O itself; cost is that of the rank which waits
-        longest. No other finding counts this time. A lower layer is told only where ranks wait longer there than in
-        those above.
+        longest. Who comes last is told of as many calls as have 90 % of the time. No other finding counts this time.
+        A lower layer is told only where ranks wait longer there than in those above.
     :When it is wrong: What the last rank did before is not told by its arrival: it may have computed longer, started
         later, or waited for something else.
     :What helps: See what the rank does before: more work than the others, a slower core or node, output of its own such
@@ -64,30 +67,35 @@ def _arrivals_match(facts: Facts, layer: str, met: Meetings, cost: float, names:
     second = facts.cells.window.ticks_per_second
     # Behind the rank in the middle: that the first half waits for each other is no more than chance.
     behind, last = met.waited[met.median] / second, met.process[met.final]
-    held = np.bincount(last, behind, minlength=len(facts.definitions.groups.id))
+    summed = np.add.reduceat(met.waited, met.first) / second
+    # Who is late by microseconds elsewhere is of no interest.
+    falling = np.sort(summed)[::-1]
+    main = 2 * summed >= falling[np.searchsorted(np.cumsum(falling), _MOST * summed.sum())]
+    held = np.bincount(last[main], behind[main], minlength=len(facts.definitions.groups.id))
     order = np.argsort(-held, kind="stable")
     late = order[: int(np.searchsorted(np.cumsum(held[order]), _MOSTLY * held.sum())) + 1]
     always = 2 * len(late) <= len(np.unique(met.process))
     ranks = facts.ranks(late) if always else []
-    number, times = len(met.final), int(np.isin(last, late).sum())
+    number, times = int(main.sum()), int(np.isin(last[main], late).sum())
     comes = f"{named_ranks(ranks)} come{'s' if len(ranks) == 1 else ''}" if always else "another rank each time comes"
-    which = f": {comes} last in {times:,} of them" if always else ", which is another one each time"
-    waited, longest = float(met.waited.sum()) / second, int(np.bincount(met.region, met.waited).argmax())
-    least, most = sorted((float((np.add.reduceat(met.waited, met.first) / met.counts).sum()) / second, behind.sum()))
+    which = f"{comes} last in {times:,} of these" if always else "another rank comes last each time"
+    longest = int(np.bincount(met.region, met.waited).argmax())
+    least, most = sorted((float((summed / met.counts).sum()), float(behind.sum())))
+    after = float(np.median(behind[main]))
     return Match(
         layer,
-        f"in {counted(number, f'{layer} call')} of several ranks, most in {names[longest]}, these wait "
-        f"{seconds_text(waited)} in all until the last one comes{which}, {seconds_text(float(np.median(behind)))} "
-        "after the median of the ranks",
+        f"ranks wait {seconds_text(float(summed.sum()))} in all in {layer} calls that several make together, most in "
+        f"{names[longest]}, until the last one comes, {percent_text(float(summed[main].sum() / summed.sum()))} of "
+        f"it in {counted(number, 'call')}: {which}, {seconds_text(after)} after the median of the ranks",
         {
             "comes": comes,
             "calls": number,
             "last_calls": times if always else None,
-            "waited_s": waited,
-            "late_s": float(np.median(behind)),
+            "waited_s": float(summed.sum()),
+            "late_s": after,
         },
         cost_s=cost,
-        gain=Gain((least, float(most)), "from what ranks wait on average to what the one in the middle waits"),
+        gain=Gain((least, most), "from what ranks wait on average to what the one in the middle waits"),
         where={
             FUNCTION: names[longest],
             "ranks": ranks[:RANKS_SHOWN],
