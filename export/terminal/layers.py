@@ -404,7 +404,7 @@ def _ordered(table: Breakdown) -> list[int]:
         layers = list(dict.fromkeys(table.layer))
         told = (table.columns[name] for name in ("calls_s", "metadata_s") if name in table.columns)
         took = next(told, np.zeros(len(table))).tolist()
-        rows.sort(key=lambda row: (layers.index(table.layer[row]), -(read[row] + written[row]), -took[row]))
+        rows.sort(key=lambda row: (layers.index(table.layer[row]), -(read[row] + written[row]), -(took[row] or 0.0)))
     return rows
 
 

@@ -285,3 +285,16 @@ def test_how_many_other_stretches_there_are_is_explained_by_their_number(bursts,
     results = [replace(bursts.result, regimes=(one,) * count) for count in stretches]
     rows = [Row("POSIX", "write", (), replace(bursts, result=result)) for result in results]
     assert [note.partition(":")[0] for note in notes([*rows, Row("POSIX", "flush", (), None)])] == told
+
+
+def test_functions_whose_time_is_not_known_come_behind_the_others():
+    table = open_trace(FIXTURES / "ckpt4").breakdown("function")
+    times = table.columns["calls_s"].tolist()
+    posix = sorted((row for row, layer in enumerate(table.layer) if layer == "POSIX"), key=lambda row: -times[row])
+    times[posix[0]] = None
+    none = np.zeros(len(table), np.int64)
+    columns = {**table.columns, "bytes_read": none, "bytes_written": none, "calls_s": np.array(times, object)}
+    lines = shown(print_breakdown, replace(table, columns=columns)).splitlines()
+    named = [line.split()[1] for line in lines if line.startswith("POSIX")]
+    assert named[:2] == [table.key[row] for row in posix[1:3]]
+    assert table.key[posix[0]] in named
