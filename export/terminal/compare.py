@@ -109,7 +109,7 @@ def _print_sides(comparison: Comparison, console: Console, brief: bool) -> None:
     if not recording.reason("operations"):
         why = "Requests of a block device bear neither process nor file"
     text = f"{why}: {sides} of one layer served which other is not known; {recording.remedy or ''}"
-    print_paragraph(text.rstrip("; "), console, "dim", indent=0)
+    print_paragraph(printable(text.rstrip("; ")), console, "dim", indent=0)
     for side in comparison.sides:
         if side.meanwhile_bytes is not None:
             share = share_text(side.meanwhile_bytes, side.lower_layer_bytes)

@@ -1,8 +1,11 @@
 """What is told of damage."""
 
 from io import StringIO
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+from iostrata.export.terminal.compare import _print_sides
 from iostrata.export.terminal.console import damage_summary, print_damage, print_recording, stdout_console
 from iostrata.model.codes import MOST_EVENTS
 from iostrata.model.recording import Recording
@@ -26,8 +29,12 @@ def test_what_a_file_claims_to_be_kept_of_another_recorder_does_not_act_on_the_t
     stream = StringIO()
     print_recording(Recording(recorder="\x1b[1mX", amounts="\x1b[2J"), stdout_console(stream))
     print_damage(DamageReport(1, 1, (), irregular={"rows \x1b[2J": 3}), stdout_console(stream))
+    recording = Recording(recorder="\x1b[1mX", remedy="\x1b[2J")
+    trace = SimpleNamespace(definitions=SimpleNamespace(recording=recording))
+    comparison = SimpleNamespace(trace=trace, sides=(), findings=())
+    _print_sides(cast(Any, comparison), stdout_console(stream), brief=True)
     assert "\x1b" not in stream.getvalue()
-    assert stream.getvalue().count(r"\x1b[2J") == 2
+    assert stream.getvalue().count(r"\x1b[2J") == 3
 
 
 @pytest.mark.parametrize(
