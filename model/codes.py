@@ -21,6 +21,8 @@ MOST_EVENTS: Final = 2**48
 
 PROCESS: Final = 1
 """``OTF2_LocationGroupType`` of a process."""
+COMM_SELF: Final = 6
+"""``OTF2_GroupType`` of the group behind ``MPI_COMM_SELF``: one id for a communicator of each process."""
 
 CREATE_FILE: Final = 1
 """``OTF2_IO_CREATION_FLAG_CREATE``: the file is made where there is none."""

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import Codes, Links, Mask, Octets, Unsigned
-from .codes import PROCESS
+from .arrays import Codes, Ints, Links, Mask, Octets, Unsigned
+from .codes import COMM_SELF, PROCESS
 from .recording import OTF2, Recording
 
 
@@ -213,3 +213,10 @@ class Definitions:
         """Number of system tree nodes that processes ran on."""
         nodes = self.groups.node[self.groups.kind == PROCESS]
         return len(np.unique(nodes[nodes >= 0]))
+
+    @property
+    def self_communicators(self) -> Ints:
+        """Ids of communicators of one process each."""
+        kinds = {group.id: group.kind for group in self.location_sets}
+        of_self = [one.id for one in self.communicators if one.group is not None and kinds.get(one.group) == COMM_SELF]
+        return np.array(of_self, np.int64)

@@ -62,6 +62,17 @@ def numbered(*keys: Array) -> Ints:
     return number
 
 
+def positions(number: Ints) -> Ints:
+    """Return for each row how many earlier rows have the same number, int64 (n,)."""
+    order = np.argsort(number, kind="stable")
+    ordered = number[order]
+    fresh = np.append(True, np.diff(ordered) != 0)[: len(order)]
+    place = np.arange(len(order))
+    result = np.empty(len(order), np.int64)
+    result[order] = place - np.maximum.accumulate(np.where(fresh, place, 0))
+    return result
+
+
 def rows_beyond(keys: Sequence[Ints], free: int) -> int:
     """Return how many rows there are beyond the first `free` of each key; rows of a key stand together."""
     if not len(keys[0]):

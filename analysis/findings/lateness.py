@@ -56,7 +56,7 @@ def late_arrivals(facts: Facts, *, least_s: float = 0.01, share_of_run: float = 
     for row, layer in enumerate(facts.cells.layers):
         met = calls.meetings.of_layer(row)
         second, processes = facts.cells.window.ticks_per_second, len(facts.definitions.groups.id)
-        cost = float(np.bincount(met.process, met.waited, minlength=processes).max()) / second
+        cost = float(np.bincount(met.process, met.waited, minlength=processes).max(initial=0)) / second
         if cost >= max(least_s, share_of_run * facts.run_s, _LONGER * reported):
             reported = cost
             yield _arrivals_match(facts, layer, met, cost, calls.totals.functions.regions.name)

@@ -1,18 +1,14 @@
 """Collective operations, grouped across the ranks that took part in one call."""
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
 from ...model.arrays import Ints, Links, Mask, RowsOfIds
 from ...model.codes import UNDEFINED_UINT32, IoFlag
 from ...model.definitions import Definitions
-from ...model.keyed import KeyedSums, numbered
+from ...model.keyed import KeyedSums, numbered, positions
 from ...model.operations import Operations
-
-COMM_SELF: Final = 6
-"""``OTF2_GroupType`` of the group behind ``MPI_COMM_SELF``: one id for a communicator of each process."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +83,7 @@ def call_sequences(definitions: Definitions, layer: Links) -> CallSequences:
     itself = UNDEFINED_UINT32 + 1 + np.arange(len(communicator))
     place = np.where(communicator == UNDEFINED_UINT32, itself, communicator)
     file = np.where(handles.file < 0, itself, handles.file)
-    alone = np.isin(communicator, self_communicators(definitions))
+    alone = np.isin(communicator, definitions.self_communicators)
     return CallSequences(numbered(file, place, layer.astype(np.int64)), alone, len(definitions.groups.id))
 
 
@@ -116,17 +112,6 @@ def numbered_by_first(number: Ints) -> Ints:
     return rank[inverse] if len(first) else number
 
 
-def positions(number: Ints) -> Ints:
-    """Return for each row how many earlier rows have the same number, int64 (n,)."""
-    order = np.argsort(number, kind="stable")
-    ordered = number[order]
-    fresh = np.append(True, np.diff(ordered) != 0)[: len(order)]
-    place = np.arange(len(order))
-    result = np.empty(len(order), np.int64)
-    result[order] = place - np.maximum.accumulate(np.where(fresh, place, 0))
-    return result
-
-
 def _originals(definitions: Definitions, communicator: Ints) -> Ints:
     """Return the first communicator of the same group and parent as each: what opening a file makes of one.
 
@@ -141,14 +126,3 @@ def _originals(definitions: Definitions, communicator: Ints) -> Ints:
             original.append(first.setdefault((one.group, one.parent), one.id))
     row = RowsOfIds(np.array(known, np.uint64)).rows(communicator.astype(np.uint64))
     return np.where(row >= 0, np.array([*original, 0], np.int64)[row], communicator)
-
-
-def self_communicators(definitions: Definitions) -> Ints:
-    """Return the ids of communicators of one process each."""
-    kinds = {group.id: group.kind for group in definitions.location_sets}
-    of_self = [
-        communicator.id
-        for communicator in definitions.communicators
-        if communicator.group is not None and kinds.get(communicator.group) == COMM_SELF
-    ]
-    return np.array(of_self, np.int64)

@@ -7,10 +7,9 @@ from typing import Final
 import numpy as np
 
 from ....model.arrays import Columns, Ints, Links, Mask, Octets, any_descendant
-from ....model.keyed import KeyedSums, numbered
+from ....model.keyed import KeyedSums, numbered, positions
 from ....model.ranges import Coverage
 from ...handles.scope import Scope
-from ..collectives import positions, self_communicators
 from .functions import LEAVE_EVENTS, NO_EVENT, WAITS_FOR_ALL, FunctionGroups, PathTree
 
 _MOST: Final = 1 << 20
@@ -155,7 +154,7 @@ def meetings(shared: dict[int, SharedCalls], scope: Scope) -> Meetings:
     all had entered. Where processes call a function on a file so many times each that this tells nothing, and on
     communicators of one process, nobody waits for another.
     """
-    known = np.append(np.isin(scope.definitions.handles.communicator, self_communicators(scope.definitions)), False)
+    known = np.append(np.isin(scope.definitions.handles.communicator, scope.definitions.self_communicators), False)
     found = Meetings.empty()
     for layer, calls in sorted(shared.items()):
         rows = calls.rows

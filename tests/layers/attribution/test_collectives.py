@@ -4,14 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 from iostrata.layers.attribution.collectives import (
-    COMM_SELF,
     call_sequences,
     collective_calls,
-    positions,
 )
-from iostrata.model.codes import UNDEFINED_UINT32, IoFlag
+from iostrata.model.codes import COMM_SELF, UNDEFINED_UINT32, IoFlag
 from iostrata.model.definitions import Communicator, Group
-from iostrata.model.keyed import numbered
+from iostrata.model.keyed import numbered, positions
 
 HANDLES = [("MPI-IO", "/a", -1), ("MPI-IO", "/b", -1), ("MPI-IO", "/a", -1), ("netCDF", "/a", -1)]
 
