@@ -97,8 +97,8 @@ def test_checkpoints_keep_their_period_down_to_posix(fixtures):
 def test_without_regimes_a_period_holds_from_the_first_phase_to_the_last():
     signal, result = looked_at(bursts(1.0))
     upper = replace(result, regimes=())
-    lower = replace(result, regimes=(Regime(10.0, 30.0, 1.0),))
+    lower = replace(result, regimes=(Regime(10.0, 20.0, 1.0), Regime(20.0, 30.0, 1.0)))
     found = compare_periods((signal, upper), (signal, lower))
     assert len(result.phases) > 9
-    edges = [result.phases[0].start, 10.0, 30.0, result.phases[-1].end]
+    edges = [result.phases[0].start, 10.0, 20.0, 30.0, result.phases[-1].end]
     assert [(one.start, one.end) for one in found.stretches] == list(pairwise(edges))
