@@ -207,18 +207,6 @@ def any_ancestor(parent: Links, marked: Mask) -> Mask:
     return np.asarray(nearest_marked(parent, marked) >= 0, np.bool_)
 
 
-def any_descendant(parent: Links, marked: Mask) -> Mask:
-    """Return whether each row or any below it is `marked`, bool (n,)."""
-    found = marked.copy()
-    above = parent[marked]
-    while len(above):
-        above = np.unique(above[above >= 0])
-        above = above[~found[above]]
-        found[above] = True
-        above = parent[above]
-    return found
-
-
 def nearest_lower_rank(parent: Links, rank: Links) -> Links:
     """Return for each row its nearest proper ancestor of a lower `rank`, int32 (n,), −1 where there is none."""
     nearest = np.full(len(parent), -1, np.int32)

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ....model.arrays import Columns, Ints, Links, Mask, Octets, any_descendant
+from ....model.arrays import Columns, Ints, Links, Mask, Octets, subtree_sums
 from ....model.keyed import KeyedSums, numbered, positions
 from ....model.ranges import Coverage
 from ...handles.scope import Scope
@@ -71,7 +71,7 @@ def may_wait(paths: PathTree, functions: FunctionGroups) -> Mask:
     waits = np.array([bool(WAITS_FOR_ALL.match(name)) for name in names], np.bool_).reshape(-1)
     leaves_events = [row for row, name in enumerate(functions.names) if name in LEAVE_EVENTS]
     above = functions.does_io & (functions.layer >= 0) & ~np.isin(functions.layer, leaves_events)
-    return any_descendant(paths.parent, waits[paths.region]) & above[paths.region]
+    return (subtree_sums(paths.parent, waits[paths.region].astype(np.int64)) > 0) & above[paths.region]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,9 +1,15 @@
 """Calls in which several processes are at one time, against a slow search for them."""
 
+import re
+import shutil
+import subprocess
+from collections import defaultdict
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from iostrata import open_trace
 from iostrata.layers.attribution.calls.meetings import Meetings, SharedCalls, SharedRows, meetings
 from iostrata.model.ranges import Coverage
 
@@ -94,3 +100,24 @@ def test_meetings_of_layers_are_apart():
 def test_no_calls_meet_nowhere():
     assert len(Meetings.empty().final) == 0
     assert len(found_in([])) == 0
+
+
+@pytest.mark.skipif(shutil.which("otf2-print") is None, reason="needs otf2-print of the OTF2 library")
+@pytest.mark.parametrize("options", [{}, {"memory": 5 * 10**8}, {"engine": "library"}])
+@pytest.mark.parametrize("function", ["MPI_File_open", "H5Fcreate", "nc_enddef"])
+def test_meetings_of_all_layers_are_those_that_otf2_print_tells(function, options):
+    anchor = Path(__file__).resolve().parents[4] / "fixtures" / "ncckpt4" / "traces.otf2"
+    text, defined = (
+        subprocess.run(["otf2-print", *given, anchor], capture_output=True, text=True, check=True).stdout
+        for given in ([], ["-G"])
+    )
+    start = int(re.search(r"Global Offset: (\d+)", defined)[1])
+    enters = defaultdict(list)
+    for location, time in re.findall(rf'^ENTER +(\d+) +(\d+)  Region: "{function}" <', text, re.MULTILINE):
+        enters[location].append(int(time) - start)
+    assert len(enters) == 4
+    expected = sorted(max(together) - one for together in zip(*enters.values(), strict=True) for one in together)
+    calls = open_trace(anchor.parent, **options).calls.totals
+    found = meetings(calls.shared, calls.scope)
+    named = np.array([calls.functions.regions.name[row] == function for row in found.region.tolist()])
+    assert sorted(found.waited[named].tolist()) == expected
