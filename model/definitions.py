@@ -214,9 +214,11 @@ class Definitions:
         nodes = self.groups.node[self.groups.kind == PROCESS]
         return len(np.unique(nodes[nodes >= 0]))
 
-    @property
-    def self_communicators(self) -> Ints:
-        """Ids of communicators of one process each."""
-        kinds = {group.id: group.kind for group in self.location_sets}
-        of_self = [one.id for one in self.communicators if one.group is not None and kinds.get(one.group) == COMM_SELF]
-        return np.array(of_self, np.int64)
+
+def self_communicators(definitions: Definitions) -> Ints:
+    """Return the ids of communicators of one process each."""
+    kinds = {group.id: group.kind for group in definitions.location_sets}
+    of_self = [
+        one.id for one in definitions.communicators if one.group is not None and kinds.get(one.group) == COMM_SELF
+    ]
+    return np.array(of_self, np.int64)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...model.arrays import Ints, Links, Mask, RowsOfIds
 from ...model.codes import UNDEFINED_UINT32, IoFlag
-from ...model.definitions import Definitions
+from ...model.definitions import Definitions, self_communicators
 from ...model.keyed import KeyedSums, numbered, positions
 from ...model.operations import Operations
 
@@ -83,7 +83,7 @@ def call_sequences(definitions: Definitions, layer: Links) -> CallSequences:
     itself = UNDEFINED_UINT32 + 1 + np.arange(len(communicator))
     place = np.where(communicator == UNDEFINED_UINT32, itself, communicator)
     file = np.where(handles.file < 0, itself, handles.file)
-    alone = np.isin(communicator, definitions.self_communicators)
+    alone = np.isin(communicator, self_communicators(definitions))
     return CallSequences(numbered(file, place, layer.astype(np.int64)), alone, len(definitions.groups.id))
 
 

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from ....model.arrays import Columns, Ints, Links, Mask, Octets, subtree_sums
+from ....model.definitions import self_communicators
 from ....model.keyed import KeyedSums, numbered, positions
 from ....model.ranges import Coverage
 from ...handles.scope import Scope
@@ -154,7 +155,7 @@ def meetings(shared: dict[int, SharedCalls], scope: Scope) -> Meetings:
     all had entered. Where processes call a function on a file so many times each that this tells nothing, and on
     communicators of one process, nobody waits for another.
     """
-    known = np.append(np.isin(scope.definitions.handles.communicator, scope.definitions.self_communicators), False)
+    known = np.append(np.isin(scope.definitions.handles.communicator, self_communicators(scope.definitions)), False)
     found = Meetings.empty()
     for layer, calls in sorted(shared.items()):
         rows = calls.rows

@@ -32,7 +32,7 @@ def found_in(rows, parts=1, layers=(1,)):
         calls.add(shared([rows[row] for row in part]))
         whole.merge(calls)
     handles = SimpleNamespace(communicator=np.zeros(9, np.uint32))
-    definitions = SimpleNamespace(handles=handles, self_communicators=np.zeros(0, np.int64))
+    definitions = SimpleNamespace(handles=handles, location_sets=(), communicators=())
     return meetings(dict.fromkeys(layers, whole), SimpleNamespace(definitions=definitions))
 
 
