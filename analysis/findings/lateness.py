@@ -41,9 +41,9 @@ def late_arrivals(facts: Facts, *, least_s: float = 0.01, share_of_run: float = 
     :In short: {comes} late to calls of all ranks; evenly shared work before them.
     :Why: The time shows as I/O of those that wait, and no file system makes it shorter.
     :How it is measured: For each such call the time from when a rank enters it until the last one does, if none has
-        left by then, without the time in which the last one is in I/O itself; cost is that of the rank which waits
-        longest. Who comes last is told of as many calls as have 90 % of the time. No other finding counts this time.
-        A lower layer is told only where ranks wait longer there than in those above.
+        left by then and the call takes less time from then on, without the time in which the last one is in I/O itself;
+        cost is that of the rank which waits longest. Who comes last is told of as many calls as have 90 % of the time.
+        No other finding counts this time. A lower layer is told only where ranks wait longer there than in those above.
     :When it is wrong: What the last rank did before is not told by its arrival: it may have computed longer, started
         later, or waited for something else.
     :What helps: See what the rank does before: more work than the others, a slower core or node, output of its own such

@@ -152,8 +152,9 @@ def meetings(shared: dict[int, SharedCalls], scope: Scope) -> Meetings:
     """Return where processes met in calls that were kept by layer.
 
     Of a file the k-th call of a function by each process is one (MPI 4.1, §14.4.2) where no process left it before
-    all had entered. Where processes call a function on a file so many times each that this tells nothing, and on
-    communicators of one process, nobody waits for another.
+    all had entered, and it counts where the first one waits for the last longer than the call takes from then on.
+    Where processes call a function on a file so many times each that this tells nothing, and on communicators of one
+    process, nobody waits for another.
     """
     known = np.append(np.isin(scope.definitions.handles.communicator, self_communicators(scope.definitions)), False)
     found = Meetings.empty()
@@ -184,7 +185,9 @@ def _of_layer(layer: int, rows: SharedRows, first: int) -> Meetings:
     edges = np.flatnonzero(np.append(True, np.diff(call) != 0))
     count = np.diff(np.append(edges, len(call)))
     last, leave = np.maximum.reduceat(rows.begin, edges), np.minimum.reduceat(rows.end, edges)
-    meet = np.repeat((count > 1) & (last <= leave), count)
+    # Ranks that come from a barrier do so at different times as well: where the call takes longer, that is part of it.
+    waits = last - np.minimum.reduceat(rows.begin, edges) > leave - last
+    meet = np.repeat((count > 1) & (last <= leave) & waits, count)
     number = np.repeat(np.arange(len(edges)) + first, count)
     columns = {name: getattr(rows, name)[meet].astype(np.int64) for name in ("kind", "process", "handle", "file")}
     return Meetings(

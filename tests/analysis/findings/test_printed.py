@@ -301,7 +301,8 @@ def test_opening_and_closing_costs_what_the_benchmark_itself_says(name, archive)
     own = sum(float(one) for one in re.findall(r'"(?:open|close)Time": ([0-9.]+)', text))
     (one,) = (one for one in find(open_trace(archive(name))) if one.id == "metadata-time")
     assert (one.layer, one.severity) == ("MPI-IO", "warning")
-    assert one.cost_s == pytest.approx(own, rel=0.1)
+    # The benchmark counts what ranks wait for the last one there as well.
+    assert 0.85 * own <= one.cost_s <= 1.1 * own
 
 
 @pytest.mark.recordings

@@ -49,7 +49,8 @@ def searched(rows):
             continue
         for calls in zip(*of.values(), strict=True):
             last = max(begin for begin, _ in calls)
-            if last <= min(end for _, end in calls):
+            leave = min(end for _, end in calls)
+            if last <= leave < 2 * last - min(begin for begin, _ in calls):
                 waits |= {(process, begin, last - begin) for process, (begin, _) in zip(of, calls, strict=True)}
     return waits
 
@@ -74,6 +75,11 @@ def test_meetings_are_those_of_a_slow_search(seed):
     assert int(found.sums["ticks"].sum()) == int(found.waited.sum())
 
 
+def test_what_the_call_takes_longer_than_anybody_waits_is_part_of_it():
+    assert len(found_in([(0, 0, 0, 10, 60), (1, 0, 0, 35, 61)])) == 0
+    assert len(found_in([(0, 0, 0, 10, 59), (1, 0, 0, 35, 61)])) == 2
+
+
 def test_the_time_in_which_the_last_one_is_in_io_is_left_out():
     found = found_in([(0, 0, 0, 10, 90), (1, 0, 0, 20, 90), (2, 0, 0, 70, 90)])
     assert found.waited.tolist() == [60, 50, 0]
@@ -84,13 +90,13 @@ def test_the_time_in_which_the_last_one_is_in_io_is_left_out():
 
 def test_of_too_many_calls_nothing_is_said(monkeypatch):
     monkeypatch.setattr("iostrata.layers.attribution.calls.meetings._MOST", 2)
-    assert len(found_in([(0, 0, 0, 10, 90), (1, 0, 0, 20, 90)])) == 2
+    assert len(found_in([(0, 0, 0, 10, 25), (1, 0, 0, 20, 25)])) == 2
     assert len(found_in([(0, 0, 0, 10, 90), (1, 0, 0, 20, 90), (2, 0, 0, 70, 90)])) == 0
     assert len(found_in([(0, 0, 0, 10, 90), (1, 0, 0, 20, 90), (2, 0, 0, 70, 90)], parts=3)) == 0
 
 
 def test_meetings_of_layers_are_apart():
-    rows = [(0, 0, 0, 10, 90), (1, 0, 0, 20, 90), (0, 1, 1, 10, 11), (1, 1, 1, 12, 13)]
+    rows = [(0, 0, 0, 10, 25), (1, 0, 0, 20, 25), (0, 1, 1, 10, 11), (1, 1, 1, 12, 13)]
     found = found_in(rows, layers=(2, 0))
     assert found.layer.tolist() == [0, 0, 2, 2]
     assert found.final.tolist() == [1, 3]
@@ -112,11 +118,18 @@ def test_meetings_of_all_layers_are_those_that_otf2_print_tells(function, option
         for given in ([], ["-G"])
     )
     start = int(re.search(r"Global Offset: (\d+)", defined)[1])
-    enters = defaultdict(list)
-    for location, time in re.findall(rf'^ENTER +(\d+) +(\d+)  Region: "{function}" <', text, re.MULTILINE):
-        enters[location].append(int(time) - start)
-    assert len(enters) == 4
-    expected = sorted(max(together) - one for together in zip(*enters.values(), strict=True) for one in together)
+    times = {"ENTER": defaultdict(list), "LEAVE": defaultdict(list)}
+    pattern = re.compile(rf'^(ENTER|LEAVE) +(\d+) +(\d+)  Region: "{function}" <', re.MULTILINE)
+    for kind, location, time in pattern.findall(text):
+        times[kind][location].append(int(time) - start)
+    enters, leaves = (zip(*of.values(), strict=True) for of in times.values())
+    assert len(times["ENTER"]) == 4
+    expected = sorted(
+        max(came) - one
+        for came, left in zip(enters, leaves, strict=True)
+        if min(left) < 2 * max(came) - min(came)
+        for one in came
+    )
     calls = open_trace(anchor.parent, **options).calls.totals
     found = meetings(calls.shared, calls.scope)
     named = np.array([calls.functions.regions.name[row] == function for row in found.region.tolist()])
