@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...layers.attribution.calls.calls import Calls
 from ...layers.attribution.calls.functions import CALLER, FUNCTION, NO_EVENT, TRANSFER
 from ...layers.flow.flow import Flow
 from ...layers.flow.relations import SizeLimits
@@ -216,8 +215,15 @@ class Facts:
         share = np.minimum(1.0, waits.at(keys, "ticks") / np.maximum(whole, 1))
         return np.asarray(ticks * (1 - np.where(cells.selected, share, 0.0)))
 
-    def worked_metadata(self, calls: Calls) -> KeyedSums:
-        """Return the calls that move no data and count, without the ticks that they waited for the last process."""
+    @cached_property
+    def worked_metadata(self) -> KeyedSums:
+        """The calls that move no data and count, without the ticks that they waited for the last process; see `Calls`.
+
+        None of them where the trace does not record Enter and Leave.
+        """
+        calls = self.trace.calls.totals
+        if calls is None:
+            return KeyedSums.none(7, "calls", "ticks", "begin", "end")
         sums, waits = calls.counted_metadata, self.trace.calls.meetings.sums
         return KeyedSums(sums.keys, {**sums.values, "ticks": sums["ticks"] - waits.at(sums.keys[:6], "ticks")})
 
@@ -226,12 +232,11 @@ class Facts:
 
         None where it is not known; seeks are none of them, and cost nothing.
         """
-        calls = self.trace.calls.totals
-        return None if calls is None else self.seconds_of(self.events_of(calls, layer))
+        return None if self.trace.calls.totals is None else self.seconds_of(self.events_of(layer))
 
-    def events_of(self, calls: Calls, layer: int) -> KeyedSums:
+    def events_of(self, layer: int) -> KeyedSums:
         """Return the calls of a layer that are metadata events, but seeks."""
-        sums = self.worked_metadata(calls)
+        sums = self.worked_metadata
         return sums.taken((sums.keys[0] == layer) & ~np.isin(sums.keys[1], (IoRecord.SEEK, NO_EVENT)))
 
     def seconds_of(self, sums: KeyedSums) -> Floats | None:

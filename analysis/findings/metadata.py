@@ -61,7 +61,7 @@ def metadata_storm(
         if events < per_transfer * max(1, transfers) and peak < per_second:
             continue
         took = facts.metadata_seconds(row)
-        of_layer = None if calls is None or took is None else facts.events_of(calls, row)
+        of_layer = None if calls is None or took is None else facts.events_of(row)
         text = (
             f"{events:,} {layer} metadata operations beside {counted(transfers, 'transfer')}: "
             f"{sums.text_of(row, leave_out=(IoRecord.SEEK,))}; up to {peak:,} within a second"
@@ -217,7 +217,7 @@ def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took:
 
 def _metadata_calls(facts: Facts, calls: Calls) -> KeyedSums:
     """Return calls that move no data: no flushes, which have a rule of their own, and no seeks, which cost nothing."""
-    every = facts.worked_metadata(calls)
+    every = facts.worked_metadata
     flushes = np.array([bool(_FLUSHES.search(name)) for name in calls.functions.regions.name] + [False])
     return every.taken((every.keys[1] != IoRecord.SEEK) & ~flushes[every.keys[5]])
 
@@ -272,7 +272,7 @@ def _transfers(facts: Facts, layer: int) -> tuple[int, float]:
 
 def _storm_gain(facts: Facts, layer: int, took: Floats | None) -> Gain | None:
     calls = facts.trace.calls.totals
-    return None if calls is None or took is None else gain_of_fewer_calls(facts, facts.events_of(calls, layer), took)
+    return None if calls is None or took is None else gain_of_fewer_calls(facts, facts.events_of(layer), took)
 
 
 @finding(may_be_meant=True, needs=("metadata",), units={"openers": "count", "never_used_opens": "count"})

@@ -81,7 +81,7 @@ def _filling(facts: Facts, layer: str) -> tuple[float, str]:
         return 0.0, ""
     names = calls.functions.regions.name
     fills = np.array([bool(_FILLING.search(name)) for name in names] + [False])
-    sums = facts.worked_metadata(calls)
+    sums = facts.worked_metadata
     sums = sums.taken((sums.keys[0] == facts.cells.layer_row(layer)) & fills[sums.keys[5]] & (sums.keys[2] >= 0))
     longest = float(np.bincount(sums.keys[2], sums["ticks"]).max(initial=0.0)) / calls.scope.window.ticks_per_second
     return longest, names[sums.keys[5][sums["ticks"].argmax()]] if len(sums) else ""

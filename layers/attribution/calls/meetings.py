@@ -49,13 +49,17 @@ class SharedCalls:
 
     def add(self, rows: SharedRows) -> None:
         """Add some calls."""
-        self._count += len(rows)
-        self._parts = [*self._parts, rows] if self._count <= _MOST else []
+        self._take([rows], len(rows))
 
     def merge(self, other: "SharedCalls") -> None:
         """Add the calls of `other`."""
-        self._count += other._count
-        self._parts = [*self._parts, *other._parts] if self._count <= _MOST else []
+        self._take(other._parts, other._count)
+
+    def _take(self, parts: list[SharedRows], count: int) -> None:
+        self._parts += parts
+        self._count += count
+        if self._count > _MOST:
+            self._parts.clear()
 
     @property
     def rows(self) -> SharedRows:
@@ -120,8 +124,9 @@ class Meetings(Columns):
         last = np.repeat(self.final, self.counts)
         until, process = self.begin[last], self.process[last]
         waited = self.waited.copy()
-        for one in np.unique(process).tolist():
-            rows = np.flatnonzero(process == one)
+        order = np.argsort(process, kind="stable")
+        ones, first = np.unique(process[order], return_index=True)
+        for one, rows in zip(ones.tolist(), np.split(order, first[1:]), strict=False):
             covered = busy.until(one, until[rows]) - busy.until(one, self.begin[rows])
             waited[rows] -= np.minimum(np.rint(covered).astype(np.int64), waited[rows])
         return replace(self, waited=waited)
