@@ -191,7 +191,7 @@ class CollectionWriter:
 
 
 def write_collection(
-    traces: Sequence[Path],
+    traces: Sequence[str | os.PathLike[str]],
     path: str | os.PathLike[str],
     *,
     settings: Settings | None = None,
@@ -203,7 +203,7 @@ def write_collection(
 
     Parameters
     ----------
-    traces : sequence of Path
+    traces : sequence of path
     path : path
         The folder of the collection, made where there is none; runs that are in it stay.
     settings : Settings, optional

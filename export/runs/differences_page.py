@@ -31,7 +31,7 @@ from ..page.document import (
 )
 from ..page.html import write_page
 from ..written import Written
-from .differences_text import VERDICTS
+from .differences_text import verdict_text
 
 _MOST_CURVES: Final = 16
 _MOST_RUNS: Final = 6
@@ -134,7 +134,7 @@ def differences_page(difference: Difference) -> PageDocument:
     left_out = [f"{names[run.job.job]} ({run.job.reason})" for run in difference.unusable[:_MOST_RUNS]]
     warnings = [f"Left out: {'; '.join(left_out)}"] if left_out else []
     cut = {name: len(found) for name, (found, most) in lists.items() if len(found) > most}
-    title = VERDICTS[difference.verdict].rstrip(".")
+    title = verdict_text(difference).rstrip(".")
     return PageDocument(title, sections, facts, [*warnings, *difference.cautions], cut=cut)
 
 

@@ -35,7 +35,7 @@ def print_difference(
     for run in difference.unusable:
         print_paragraph(f"left out: {run.job.job}: {run.job.reason}", out, "yellow", indent=0)
     out.print()
-    out.print(Text(VERDICTS[difference.verdict], style="bold"))
+    print_paragraph(Text(verdict_text(difference), style="bold"), out, indent=0)
     for place, change in enumerate(difference.mattering):
         # What the first one cost stands behind it.
         if not place or change.text not in difference.mattering[0].text:
@@ -54,6 +54,16 @@ def print_difference(
         print_paragraph(f"--fail-on {rule}: {printable(texts[0])}", out, "bold red", indent=0)
     if written is not None:
         out.print(written_lines(written))
+
+
+def verdict_text(difference: Difference) -> str:
+    """Return the first sentence: the verdict, or what is not certain of few runs."""
+    if difference.uncertain is None:
+        return VERDICTS[difference.verdict]
+    few = min(len(difference.before), len(difference.after))
+    return (
+        f"No change is certain with {'one run' if few == 1 else 'two runs'} a side: {printable(difference.uncertain)}."
+    )
 
 
 def _print_smaller(changes: Sequence[Change], out: Console) -> None:

@@ -50,7 +50,7 @@ class Task:
 
 
 def read_runs(
-    paths: Iterable[Path],
+    paths: Iterable[str | os.PathLike[str]],
     settings: Settings,
     known: Mapping[str, tuple[str, str]],
     *,
@@ -63,7 +63,7 @@ def read_runs(
 
     Parameters
     ----------
-    paths : iterable of Path
+    paths : iterable of path
     settings : Settings
     known : mapping
         Content and settings by `job_key`, of traces that were read before.
@@ -78,7 +78,7 @@ def read_runs(
     ClusterError
         If the cluster does not answer, goes away, or has workers that cannot do the work.
     """
-    tasks = (Task(path, known.get(job_key(path)), number) for number, path in enumerate(paths))
+    tasks = (Task(Path(path), known.get(job_key(path)), number) for number, path in enumerate(paths))
     if client is not None:
         return _on_cluster(tasks, settings, client)
     count = (workers or len(os.sched_getaffinity(0))) if _processes_can_be_started() else 1

@@ -82,17 +82,17 @@ class Settings:
         return json.dumps(told, sort_keys=True)
 
 
-def job_key(path: Path) -> str:
+def job_key(path: str | os.PathLike[str]) -> str:
     """Return the key of a trace's rows: its full path, made safe to print."""
     return printable(os.fsencode(os.path.abspath(path)).decode("utf-8", "backslashreplace"))
 
 
-def read_run(path: Path, settings: Settings, known: tuple[str, str] | None = None) -> Run | None:
+def read_run(path: str | os.PathLike[str], settings: Settings, known: tuple[str, str] | None = None) -> Run | None:
     """Read a trace into a run.
 
     Parameters
     ----------
-    path : Path
+    path : path
         Whatever `iostrata.open_trace` takes.
     known : (str, str), optional
         Content and settings of the trace when it was last read.
@@ -103,7 +103,7 @@ def read_run(path: Path, settings: Settings, known: tuple[str, str] | None = Non
         Nothing where content and settings are still those; a run that failed where the trace cannot be used, whatever
         is wrong with it.
     """
-    content = None
+    path, content = Path(path), None
     try:
         content, size = content_hash(path)
         if known == (content, settings.text):
@@ -257,6 +257,7 @@ def _finding_rows(job: str, found: Sequence[Finding]) -> tuple[FindingRow, ...]:
             text=printable(one.text),
             advice=one.advice,
             evidence=json.dumps(plain(one.evidence)),
+            cost_s=one.cost_s,
         )
         for one in found[:_MOST_FINDINGS]
     )

@@ -225,6 +225,7 @@ class FindingRow:
     text: str
     advice: str
     evidence: str
+    cost_s: float | None = _known("What it costs the run at most.", unit="s", title="cost")
 
 
 @described

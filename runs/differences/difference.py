@@ -1,7 +1,7 @@
 """Two sides of runs compared: the changes between them, and the verdict."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, NamedTuple
 
@@ -9,13 +9,19 @@ import numpy as np
 
 from ...model.document import SCHEMA_VERSION, Document, keys_of, plain
 from ...model.errors import TraceError
+from ...model.quantities import seconds_text
 from ..collection.names import distinct_names
 from ..collection.rows import LayerRow, Run
 from .changes import Change, changes_between
 from .recorded import NotRecorded, cautions, other_work
+from .testing import ENOUGH
 
 _VISIBLE: Final = 0.005
 """Change of a logarithm from which on numbers of three digits differ."""
+_MUCH_LONGER: Final = (1.1, 1.5)
+"""How many times as long one side takes from which on it is told though it may be chance: with a cause, without."""
+_CAUSE: Final = (1 / 3, 1.5)
+"""Share of such a difference that a finding must cost more, at least and at most, to be its cause."""
 
 
 class PhasePair(NamedTuple):
@@ -33,6 +39,7 @@ _PHASES: Final = {**keys_of(str, "layer direction"), **keys_of(float, " ".join(P
 DIFFERENCE: Final = {
     "schema_version": int,
     "verdict": str,
+    "uncertain?": str | None,
     "before": list[str],
     "after": list[str],
     "unusable?": list[Annotated[Document, keys_of(str, "job reason")]],
@@ -119,6 +126,30 @@ class Difference:
             return "changed"
         return "better" if measured == {1} else "worse"
 
+    @functools.cached_property
+    def uncertain(self) -> str | None:
+        """By how much one side takes longer and what may be why, where too few runs make no change certain."""
+        sides = (self.before, self.after)
+        took = [float(np.mean([run.job.duration_s or 0.0 for run in side])) for side in sides]
+        if self.mattering or min(map(len, sides)) >= ENOUGH or min(took) <= 0:
+            return None
+        more, slow = abs(took[1] - took[0]), took.index(max(took))
+        found = max(self._dearer(slow), default=(0.0, ""))
+        cause = _CAUSE[0] * more <= found[0] <= _CAUSE[1] * more
+        if max(took) < _MUCH_LONGER[0 if cause else 1] * min(took):
+            return None
+        text = f"B takes {seconds_text(more)} {'more' if slow else 'less'} than A"
+        return f"{text}, of which up to {seconds_text(min(found[0], more))} may be {found[1]}" if cause else text
+
+    def _dearer(self, slow: int) -> Iterator[tuple[float, str]]:
+        """Give what findings cost more on one side, in s, with their names, where both could have had them."""
+        changed = {(one.id, one.layer) for one in self.changes}
+        costs = [_costs(side) for side in (self.before, self.after)]
+        for (name, layer), cost in costs[slow].items():
+            other = costs[1 - slow].get((name, layer))
+            if other is not None or (f"finding:{name}", layer) in changed:
+                yield cost - (other or 0.0), f"{name} ({layer})"
+
     def phases(self, layer: str, direction: str) -> tuple[PhasePair, ...]:
         """Return the aligned phases of the first run of each side; empty where one has none."""
         rows = [
@@ -133,6 +164,7 @@ class Difference:
         return {
             "schema_version": SCHEMA_VERSION,
             "verdict": self.verdict,
+            "uncertain": self.uncertain,
             "before": [run.job.job for run in self.before],
             "after": [run.job.job for run in self.after],
             "unusable": [{"job": run.job.job, "reason": run.job.reason} for run in self.unusable],
@@ -181,6 +213,18 @@ def _order(runs: Sequence[Run]) -> tuple[str, ...]:
                 found.insert(place, layer)
                 place += 1
     return tuple(found)
+
+
+def _costs(runs: Sequence[Run]) -> dict[tuple[str, str], float]:
+    """Return what findings cost on average, in s, the dearest of each name and layer in a run."""
+    found: dict[tuple[str, str], float] = {}
+    for run in runs:
+        own: dict[tuple[str, str], float] = {}
+        for one in run.findings:
+            own[one.id, one.layer] = max(own.get((one.id, one.layer), 0.0), one.cost_s or 0.0)
+        for key, cost in own.items():
+            found[key] = found.get(key, 0.0) + cost / len(runs)
+    return found
 
 
 def aligned_phases(before: LayerRow, after: LayerRow) -> tuple[PhasePair, ...]:

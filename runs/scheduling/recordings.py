@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +29,7 @@ def is_periods_document(path: Path) -> bool:
         return b'"schema_version"' in file.read(64)
 
 
-def read_periods(path: Path) -> Mapping[str, Any]:
+def read_periods(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     """Read a document of ``iostrata periods --json``, or one of ``signature --json`` as such.
 
     Raises
@@ -36,6 +37,7 @@ def read_periods(path: Path) -> Mapping[str, Any]:
     TraceError
         If it is none.
     """
+    path = Path(path)
     if path.stat().st_size > _LARGEST:
         raise TraceError(f"{path}: larger than 1 GiB; look for periods with fewer --layer")
     try:

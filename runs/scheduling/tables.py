@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -60,7 +61,7 @@ def is_job_table(path: Path) -> bool:
     return isinstance(names, list | dict) and "job" in names and not set(OF_JOBS).isdisjoint(names)
 
 
-def read_job_table(path: Path) -> list[PeriodicJob]:
+def read_job_table(path: str | os.PathLike[str]) -> list[PeriodicJob]:
     """Read a table of jobs.
 
     ==================  ===================================================================================
@@ -84,6 +85,7 @@ def read_job_table(path: Path) -> list[PeriodicJob]:
     TraceError
         If a row has no sense, or the file cannot be read.
     """
+    path = Path(path)
     jobs: list[PeriodicJob] = []
     seen: set[str] = set()
     for place, row in _rows(path):

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -164,9 +165,9 @@ def train(
     return training.limits(segment_s, critical)
 
 
-def read_limits(path: Path) -> MetricLimits:
+def read_limits(path: str | os.PathLike[str]) -> MetricLimits:
     """Read limits that ``iostrata assess --train`` wrote; TraceError if it is no such file."""
-    with path.open("rb") as file:
+    with Path(path).open("rb") as file:
         content = file.read(_MOST_BYTES + 1)
     try:
         if len(content) > _MOST_BYTES:

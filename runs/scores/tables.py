@@ -6,6 +6,7 @@ uses it.
 """
 
 import csv
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -77,7 +78,7 @@ class MetricTable:
         collection has them where a long run would have too many.
     """
 
-    source: Path | Collection
+    source: str | os.PathLike[str] | Collection
     segment: float
     path: Path = field(init=False)
     most_values: int = field(init=False)
@@ -87,7 +88,7 @@ class MetricTable:
 
     def __post_init__(self) -> None:
         self.collection = self.source if isinstance(self.source, Collection) else None
-        self.path = self.source.path if isinstance(self.source, Collection) else self.source
+        self.path = self.source.path if isinstance(self.source, Collection) else Path(self.source)
         # Of a run in a collection it is known how long and on how many nodes it was: those without a row did nothing.
         known = self.collection.jobs if self.collection else ()
         self.failed |= {job.job: f"{job.job}: {job.reason}" for job in known if not job.usable}

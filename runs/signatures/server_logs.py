@@ -1,6 +1,7 @@
 """Samples cut out of what storage servers counted: CSV, LMT's HDF5, TOKIO's HDF5; and the times of jobs."""
 
 import math
+import os
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -87,7 +88,7 @@ class ThroughputLog:
         return Sample(job.name, resampled(self.values, self.interval, first, last, step), step)
 
 
-def read_log(path: Path, direction: str = "total") -> ThroughputLog:
+def read_log(path: str | os.PathLike[str], direction: str = "total") -> ThroughputLog:
     """Read a log of a storage system's throughput.
 
     A CSV file has the columns ``time`` (s since the epoch, begin of the interval) and ``bytes_per_second``. An HDF5
@@ -95,7 +96,7 @@ def read_log(path: Path, direction: str = "total") -> ThroughputLog:
 
     Parameters
     ----------
-    path : Path
+    path : path
     direction : {"read", "write", "total"}
         Of an HDF5 file; a CSV file has one throughput only.
 
@@ -104,6 +105,7 @@ def read_log(path: Path, direction: str = "total") -> ThroughputLog:
     TraceError
         If the file cannot be used.
     """
+    path = Path(path)
     if path.suffix.lower() in _HDF5:
         times, values = _read_hdf5(path, direction)
     else:
@@ -111,10 +113,10 @@ def read_log(path: Path, direction: str = "total") -> ThroughputLog:
     return _regular(path, times, values)
 
 
-def read_jobs(path: Path) -> list[JobTimes]:
+def read_jobs(path: str | os.PathLike[str]) -> list[JobTimes]:
     """Read a CSV file with the columns ``name``, ``start``, ``end``, in s since the epoch; TraceError if it is none."""
     jobs = []
-    for line, (name, start, end) in _rows(path, ("name", "start", "end")):
+    for line, (name, start, end) in _rows(Path(path), ("name", "start", "end")):
         try:
             job = JobTimes(name, float(start), float(end))
         except ValueError:

@@ -40,6 +40,33 @@ def finding(name: str, severity: str = "warning") -> FindingRow:
     return FindingRow(job="a", id=name, severity=severity, layer="POSIX", text="text", advice="", evidence="{}")
 
 
+def lasting(seconds: float, *costs: tuple[str, float]) -> Run:
+    one = run(findings=tuple(replace(finding(name, "critical"), cost_s=cost) for name, cost in costs))
+    # Of which 8 s are no I/O.
+    return Run(replace(one.job, duration_s=seconds, io_s=seconds - 8.0), one.layers, one.findings)
+
+
+def test_what_one_run_a_side_leaves_open_names_the_finding_that_costs_what_is_taken_longer():
+    slow, fast = lasting(30.0, ("late-arrivals", 9.0), ("metadata-time", 2.0)), lasting(19.0, ("metadata-time", 1.9))
+    found = diff_runs([slow], [fast])
+    assert (found.verdict, found.uncertain) == (
+        "same",
+        "B takes 11 s less than A, of which up to 9 s may be late-arrivals (POSIX)",
+    )
+    assert diff_runs([fast], [slow]).uncertain == found.uncertain.replace("less", "more")
+    assert found.to_dict()["uncertain"] == found.uncertain
+    # What costs as much on both sides, far less than the difference, or more than it, is no cause of it.
+    same = ("late-arrivals", 9.0)
+    for before, after in (((same,), (same,)), ((("late-arrivals", 2.0),), ()), ((("late-arrivals", 25.0),), ())):
+        assert diff_runs([lasting(30.0, *before)], [lasting(19.0, *after)]).uncertain == "B takes 11 s less than A"
+
+
+def test_runs_that_take_about_as_long_and_many_runs_leave_nothing_open():
+    assert diff_runs([lasting(21.0, ("late-arrivals", 1.0))], [lasting(20.0)]).uncertain is None
+    slow, fast = lasting(30.0, ("late-arrivals", 9.0)), lasting(19.0)
+    assert diff_runs([slow] * 3, [fast] * 3).uncertain is None
+
+
 def test_a_run_against_itself_is_the_same():
     found = diff_runs([run()], [run()])
     assert (found.verdict, found.changes) == ("same", ())
