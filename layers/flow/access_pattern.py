@@ -320,10 +320,12 @@ class StreamSums(Sums):
         columns = (np.ones(len(rows), np.int64), size, end - begin, begin, end)
         file = traffic.file[rows].astype(np.int64)
         deed = np.full(len(rows), -1)
-        known = np.flatnonzero(file >= 0)
+        known, transfer = np.flatnonzero(file >= 0), mode != IoMode.FLUSH
+        if not transfer.all():
+            # What a flush of a folder puts out are names, which nothing counts.
+            known = known[transfer[known] | ~traffic.scope.folders[file[known]]]
         deed[known] = self._follow((process[known] << 32) + file[known], mode[known], size[known])
         self._count((deed, process), columns, deed >= 0)
-        transfer = mode != IoMode.FLUSH
         if self.absolute:
             beside = offset % np.uint64(ALIGNMENT) != 0
             deed = np.where(beside, Deed.READS_BESIDE, Deed.READS_ALIGNED) + (mode == IoMode.WRITE)

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from ...model.arrays import Links
+import numpy as np
+
+from ...model.arrays import Links, Mask
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
 from ...model.operations import Operations
@@ -48,6 +50,13 @@ class Scope:
     def lineages(self) -> Lineages:
         """The handles by their layer and the layers that they descend from."""
         return handle_lineages(self.stack)
+
+    @cached_property
+    def folders(self) -> Mask:
+        """Which files are folders: defined as such, or with other files in them, bool (n,)."""
+        files = self.definitions.files
+        parents = {name.rpartition("/")[0] for name in files.name}
+        return files.directory | np.fromiter((name in parents for name in files.name), np.bool_, len(files.name))
 
     def layer_rows(self, paradigm: Links) -> Links:
         """Return the layer of each paradigm row, counted from the highest, int32 (n,), −1 where it is none."""

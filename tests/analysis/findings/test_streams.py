@@ -54,6 +54,16 @@ def test_flushes_with_nothing_to_put_out(written, between):
         assert one.cost_s == pytest.approx(0.2)
 
 
+def test_a_flush_of_a_folder_puts_out_the_names_of_its_files(written):
+    folder, file = (written.handle(written.file(name), written.posix) for name in ("/s", "/s/a"))
+    for place in range(20):
+        start = 100_000 * place
+        written.operate(1, file, WRITE, start, start + 5_000, 2**20)
+        for number, handle in enumerate((file, folder)):
+            written.operate(1, handle, FLUSH, start + 20_000 * number + 10_000, start + 20_000 * number + 30_000, 0)
+    assert "metadata-sync" not in written.findings()
+
+
 def test_another_rank_that_wrote_nothing_has_nothing_to_flush(written):
     handle = written.handle(written.file("/s/a"), written.posix)
     for place in range(20):
