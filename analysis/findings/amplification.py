@@ -7,10 +7,13 @@ import numpy as np
 from ...layers.flow.flow import Flow
 from ...model.arrays import Mask, column_at
 from ...model.quantities import bytes_text, counted, named_ranks
-from .facts import KIB, MIB, Facts, Match
+from .facts import KIB, MIB, Facts, Gain, Match
 from .rule import finding
 
 _UNITS = {"amplification": "times", "attributed_amplification": "times", "steps": "times"}
+_REWRITTEN = 2.0
+"""Times as many bytes below from which on the time of calls above goes by them, and not by what was asked for."""
+_ONCE = "that share of the time that the bytes take which are written again, of those below alone"
 _UNITS |= {"bytes_read_inside_writes": "byte"}
 
 
@@ -27,15 +30,17 @@ def write_amplification(facts: Facts, *, amplification: float = 1.1, extra_bytes
 
     Notes
     -----
-    :In short: more is written below than asked for above; writing only that.
+    :In short: {amplification:,.1f} times as much is written below as asked for above; writing each byte once.
     :Why: Each byte too many costs time at the storage, and may be read and written again.
     :How it is measured: Bytes by descent: all writes through handles below the upper layer's, over the bytes of the
         upper layer, but for files that the upper layer opens and never writes; cost is their share of the lower layer's
-        time.
+        time. From twice as many inside the calls on, it is that share of the calls' time, as what is written again is
+        packed, filtered and waited for again.
     :When it is wrong: A library that buffers may write now what was asked for before the window; use the whole run.
     :What helps: See which pair of layers adds the bytes. Fill values: nc_set_fill(NC_NOFILL) or
-        H5Pset_fill_time(H5D_FILL_TIME_NEVER). Chunks: choose H5Pset_chunk so that a process writes whole chunks. Data
-        sieving: set ROMIO's hint romio_ds_write=disable.
+        H5Pset_fill_time(H5D_FILL_TIME_NEVER). Chunks: choose H5Pset_chunk so that a call writes whole chunks, or a
+        cache that holds those it writes in part (H5Pset_chunk_cache, nc_set_chunk_cache). Data sieving: set ROMIO's
+        hint romio_ds_write=disable.
     """
     return _amplified(facts, "write", amplification, extra_bytes)
 
@@ -82,6 +87,8 @@ def _amplified(facts: Facts, direction: str, least: float, extra_bytes: float) -
             for step in facts.adjacent(direction)
             if step.upper_bytes and _on_the_way(facts, flow, step)
         ]
+        cost = (1 - asked / moved) * facts.longest_s(counted_below)
+        in_calls = rewritten_share(flow) * facts.longest_s(flow.parts["upper"]) if direction == "write" else 0.0
         yield Match(
             flow.upper,
             f"{flow.lower} has {'written' if direction == 'write' else 'read'} {bytes_text(moved)} for "
@@ -99,8 +106,15 @@ def _amplified(facts: Facts, direction: str, least: float, extra_bytes: float) -
                 "steps": steps,
             },
             cells=counted_below,
-            cost_s=(1 - asked / moved) * facts.longest_s(counted_below),
+            cost_s=max(cost, in_calls),
+            gain=Gain((cost, in_calls), f"{_ONCE} or of the calls of {flow.upper}") if in_calls > cost else None,
         )
+
+
+def rewritten_share(flow: Flow) -> float:
+    """Return which share of the bytes that calls of the upper layer write below is written again, 0 below a half."""
+    times = flow.attributed_amplification or 0.0
+    return 1 - 1 / times if times >= _REWRITTEN else 0.0
 
 
 def _on_the_way(facts: Facts, flow: Flow, step: Flow) -> bool:

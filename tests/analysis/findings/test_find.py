@@ -363,6 +363,27 @@ def test_read_amplification_leaves_out_data_sieving(written):
     assert ids["data-sieving"].severity == "warning"
 
 
+@pytest.mark.parametrize("times", [8, 1])
+def test_what_calls_write_again_costs_its_share_of_their_time_which_is_no_overhead(written, times):
+    """A library that packs a block anew for each part of it that is written works as often as it writes it."""
+    file = written.file("/s/a")
+    upper = written.handle(file, written.mpi)
+    lower = written.handle(file, written.posix, upper)
+    for start in range(0, 16 * 20_000, 20_000):
+        written.operate(0, upper, WRITE, start, start + 10_000, 2**20)
+        written.operate(0, lower, WRITE, start + 9_000, start + 9_300, times * 2**20)
+    ids = written.findings()
+    overhead = ids["layer-overhead"]
+    # The calls take 160 ms, and nothing is written below in 155.2 of them.
+    assert overhead.cost_s == pytest.approx(0.1552 / times)
+    assert overhead.evidence["idle_below_s"] == pytest.approx(0.1552)
+    assert ("written again" in overhead.text) is ("write-amplification" in ids) is (times > 1)
+    if times > 1:
+        again = ids["write-amplification"]
+        assert again.cost_s == pytest.approx(0.16 * 7 / 8)
+        assert again.gain_s[0] < again.gain_s[1] == pytest.approx(again.cost_s)
+
+
 @pytest.mark.parametrize(("size", "told"), [(65_535, False), (65_536, True)])
 def test_a_library_that_reads_less_than_64_kib_inside_writes_reads_its_header(written, size, told):
     file = written.file("/s/a")
