@@ -90,6 +90,8 @@ def _print_change(change: Change, out: Console) -> None:
 def _side_text(runs: Sequence[Run], names: Mapping[str, str]) -> str:
     if len(runs) == 1:
         job = runs[0].job
-        return f"{job.job}: {seconds_text(job.duration_s or 0)}, {counted(job.ranks or 0, 'rank')}"
+        length, share = job.duration_s or 0.0, job.io_share
+        io = "" if share is None else f", {seconds_text(share * length)} of it in I/O"
+        return f"{job.job}: {seconds_text(length)}{io}, {counted(job.ranks or 0, 'rank')}"
     shown = ", ".join(names[run.job.job] for run in runs[:_NAMES_SHOWN])
     return f"{counted(len(runs), 'run')}: {shown}{', …' if len(runs) > _NAMES_SHOWN else ''}"

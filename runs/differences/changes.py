@@ -211,8 +211,11 @@ def _with_cost(change: Change, others: Sequence[Change], pairs: Sequence[LoopPai
     kind = change.id.split(":")[0]
     if not change.matters or kind in (*_EFFECTS, "finding") or not pairs:
         return change
-    for layer in (*pairs[0].layers[:1], None):
-        if (found := pairs[0].compared(layer)) is not None:
+    # Of what is done in a loop, that of this loop.
+    own = (one for one in pairs if kind.startswith("iteration") and f" on {one.name} " in change.text)
+    pair = next(own, pairs[0])
+    for layer in (*pair.layers[:1], None):
+        if (found := pair.compared(layer)) is not None:
             same = (one for one in others if one.id == "iteration-time" and one.layer == layer)
             cost = next((one for one in same if (one.before, one.after) == (found.before, found.after)), None)
             return change if cost is None else replace(change, text=f"{change.text}. {cost.text}")
@@ -254,7 +257,8 @@ def _of_loops(pairs: Sequence[LoopPair]) -> Iterator[_Tested]:
         # Where it is not known which rank did what, the steps are those of all ranks.
         if len({one.local for one in every}) > 1 and len({one.row.ranks > 0 for one in every}) == 1:
             yield _of_steps(pair)
-        for layer in (None, *pair.layers):
+        # How long iterations are tells nothing where they hold other parts of the program.
+        for layer in (*(() if pair.elsewhere else (None,)), *pair.layers):
             found = pair.compared(layer)
             if found is not None:
                 yield _of_iterations(pair, layer, found)
@@ -262,7 +266,7 @@ def _of_loops(pairs: Sequence[LoopPair]) -> Iterator[_Tested]:
 
 def _of_steps(pair: LoopPair) -> _Tested:
     """Return the change of the steps of an iteration; certain where all runs of a side have the same ones."""
-    before, after = (steps_by_kind(side[0]) for side in (pair.before, pair.after))
+    before, after = (steps_by_kind(side[0], pair.elsewhere) for side in (pair.before, pair.after))
     text, was, now = steps_text(pair.name, before, after)
     change = _change(("iteration", None, None), was or None, now or None, text, 0.0 if was == now else 1.0)
     even = all(len({one.local for one in side}) == 1 for side in (pair.before, pair.after))

@@ -20,6 +20,8 @@ _VISIBLE: Final = 0.005
 """Change of a logarithm from which on numbers of three digits differ."""
 _MUCH_LONGER: Final = (1.1, 1.5)
 """How many times as long one side takes from which on it is told though it may be chance: with a cause, without."""
+_SHOWS_NOTHING: Final = ("finding", "imbalance", "slowest-rank")
+"""Changes that make no run better by themselves."""
 _CAUSE: Final = (1 / 3, 1.5)
 """Share of such a difference that a finding must cost more, at least and at most, to be its cause."""
 
@@ -116,11 +118,12 @@ class Difference:
     def verdict(self) -> str:
         """``same``, ``better``, ``worse``, or ``changed`` where it is both or neither, or A and B do different work.
 
-        Better is what takes less time, or moves less for the same: a finding that went has yet to show in these.
+        Better is what takes less time, or moves less for the same: a finding that went, and ranks that do more alike,
+        have yet to show in these.
         """
         if not self.mattering:
             return "same"
-        measured = {change.good for change in self.mattering if not change.id.startswith("finding:")} - {0}
+        measured = {change.good for change in self.mattering if change.id.split(":")[0] not in _SHOWS_NOTHING} - {0}
         signs = {change.good for change in self.mattering} - {0}
         if self._other_work is not None or not measured or len(signs) > 1:
             return "changed"

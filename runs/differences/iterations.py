@@ -90,6 +90,8 @@ class LoopPair:
 
     before: tuple[RunLoop, ...]
     after: tuple[RunLoop, ...]
+    elsewhere: frozenset[str] = frozenset()
+    """Kinds of files, without folders, that belong to this loop on one side and to others on the other."""
 
     @property
     def name(self) -> str:
@@ -99,8 +101,10 @@ class LoopPair:
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """Layers that take part on both sides, highest first."""
-        return tuple(one for one in self.after[0].row.layers if one in self.before[0].row.layers)
+        """Layers that take part on both sides, highest first; none that is used for what is elsewhere on one."""
+        steps = (step for side in (self.before, self.after) for step in side[0].steps)
+        mixed = {step.layer for step in steps if _file(step) in self.elsewhere}
+        return tuple(one for one in self.after[0].row.layers if one in self.before[0].row.layers and one not in mixed)
 
     @property
     def iterations(self) -> int:
@@ -264,9 +268,22 @@ def pairs_of(before: Sequence[Run], after: Sequence[Run]) -> tuple[LoopPair, ...
     for place in range(len(reference)):
         sides = [tuple(one[place] for one in side if place in one) for side in matched]
         if all(sides):
-            found.append(LoopPair(*sides))
+            first = [next(one for one in side if place in one) for side in matched]
+            found.append(LoopPair(sides[0], sides[1], _elsewhere(place, first, runs)))
     whole = sum(one.weight for one in found)
     return tuple(sorted((one for one in found if one.weight >= _MINOR * whole), key=lambda one: -one.weight))
+
+
+def _elsewhere(
+    place: int, matched: Sequence[Mapping[int, RunLoop]], runs: Sequence[Sequence[Sequence[RunLoop]]]
+) -> frozenset[str]:
+    """Return the kinds of files of the loop that, on the other side, are those of other loops and not of this."""
+    mine = [{_file(step) for step in one[place].steps} for one in matched]
+    others = [
+        {_file(step) for run in side for loop in run if loop is not one[place] for step in loop.steps}
+        for one, side in zip(matched, runs, strict=True)
+    ]
+    return frozenset((mine[0] - mine[1]) & others[1] | (mine[1] - mine[0]) & others[0])
 
 
 def loops_of(run: Run) -> Iterator[RunLoop]:
@@ -333,10 +350,15 @@ def _base(file: str) -> str:
     return file.rsplit("/", 1)[-1]
 
 
-def steps_by_kind(loop: RunLoop) -> dict[tuple[str, str], list[tuple[int, int | None]]]:
-    """Return how often, and of how many bytes, each layer and kind of call is done in an iteration."""
+def steps_by_kind(loop: RunLoop, without: frozenset[str]) -> dict[tuple[str, str], list[tuple[int, int | None]]]:
+    """Return how often, and of how many bytes, each layer and kind of call is done in an iteration.
+
+    Steps on kinds of files `without` which they are compared are left out.
+    """
     found: dict[tuple[str, str], dict[int | None, int]] = {}
     for one in loop.steps:
+        if _file(one) in without:
+            continue
         sizes = found.setdefault((one.layer, one.kind), {})
         sizes[one.bytes] = sizes.get(one.bytes, 0) + one.often
     return {key: [(often, size) for size, often in sizes.items()] for key, sizes in found.items()}

@@ -220,10 +220,28 @@ def other_work(before: Sequence[Run], after: Sequence[Run], order: Sequence[str]
 
 
 def _by_program(sides: tuple[Sequence[Run], Sequence[Run]], direction: str, order: Sequence[str]) -> list[float]:
-    """Return the bytes that the program asks for on each side, of layers that both recorders watch."""
+    """Return the bytes that the program asks for on each side, of layers that both recorders watch.
+
+    What is read again, or was written by the process itself, is no other work if it is read no more.
+    """
+    own = [[_own(run, direction) for run in side] for side in sides]
+    alike = all(_watched(side, layer, direction, sides) for layer in order for side in sides)
+    if alike and all(one is not None for side in own for one in side):
+        return [sum(one or 0.0 for one in side) / len(side) for side in own]
     known = [layer for layer in order if all(_watched(side, layer, direction, sides) for side in sides)]
     layers = [main_layer(side, direction, known) for side in sides]
     return [0.0 if layer is None else _moved(side, layer, direction) for side, layer in zip(sides, layers, strict=True)]
+
+
+def _own(run: Run, direction: str) -> float | None:
+    """Return the bytes that a program moves itself in one direction, each once; None where that is not known."""
+    moved = run.job.bytes_read if direction == "read" else run.job.bytes_written
+    if moved is None or direction == "write":
+        return moved
+    evidence = {one.id: json.loads(one.evidence) for one in run.findings if one.id in ("redundant-reads", "read-back")}
+    again, back = (evidence.get(name, {}) for name in ("redundant-reads", "read-back"))
+    needless = float(again.get("read_bytes", 0) - again.get("distinct_bytes", 0))
+    return max(0.0, moved - max(needless, float(back.get("read_back_bytes", 0))))
 
 
 def _moved(runs: Sequence[Run], layer: str, direction: str) -> float:

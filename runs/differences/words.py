@@ -86,9 +86,10 @@ def quantity_name(name: str) -> str:
 
 def finding_text(name: str, text: str, came: bool, counts: tuple[tuple[int, int], tuple[int, int]]) -> str:
     """Return the sentence of a finding that came or went; of several runs it says in how many they are."""
-    several = max(counts[0][1], counts[1][1]) > 1
-    where = f" in {counts[1][0]} of {counts[1][1]} runs instead of {counts[0][0]} of {counts[0][1]}" if several else ""
-    return f"Finding {name} {'came' if came else 'went'}{where}: {text}"
+    if max(counts[0][1], counts[1][1]) == 1:
+        return f"Finding {name} {'came' if came else 'went'}: {text}"
+    (were, of_before), (are, of_after) = counts
+    return f"Finding {name} is in {are} of {of_after} runs, before in {were} of {of_before}: {text}"
 
 
 def period_text(

@@ -67,6 +67,37 @@ def test_runs_that_take_about_as_long_and_many_runs_leave_nothing_open():
     assert diff_runs([slow] * 3, [fast] * 3).uncertain is None
 
 
+def moving(written: float, read: float, *findings: FindingRow) -> Run:
+    """Return a run that asks for these bytes itself, whatever POSIX moves for it."""
+    one = run(findings=findings, bytes=1.6e8)
+    reads = replace(one.layers[0], direction="read", bytes=read or 5e8)
+    return Run(replace(one.job, bytes_written=written, bytes_read=read), (*one.layers, reads), findings)
+
+
+def again(read: float, distinct: float) -> FindingRow:
+    return replace(finding("redundant-reads"), evidence=f'{{"read_bytes": {read}, "distinct_bytes": {distinct}}}')
+
+
+def test_other_work_is_what_the_program_asks_for_itself_each_byte_once():
+    def other(before: Run, after: Run) -> bool:
+        return any("other work" in one for one in diff_runs([before], [after]).cautions)
+
+    assert other(moving(1.6e8, 0.0), moving(8e8, 0.0))
+    # What a library reads and writes again below is its own doing.
+    below = moving(1.6e8, 0.0)
+    fewer = Run(below.job, (replace(below.layers[0], bytes=1.6e7),), ())
+    assert not other(below, fewer)
+    # What is read again may be left out; another file may not.
+    assert not other(moving(0.0, 8e8, again(8e8, 1e8)), moving(0.0, 1e8))
+    assert other(moving(0.0, 8e8, again(8e8, 8e8)), moving(0.0, 1e8))
+
+
+def test_ranks_that_do_more_alike_make_no_run_better_by_themselves():
+    sides = [[run(str(place), imbalance=uneven + place / 50) for place in range(3)] for uneven in (2.5, 1.05)]
+    found = diff_runs(*sides)
+    assert ([one.id for one in found.mattering], found.verdict) == (["imbalance"], "changed")
+
+
 def test_a_run_against_itself_is_the_same():
     found = diff_runs([run()], [run()])
     assert (found.verdict, found.changes) == ("same", ())

@@ -13,6 +13,7 @@ from iostrata.runs.differences.history import change_point
 from iostrata.runs.differences.iterations import pairs_of
 from iostrata.runs.differences.words import Words, iteration_text, steps_text
 
+LOG = [["ISOC", "write", 30, "/run/a/solver.log", 10]]
 STEPS = [["POSIX", "open", None, "/run/a/dump.*", 1], ["POSIX", "write", 1 << 20, "/run/a/dump.*", 4]]
 
 
@@ -302,3 +303,22 @@ def test_where_files_are_not_recorded_a_sentence_names_none():
 def test_an_interval_over_orders_of_magnitude_is_no_number(interval, text):
     told = iteration_text("out.h5", "HDF5", Words(0.002, 0.001, 0.5, interval, 1), 14)
     assert told == f"An iteration on out.h5 keeps HDF5 busy for 1 ms instead of 2 ms: {text}"
+
+
+def test_files_of_a_loop_that_are_those_of_another_on_the_other_side_are_no_change_of_it():
+    """A log that is written between dumps is part of their loop in one run, and one of its own in the next."""
+    rng = np.random.default_rng(4)
+    nested, alone = run(rng, "a", steps=[*STEPS, *LOG]), run(rng, "b", folder="b")
+    log = run(rng, "b", count=100, steps=LOG, folder="b")
+    apart = Run(
+        alone.job, alone.layers, (),
+        loops=(*alone.loops, replace(log.loops[0], loop=1, layers=("ISOC",))), iterations=alone.iterations,
+    )  # fmt: skip
+    (pair,) = pairs_of([nested], [apart])
+    assert pair.elsewhere == {"solver.log"}
+    ids = [one.id for one in diff_runs([nested], [apart]).changes if one.layer is None]
+    assert not {"iteration", "iteration-time"} & set(ids)
+    # Where nobody writes the log on the other side, its writes went.
+    assert pairs_of([nested], [alone])[0].elsewhere == frozenset()
+    told = diff_runs([nested], [alone]).mattering[0]
+    assert (told.id, "no write instead of 10 × write 30 B in ISOC" in told.text) == ("iteration", True)
