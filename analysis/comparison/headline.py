@@ -151,7 +151,7 @@ def _blamed(
     io_s, first = known.io_s or 0.0, causes[0]
     (gain, reason), layers = _gain_of(causes, io_s), " and ".join(dict.fromkeys(one.layer for one in causes))
     within = "" if layers == known.layer else f" in {layers},"
-    head = f": {layers}," if part >= _MOST else f"; {percent_text(part)} of it{within}"
+    head = f": {layers}," if part >= _MOST else f"; {percent_text(part)} of the I/O{within}"
     found = replace(known, finding=first.id, cause_share=part, gain_s=gain, gain_reason=reason)
     found = replace(found, layer=first.layer) if part >= _MOST else found
     return found, f"{head} since {_why(causes, findings, gain, io_s)}"

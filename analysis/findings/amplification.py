@@ -164,8 +164,9 @@ def data_sieving(facts: Facts, *, least_bytes: float = 64 * KIB) -> Iterator[Mat
     :Why: A library reads a block, changes part of it and writes it back, under a lock.
     :How it is measured: Reads of the lower layer attributed to writes of the upper one.
     :When it is wrong: A library that reads its own header inside a write is reported as well; mind the bytes.
-    :What helps: Write without gaps or collectively; set ROMIO's hint romio_ds_write=disable; a larger
-        ind_wr_buffer_size makes fewer blocks.
+    :What helps: Write without gaps; write collectively; let a call write whole chunks of HDF5, or a cache hold those it
+        writes in part (H5Pset_chunk_cache); set ROMIO's hint romio_ds_write=disable; a larger ind_wr_buffer_size makes
+        fewer blocks.
     """
     for flow in facts.adjacent("write"):
         read = flow.against_bytes

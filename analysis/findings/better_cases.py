@@ -10,11 +10,13 @@ from ...model.arrays import Floats, Mask
 from ...model.codes import IoRecord
 from ...model.keyed import KeyedSums
 from ...model.quantities import bytes_text, seconds_text
-from .facts import MIB, Facts, Gain
+from .facts import KIB, Facts, Gain
 
 _FASTEST: Final = 0.1
 """Share of the bytes whose pace counts as the best: fewer may be a cache's, or the clock's."""
 _NEEDED: Final = (IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE)
+_LITTLE: Final = 64 * KIB
+"""Bytes a flush below which it is the storage's latency that takes the time."""
 _ENOUGH: Final = 4
 """Larger transfers below which nobody knows how long one usually takes."""
 
@@ -56,8 +58,8 @@ def gain_of_larger(facts: Facts, layer: int, mode: int, size: float, cost: float
 def gain_of_fewer_flushes(facts: Facts, layer: int, flushes: int, cost: float) -> Gain | None:
     """Return what leaving out flushes would save; None where nothing tells.
 
-    At least those that put out nothing. Where each puts out so little that it waits for the storage rather than
-    for bytes, half as many take half as long, too.
+    At least those that put out nothing: what others put out must be some time. Where each puts out so little that it
+    waits for the storage rather than for bytes, half as many take half as long, too.
     """
     streams = facts.sums.streams.get(layer)
     if streams is None:
@@ -65,10 +67,10 @@ def gain_of_fewer_flushes(facts: Facts, layer: int, flushes: int, cost: float) -
     empty = streams.deeds.taken(streams.deeds.keys[0] == Deed.FLUSHES_NOTHING)
     least = float(empty["ticks"].max(initial=0)) / facts.cells.window.ticks_per_second
     written = facts.cells.bytes(facts.cells.of(facts.cells.layers[layer], "write"))
-    if least < cost / 2 and written < MIB * flushes:
+    if least < cost / 2 and written < _LITTLE * flushes:
         each = bytes_text(written / flushes)
         return Gain((cost / 2, cost), f"by half as many, as {each} each wait and move little, and without any")
-    return Gain((least, cost), "without those that put out nothing, and without any") if least else None
+    return Gain((least, cost), "without those that put out nothing, as others put out what must be, and without any")
 
 
 def gain_of_not_waiting(facts: Facts, layer: int, waits: Mask, cost: float) -> Gain | None:
@@ -122,10 +124,12 @@ def gain_of_fewer_calls(facts: Facts, sums: KeyedSums, took: Floats) -> Gain | N
     return Gain((least, most), f"from {shortest}, to all of the longest but those of one file, {seconds_text(most)}")
 
 
-def gain_of_sharing(longest: float, mean: float, ranks: int) -> Gain:
+def gain_of_sharing(longest: float, mean: float, ranks: int, flushing: float) -> Gain:
     """Return what sharing work among all ranks, `mean` s each, would save of `longest` s.
 
-    Ranks that move data at once may slow one another: then it is half of the most.
+    Ranks that move data at once may slow one another: then it is half of the most. What is `flushing` to a device that
+    they share takes as long whoever does it.
     """
     most = max(0.0, longest - mean)
-    return Gain((most / 2, most), f"if ranks slow one another, and by all {ranks:,}")
+    beside = " and wait for one device" if flushing else ""
+    return Gain((max(0.0, most - flushing) / 2, most), f"if ranks slow one another{beside}, and by all {ranks:,}")

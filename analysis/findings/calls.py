@@ -265,7 +265,8 @@ def layer_overhead(
     :In short: the library works or waits while nothing moves below; fewer and larger calls.
     :Why: Packing, conversion, communication or waiting in the library.
     :How it is measured: Union of the layer's operations less the time in which the next layer has one; of several, the
-        one that moves most. Time that goes with bytes written again is that of ``write-amplification``.
+        one that moves most; no more than the rank longest in these operations spends there. Time that goes with bytes
+        written again is that of ``write-amplification``.
     :When it is wrong: Data that a library keeps in memory moves later.
     :What helps: The time goes to communication, packing, conversion or waiting inside the library: fewer and larger
         calls, data types that match the file's, fewer ranks per call.
@@ -280,7 +281,8 @@ def layer_overhead(
         busy, idle = _idle_below(flow, facts)
         if idle < least or idle < least_share * busy:
             continue
-        again = rewritten_share(flow) if flow.direction == "write" else 0.0
+        written = (one for one in facts.flows if one.upper == flow.upper and flow.direction == one.direction == "write")
+        again = max(map(rewritten_share, written), default=0.0)
         rewriting = f", {percent_text(again)} of it for what is written again there" if again else ""
         yield Match(
             flow.upper,
@@ -288,7 +290,7 @@ def layer_overhead(
             f"{seconds_text(idle)} of it ({percent_text(idle / busy)}) nothing moves in {flow.lower}{rewriting}",
             {**ends_of(flow), "busy_s": busy, "idle_below_s": idle, "share": idle / busy},
             cells=flow.parts["upper"],
-            cost_s=idle * (1 - again),
+            cost_s=min(idle, facts.longest_s(flow.parts["upper"])) * (1 - again),
         )
 
 

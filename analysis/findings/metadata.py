@@ -20,6 +20,7 @@ from .rule import finding
 _FLUSHES: Final = re.compile("sync|flush|suspend|wait", re.IGNORECASE)
 """Functions that put out what was written, or wait until it is, some of which leave no event."""
 _KINDS_NAMED: Final = 3
+_CLOSES: Final = "closes"
 _TOLD: Final = 0.1
 """Of the time in calls: what ranks wait there for the last of them beside it is told from that on."""
 
@@ -188,6 +189,7 @@ def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took:
     of_all = ", summed over ranks" if np.count_nonzero(took) > 1 else ""
     first, last = where["time_range_s"]
     longest = _longest_kinds(calls, sums)
+    writing = bool(longest) and longest[0][2] == _CLOSES and _written_on_closing(facts, layer)
     beside = (
         f"beside {seconds_text(transfer_s)} in {counted(transfers, 'transfer')}"
         if transfers
@@ -203,7 +205,11 @@ def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took:
         {
             "waited_s": waited_s,
             "metadata_calls": int(sums["calls"].sum()),
-            "longest": longest[0][2] if longest else "calls",
+            "longest": f"{_CLOSES}, which write what was kept until then,"
+            if writing
+            else longest[0][2]
+            if longest
+            else "calls",
             "metadata_s": float(took.sum()),
             "transfers": transfers,
             "transfer_s": transfer_s,
@@ -211,8 +217,16 @@ def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took:
         },
         where=where,
         cost_s=min(float(took.max(initial=0.0)), facts.run_s),
-        gain=gain_of_fewer_calls(facts, sums, took),
+        gain=Gain((0.0, 0.0), "what was kept until then is written")
+        if writing
+        else gain_of_fewer_calls(facts, sums, took),
     )
+
+
+def _written_on_closing(facts: Facts, layer: str) -> bool:
+    """Tell whether most of what is written below a layer is written outside of its writes, as a library's cache is."""
+    flows = [flow for flow in facts.adjacent("write") if flow.upper == layer]
+    return bool(2 * sum(flow.hidden_bytes for flow in flows) > sum(flow.lower_bytes for flow in flows))
 
 
 def _metadata_calls(facts: Facts, calls: Calls) -> KeyedSums:

@@ -5,18 +5,52 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ...layers.selection.window import sums_by
+from ...model.arrays import Ints, Mask
 from ...model.quantities import bytes_text, counted, percent_text, seconds_text
 from .counted import CountedFacts
-from .facts import MIB, Match
+from .facts import MIB, Facts, Gain, Match
 from .rule import finding
 
 _TRANSFERS = ("read", "write")
 _FILES_NAMED, _TARGETS_NAMED = 3, 8
 
 
-@finding(counters_only=True, units={"median_file": "byte"})
+def _small_files_counted(counters: CountedFacts, *, files: float, size: float, least_share: float) -> Iterator[Match]:
+    """Find them by the bytes that a module moves on each file."""
+    for group in counters.layers:
+        file = counters.counters.file
+        length = int(file.max()) + 1
+        moved = sums_by(file, group.each("bytes"), length)
+        small = _small(moved, size, files, least_share)
+        if small is None:
+            continue
+        text, count, all_of, median = _told(group.layer, moved, small, size)
+        yield counters.match(
+            group,
+            text,
+            {"small_files": count, "files_in_all": all_of, "median_file": median},
+            rows=group.rows & small[file],
+        )
+
+
+def _small(moved: Ints, size: float, files: float, least_share: float) -> Mask | None:
+    """Return which files are small, by what is moved on each; None where they are too few."""
+    # What is opened and moves nothing by this layer may be filled by another one.
+    there = moved > 0
+    small = there & (moved < size)
+    return small if small.sum() >= max(files, least_share * there.sum()) else None
+
+
+def _told(layer: str, moved: Ints, small: Mask, size: float) -> tuple[str, int, int, float]:
+    """Return the sentence about small files, how many they and all are, and the bytes moved on each (median)."""
+    count, all_of, median = int(small.sum()), int((moved > 0).sum()), float(np.median(moved[small]))
+    sizes = f"less than {bytes_text(size)} each, {bytes_text(median)} (median)"
+    return f"{count:,} of {all_of:,} files of {layer} move {sizes}", count, all_of, median
+
+
+@finding(needs=("metadata",), units={"median_file": "byte"}, counted=_small_files_counted)
 def small_files(
-    counters: CountedFacts, *, files: float = 100, size: float = MIB, least_share: float = 0.5
+    facts: Facts, *, files: float = 100, size: float = MIB, least_share: float = 0.5, transfers: float = 8
 ) -> Iterator[Match]:
     """A hundred files or more, of which most are read and written by less than 1 MiB.
 
@@ -28,32 +62,42 @@ def small_files(
         Of all that is moved on a file: below, opening it takes longer than that.
     least_share : share
         Of the files: below, most are large.
+    transfers : count
+        On a small file, where a trace tells: with more, it is these that take the time.
 
     Notes
     -----
     :In short: files are small; fewer of them.
     :Why: Each is opened, looked up and closed at the metadata servers.
-    :How it is measured: Bytes moved on each file by a module; cost is all the time that the slowest rank spends on
-        small ones, metadata included.
+    :How it is measured: Bytes moved on each file by a layer, or a module of counters; cost is all the time that the
+        slowest rank spends on small ones, metadata included. Half of the opens and closes at least could be saved.
     :When it is wrong: Files on a node-local file system cost little.
     :What helps: Put many into one (HDF5, an archive, a container mounted as a file system), or on node-local storage.
     """
-    for group in counters.layers:
-        file = counters.counters.file
-        moved = sums_by(file, group.each("bytes"), int(file.max()) + 1)
-        # What is opened and moves nothing by this layer may be filled by another one.
-        there = moved > 0
-        small = there & (moved < size)
-        count, all_of = int(small.sum()), int(there.sum())
-        if count < files or count < least_share * all_of:
+    cells, length = facts.cells, len(facts.definitions.files.id)
+    for row, layer in enumerate(cells.layers):
+        mine = cells.of(layer, "total") & cells.own & cells.moving & (cells.file >= 0)
+        moved = sums_by(cells.file[mine], cells.columns.whole[mine], length)
+        few = sums_by(cells.file[mine], cells.columns.operations[mine], length) <= transfers
+        small = _small(moved * few, size, files, least_share)
+        if small is None:
             continue
-        median = float(np.median(moved[small]))
-        yield counters.match(
-            group,
-            f"{count:,} of {all_of:,} files of {group.layer} move less than {bytes_text(size)} each, "
-            f"{bytes_text(median)} (median)",
+        events = facts.events_of(row)
+        opening = facts.seconds_of(events.taken(np.append(small, False)[events.keys[4]]))
+        if opening is None or not opening.any():
+            continue
+        there = mine & small[cells.file]
+        moving = facts.rank_seconds(there)
+        least, most = float(opening.max()) / 2, float((moving + opening[cells.processes]).max())
+        text, count, all_of, median = _told(layer, moved, small, size)
+        yield Match(
+            layer,
+            f"{text}; their opens and closes take {seconds_text(opening.sum())}, what is moved "
+            f"{seconds_text(moving.sum())}",
             {"small_files": count, "files_in_all": all_of, "median_file": median},
-            rows=group.rows & small[file],
+            cells=there,
+            cost_s=min(most, facts.run_s),
+            gain=Gain((least, most), "without half of their opens and closes, and without all that is done on them"),
         )
 
 

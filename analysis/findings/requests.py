@@ -46,7 +46,7 @@ def small_requests(
 
     Notes
     -----
-    :In short: requests are small; larger ones.
+    :In short: {direction} are small; larger ones.
     :Why: Each has the same latency, whatever its size.
     :How it is measured: Sizes asked for, of all operations of a layer and direction that ask for bytes.
     :When it is wrong: A buffer below may merge them: look at the layer beneath.

@@ -157,7 +157,7 @@ def unaligned_requests(
 
     Notes
     -----
-    :In short: requests begin beside the blocks of the file; alignment.
+    :In short: {direction} begin beside the blocks of the file; alignment.
     :Why: Blocks and stripes at the ends are read, changed and written, and locked by two ranks.
     :How it is measured: Offsets of the program's own requests, in layers whose offsets count from the start of the
         file, as far as the trace has them (see ``read-back``); cost is what they take longer a byte than aligned ones,
@@ -253,7 +253,7 @@ def random_access(
 
     Notes
     -----
-    :In short: requests do not follow one another; sorting them.
+    :In short: {direction} do not follow one another; sorting them.
     :Why: Read-ahead and write-behind serve what follows; all else waits for the storage, and locks are taken anew.
     :How it is measured: Offsets of the program's own requests, each against the one before of its process, file and
         direction, where the trace has offsets (see ``read-back``); cost is what they take longer a byte than those that
@@ -335,7 +335,7 @@ def slow_operations(
 
     Notes
     -----
-    :In short: few operations take most of the time; the usual pace.
+    :In short: a few {direction} take most of the time; the usual pace.
     :Why: The mean bandwidth says nothing then: usually it is faster, and something else stood in the way.
     :How it is measured: Time per byte in half-octaves, by size in powers of two, against the median of the same size;
         collective calls are left out, since a rank is as slow there as the others make it. Cost is what would be saved

@@ -21,16 +21,16 @@ PLAIN = IoOperationFlag.NONE
 
 
 class Written:
-    """An archive of four ranks on two nodes with an MPI-IO and a POSIX handle a file."""
+    """An archive of four ranks on two nodes, or one, with an MPI-IO and a POSIX handle a file."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, nodes=2):
         self.folder = folder
         self.trace = otf2.writer.Writer(str(folder), "traces", timer_resolution=10**6)
         definitions = self.trace.definitions
         machine = definitions.system_tree_node("m", class_name="machine")
-        nodes = [definitions.system_tree_node(f"n{row}", class_name="node", parent=machine) for row in range(2)]
+        nodes = [definitions.system_tree_node(f"n{row}", class_name="node", parent=machine) for row in range(nodes)]
         groups = [
-            definitions.location_group(f"MPI Rank {rank}", LocationGroupType.PROCESS, nodes[rank // 2])
+            definitions.location_group(f"MPI Rank {rank}", LocationGroupType.PROCESS, nodes[rank // 2 % len(nodes)])
             for rank in range(4)
         ]
         self.threads = [self.trace.event_writer("thread", group=group) for group in groups]
@@ -58,6 +58,9 @@ class Written:
         arguments = (handle, IoAccessMode.READ_WRITE, IoCreationFlag.NONE, IoStatusFlag.NONE)
         self.events.append((time, len(self.events), rank, "io_create_handle", arguments))
 
+    def destroy(self, rank, handle, time):
+        self.events.append((time, len(self.events), rank, "io_destroy_handle", (handle,)))
+
     def call(self, rank, name, begin, end):
         """Let a rank be in a function of MPI or of POSIX, around what it does at these times and between them."""
         if name not in self.regions:
@@ -80,6 +83,11 @@ class Written:
 
     def findings(self):
         return {one.id: one for one in reversed(find(self.closed()))}
+
+
+@pytest.fixture
+def written_on_one_node(tmp_path):
+    return Written(tmp_path / "made", nodes=1)
 
 
 @pytest.fixture

@@ -117,9 +117,9 @@ def test_counters_tell_the_slowest_rank_and_no_mean_also_where_the_heat_map_ends
 @pytest.mark.parametrize(
     ("size", "flushes", "text"),
     [
-        (1000, 4000, "since requests are small and flushes take long; larger ones and fewer flushes"),
+        (1000, 4000, "since writes are small and flushes take long; larger ones and fewer flushes"),
         (2_000_000, 4000, "since flushes take long; fewer flushes"),
-        (1000, 0, "since requests are small; larger ones"),
+        (1000, 0, "since writes are small; larger ones"),
     ],
 )
 def test_causes_that_counters_hold_one_time_for_are_both_named(tmp_path, size, flushes, text):
@@ -141,10 +141,10 @@ def test_causes_with_a_time_of_their_own_are_not_named_together(tmp_path, change
     path.write_bytes(bytes(made.DarshanLog(modules={"POSIX": (4, records)}, names={5: "/scratch/data"}, length=10.0)))
     trace = open_trace(path)
     causes = [one for one in find(trace) if one.id in ("small-requests", "flush-dominates")]
-    assert "requests are small and flushes take long" in headline_of(trace, causes).text
+    assert "writes are small and flushes take long" in headline_of(trace, causes).text
     evidence = {**causes[1].evidence, **change.get("evidence", {})}
     other = replace(causes[1], **{**change, "evidence": evidence})
-    assert "requests are small and flushes take long" not in headline_of(trace, [causes[0], other]).text
+    assert "writes are small and flushes take long" not in headline_of(trace, [causes[0], other]).text
 
 
 @pytest.mark.recordings
@@ -167,7 +167,7 @@ def test_a_cause_heads_the_io_only_where_it_explains_most_of_it(tmp_path, reread
     assert (found.finding, found.layer) == ("read-back", "POSIX")
     assert found.cause_share == pytest.approx(reread_s / found.io_s)
     assert found.cause_share == pytest.approx(part, abs=0.01)
-    first = ", most of it POSIX writes; 19 % of it since" if part < 0.5 else ": POSIX, since"
+    first = ", most of it POSIX writes; 19 % of the I/O since" if part < 0.5 else ": POSIX, since"
     assert f"{first} processes read what they wrote themselves" in found.text
 
 
@@ -178,7 +178,8 @@ def test_flushes_of_layers_add_up_as_none_is_told_twice(fixtures):
     assert {one.layer for one in flushes} == {"netCDF", "HDF5"}
     assert found.cause_share * found.io_s == pytest.approx(sum(one.cost_s for one in flushes))
     assert (
-        f"MPI_File_sync calls; {found.cause_share:.0%}".replace("%", " % of it in netCDF and HDF5, since") in found.text
+        f"MPI_File_sync calls; {found.cause_share:.0%}".replace("%", " % of the I/O in netCDF and HDF5, since")
+        in found.text
     )
     assert found.layer == "MPI-IO"
 

@@ -46,6 +46,7 @@ def told(trace):
         "fill-values",
         "imbalance",
         "late-arrivals",
+        "small-files",
         "metadata-storm",
         "metadata-time",
         "serial-io",
