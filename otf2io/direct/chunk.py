@@ -23,7 +23,7 @@ from ...model.kernels import inlined, inner
 from ...model.stream.calls import RegionEvents
 from ..files.anchor import CHUNK_HEADER
 from . import damage
-from .integers import is_end, load_byte, load_word, read_integer, read_short_integer, record_extent
+from .integers import first_not_below, is_end, load_byte, load_word, read_integer, read_short_integer, record_extent
 from .local_definitions import PARAMETER, REGION, STRING, LocalIds, global_id
 from .records import put_io_record, read_offset, trace_time
 
@@ -201,15 +201,8 @@ class ChunkResult(NamedTuple):
 @inlined
 def _is_among(ids: Codes, wanted: np.uint64) -> bool:
     """Whether a global id is among `ids`, which ascend."""
-    low = 0
-    high = len(ids)
-    while low < high:
-        middle = (low + high) >> 1
-        if np.uint64(ids[middle]) < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low < len(ids) and np.uint64(ids[low]) == wanted
+    row = first_not_below(ids, 0, len(ids), wanted)
+    return row < len(ids) and np.uint64(ids[row]) == wanted
 
 
 @inlined

@@ -6,11 +6,11 @@ content behind the last byte that is looked at; whether a number lies within its
 The writers store eight bytes at once likewise.
 """
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from ...model.arrays import Octets
+from ...model.arrays import Codes, Octets, Unsigned
 from ...model.kernels import inlined, unchecked
 from ..files.anchor import LITTLE_ENDIAN, MAGIC_BYTE
 from ..files.regular import END
@@ -22,6 +22,18 @@ PADDING: Final = 4096
 load_byte: Final = unchecked("load_byte")
 load_word: Final = unchecked("load_word")
 store_word: Final = unchecked("store_word")
+
+
+@inlined
+def first_not_below(values: Codes | Unsigned, low: int, high: int, wanted: Any) -> int:
+    """Return the first row from `low` on, before `high`, of ascending values that is not below one; else `high`."""
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @inlined

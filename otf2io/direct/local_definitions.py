@@ -12,7 +12,7 @@ import numpy as np
 from ...model.arrays import Codes, Floats, Ints, Mask, Octets, Unsigned, column_types
 from ...model.kernels import inlined, inner
 from ..files.anchor import CHUNK_HEADER, MAGIC_BYTE
-from .integers import begins_chunk, is_end, load_byte, load_word, read_integer, record_extent
+from .integers import begins_chunk, first_not_below, is_end, load_byte, load_word, read_integer, record_extent
 
 ATTRIBUTE, REGION, IO_FILE, IO_HANDLE, STRING, PARAMETER = range(6)
 """Rows of the tables in `LocalIds`."""
@@ -71,16 +71,9 @@ def global_id(ids: LocalIds, kind: int, local: np.uint64) -> np.uint64:
         if local < np.uint64(size):
             return np.uint64(ids.values[np.uint64(start) + local])
         return local
-    low = start
-    high = start + size
-    while low < high:
-        middle = (low + high) >> 1
-        if ids.keys[middle] < local:
-            low = middle + 1
-        else:
-            high = middle
-    if low < start + size and ids.keys[low] == local:
-        return np.uint64(ids.values[low])
+    row = first_not_below(ids.keys, start, start + size, local)
+    if row < start + size and ids.keys[row] == local:
+        return np.uint64(ids.values[row])
     return local
 
 
@@ -106,14 +99,7 @@ def interval_at(ids: LocalIds, time: np.uint64, interval: int) -> int:
         after_start = near == 0 or time > ids.clock_times[near]
         if after_start and (near == last or time <= ids.clock_times[near + 1]):
             return near
-    low, high = 0, last
-    while low < high:
-        middle = (low + high) >> 1
-        if time <= ids.clock_times[middle + 1]:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return first_not_below(ids.clock_times, 1, last + 1, time) - 1
 
 
 @inlined
