@@ -10,6 +10,7 @@ import pytest
 from iostrata import open_trace
 from iostrata.analysis.comparison.headline import headline_of
 from iostrata.analysis.findings import find
+from otf2.enums import IoOperationMode
 
 _SPEC = importlib.util.spec_from_file_location(
     "recorder_files", Path(__file__).parents[2] / "archives" / "recorders.py"
@@ -53,6 +54,28 @@ def test_what_is_too_little_to_matter_is_said_to_be(tmp_path):
     found = told(table(tmp_path / "run.csv", ["POSIX,0,write,0,0.01,9,/run/a", "POSIX,0,write,99.99,100,9,/run/a"]))
     assert "little to gain there" in found.text
     assert (found.finding, found.gain_s) == (None, None)
+
+
+@pytest.mark.parametrize(("each_ns", "short"), [(400, True), (4000, False)])
+def test_calls_that_are_as_short_as_recording_one_are_told(tmp_path, each_ns, short):
+    starts = [1e-5 * place for place in range(2000)]
+    rows = [f"POSIX,0,write,{start:.7f},{start + each_ns * 1e-9:.10f},9,/run/a" for start in starts]
+    found = told(table(tmp_path / "run.csv", rows))
+    assert ("2,000 of its calls move data in less than 1 µs" in found.text) is short
+    assert found.gain_s[0] == 0.0
+
+
+def test_time_on_files_that_are_not_known_is_told_beside_that_of_layers(written):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    written.call(0, "write", 0, 1_000)
+    written.operate(0, handle, IoOperationMode.WRITE, 10, 990, 2**20)
+    written.call(0, "read", 2_000, 6_000)
+    written.call(0, "write", 9_000, 10_000)
+    written.operate(0, handle, IoOperationMode.WRITE, 9_010, 9_990, 2**20)
+    trace = written.closed()
+    share = trace.calls.cost.set_aside.mean() / trace.duration
+    assert share == pytest.approx(0.1, rel=0.01)
+    assert "of the run more is I/O on files that are not known, and in no layer" in told(trace).text
 
 
 @pytest.mark.parametrize(("reads", "part"), [(1, "most of it"), (2, "the largest part of it")])
