@@ -134,6 +134,8 @@ def overview_of(
         for one in statistics
         if one.operations or (one.layer, one.direction) in known
     )
-    story = story_by_loops(trace, results_of(known.values()), [one.name for one in chosen], method, fs)
-    findings = find(trace)
+    found = results_of(known.values())
+    story = story_by_loops(trace, found, [one.name for one in chosen], method, fs)
+    by_default = (method, fs) == (DEFAULT_METHOD, "auto")
+    findings = find(trace, periods={key: one for key, one in found.items() if by_default})
     return Overview(trace, chosen, rows, story, findings, headline_of(trace, findings))
