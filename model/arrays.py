@@ -133,7 +133,7 @@ class RowsOfIds:
         return np.where(self._table[place] == wanted, self._order[place], -1).astype(np.int32)
 
 
-def median(values: Floats) -> float:
+def median(values: Floats | Ints) -> float:
     """Return what `np.median` does, which takes ten times as long for a few values; there must be one."""
     low, high = (values.size - 1) // 2, values.size // 2
     ordered = np.partition(values, (low, high))

@@ -178,15 +178,10 @@ def ranks_text(ranks: Sequence[int], of: int, whole: bool = False) -> str:
         return "both ranks" if of == 2 else f"all {of} ranks"
     if not whole and len(ranks) > _RANKS_SHOWN and ranks[1] - ranks[0] > 1 and len(set(np.diff(ranks).tolist())) == 1:
         return f"ranks {ranks[0]}, {ranks[1]}, …, {ranks[-1]}"
-    parts: list[list[int]] = []
-    for one in ranks:
-        if parts and parts[-1][-1] == one - 1:
-            parts[-1] = [parts[-1][0], one]
-        else:
-            parts.append([one])
+    parts = np.split(ranks, np.flatnonzero(np.diff(ranks) != 1) + 1) if len(ranks) else []
     if not whole and len(parts) > _RANGES_SHOWN:
         return f"{len(ranks)} ranks from {ranks[0]} to {ranks[-1]}"
-    text = ", ".join(f"{low}–{high}" if high > low else str(low) for low, high in ((one[0], one[-1]) for one in parts))
+    text = ", ".join(f"{one[0]}–{one[-1]}" if len(one) > 1 else str(one[0]) for one in parts)
     return f"rank{'s' if len(ranks) > 1 else ''} {text}" if ranks else ""
 
 

@@ -46,9 +46,9 @@ def csv_pieces(document: Document, command: str, name: str = "") -> Iterator[str
         raise SelectionError(f"the document has no table {name!r}; it has {', '.join(known) or 'none'}")
     rows = [dict(_flat(one)) for one in known[name]]
     titles = list(dict.fromkeys(title for row in rows for title in row))
-    for row in ([titles, *([one.get(title, "") for title in titles] for one in rows)]) if rows else []:
+    for row in [dict(zip(titles, titles, strict=True)), *rows] if rows else []:
         line = StringIO()
-        csv.writer(line, lineterminator="\n").writerow(row)
+        csv.DictWriter(line, titles, lineterminator="\n").writerow(row)
         yield line.getvalue()
 
 

@@ -203,7 +203,7 @@ def _job(one: JobScore, scores: _Scores, limits: MetricLimits) -> Iterable[PageB
     busiest = np.sort(busiest[np.nan_to_num(folded[busiest]).any(axis=1)])
     pairs = [f"{scores.node[row]} {scores.metric[row]}" for row in busiest.tolist()]
     metrics = [name for name in METRICS if name in scores.metric]
-    by_metric = _grouped(folded, scores.metric, metrics, np.fmax)
+    by_metric = _grouped(folded, scores.metric, metrics)
     grids: tuple[tuple[str, Floats, Sequence[str]], ...] = (
         (f"By node and metric, the scores where there are any; the busiest {_ROWS}.", folded[busiest], pairs),
         ("By metric, the highest score of all nodes.", by_metric, metrics),
@@ -242,7 +242,7 @@ def _grid(values: Floats, rows: Sequence[str], caption: str, interval: float, cr
 def _node_grid(folded: Floats, scores: _Scores) -> list[tuple[str, Floats, list[str]]]:
     """Return the grid of node scores, those of the busiest nodes."""
     names = sorted(set(scores.node))
-    summed = _grouped(folded, scores.node, names, np.fmax)
+    summed = _grouped(folded, scores.node, names)
     order = np.argsort(-np.nan_to_num(summed).sum(axis=1), kind="stable")[:_ROWS]
     order = np.sort(order)
     caption = "By node, the highest score of all metrics."
@@ -251,14 +251,12 @@ def _node_grid(folded: Floats, scores: _Scores) -> list[tuple[str, Floats, list[
     return [(caption, summed[order], [names[row] for row in order.tolist()])]
 
 
-def _grouped(
-    values: Floats, keys: Sequence[str], names: Sequence[str], join: Callable[[Floats, Floats], Floats]
-) -> Floats:
-    """Return the rows of each name joined, float64 (names, segments)."""
+def _grouped(values: Floats, keys: Sequence[str], names: Sequence[str]) -> Floats:
+    """Return the highest values of the rows of each name, float64 (names, segments)."""
     place = {name: row for row, name in enumerate(names)}
     found = np.full((len(names), values.shape[1]), np.nan)
     for row, key in zip(values, keys, strict=True):
-        found[place[key]] = join(found[place[key]], row)
+        found[place[key]] = np.fmax(found[place[key]], row)
     return found
 
 

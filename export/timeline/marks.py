@@ -36,6 +36,7 @@ _MOST_EXACT: Final = 1 << 20
 """Operations of a trace up to which each mark is kept: more are many times of what any picture shows."""
 _FINEST_GAP: Final = 2**12
 _WIDEST_GAP: Final = 2**3
+_SHARES: Final = [_FINEST_GAP >> halved for halved in range((_FINEST_GAP // _WIDEST_GAP).bit_length())]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,20 +101,12 @@ def merged_marks(marks: Marks, most: int) -> tuple[Marks, int]:
     ahead = gaps_before(group, marks.start, marks.end, groups)
     length = int(marks.end.max() - marks.start.min())
     gap = 0
-    for gap in [0] + [length // share for share in _powers(_FINEST_GAP, _WIDEST_GAP)] + [length]:
+    for gap in [0] + [length // share for share in _SHARES] + [length]:
         if int(np.count_nonzero(ahead > gap)) <= most:
             break
     first, end, count, volume = merged_across(ahead, gap, group, marks.end, marks.count, marks.bytes, groups)
     merged = Marks(marks.row[first], marks.kind[first], marks.start[first], end, count, volume)
     return merged.take(np.lexsort((merged.start, merged.kind, merged.row))[:most]), gap
-
-
-def _powers(first: int, last: int) -> list[int]:
-    shares = []
-    while first >= last:
-        shares.append(first)
-        first //= 2
-    return shares
 
 
 class MarkSums:

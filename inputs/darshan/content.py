@@ -1,6 +1,5 @@
 """All that a log holds, and several logs of one job as one: each a process of a program without MPI."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -198,7 +197,7 @@ def _joined_counters(parts: Sequence[Content], shifts: Sequence[float], lacking:
     seconds = {}
     for name in dict.fromkeys(name for one in every for name in one.seconds):
         columns = [one.seconds.get(name, np.full(len(one.module), -1.0)) for one in every]
-        if re.search("_timestamp$", name):
+        if name.endswith("_timestamp"):
             columns = [np.where(one > 0, one + shift, one) for one, shift in zip(columns, shifts, strict=True)]
         seconds[name] = np.concatenate(columns)
     place = [np.array([*map(names.index, one.modules), -1], np.int32)[one.module] for one in every]

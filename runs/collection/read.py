@@ -131,9 +131,8 @@ def failed_run(path: Path, reason: str, content: str | None = None, settings: Se
 
 def _run(path: Path, content: str, size: int, settings: Settings) -> Run:
     memory = settings.memory if size * _MEMORY_PER_BYTE > settings.memory else None
-    options: dict[str, Any] = {} if memory is None else {"memory": memory}
     told: dict[str, Any] = {name: getattr(settings, name) for name in ("engine", "calls", "files", "window")}
-    trace = open_trace(path, **told, workers=1, **options)
+    trace = open_trace(path, **told, workers=1, memory=memory)
     return run_of(trace, settings, job_key(path), printable(trace_name(path)), content)
 
 

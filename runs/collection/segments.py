@@ -179,8 +179,6 @@ class SegmentSums(Sums):
         return np.clip(places, 0, self._count - 1)
 
     def _count_events(self, metric: str, group: Ints, time: Ints) -> None:
-        if not len(group):
-            return
         groups, row = _numbered(group)
         counts = np.bincount(row * self._count + self._segment(time), minlength=len(groups) * self._count)
         for one, count in zip(groups, counts.reshape(len(groups), self._count), strict=True):

@@ -88,12 +88,12 @@ class Change(Record):
     direction: str | None
     before: float | str | None
     after: float | str | None
-    ratio: float | None
-    interval: tuple[float, float] | None
-    p_value: float | None
-    matters: bool
-    good: int
-    text: str
+    ratio: float | None = None
+    interval: tuple[float, float] | None = None
+    p_value: float | None = None
+    matters: bool = False
+    good: int = 0
+    text: str = ""
     size: float = 0.0
     steady: bool = False
     """Whether it is of all runs of one side, several, and of none of the other."""
@@ -127,8 +127,7 @@ class _Tested:
         if self.outcome is not None and self.say is not None and p_value is not None and change.interval is not None:
             raw = self.outcome.p_value
             interval = self.outcome.interval(p_value / raw if 0 < raw < p_value else 1.0)
-            if change.id not in _SHARES:
-                interval = _limited_exp(interval[0]), _limited_exp(interval[1])
+            interval = interval if change.id in _SHARES else _exp_interval(interval)
             change = replace(change, interval=interval, text=self.say(interval))
         text = change.text if matters or self.unsure is None else self.unsure
         if not matters and self.doubt and p_value is not None and p_value < ALPHA:
@@ -268,7 +267,7 @@ def _of_steps(pair: LoopPair) -> _Tested:
     """Return the change of the steps of an iteration; certain where all runs of a side have the same ones."""
     before, after = (steps_by_kind(side[0], pair.elsewhere) for side in (pair.before, pair.after))
     text, was, now = steps_text(pair.name, before, after)
-    change = _change(("iteration", None, None), was or None, now or None, text, 0.0 if was == now else 1.0)
+    change = Change("iteration", None, None, was or None, now or None, text=text, size=float(was != now))
     even = all(len({one.local for one in side}) == 1 for side in (pair.before, pair.after))
     return _Tested(change, 0.0 if even else None, even)
 
@@ -279,7 +278,7 @@ def _of_iterations(pair: LoopPair, layer: str | None, found: Compared) -> _Teste
     interval, size = _exp_interval(outcome.interval()), abs(outcome.difference)
     good, ratio = -int(np.sign(outcome.difference)), _limited_exp(outcome.difference)
     place = ("iteration-time", layer, None)
-    change = _change(place, found.before, found.after, say(interval), size, good, ratio, interval)
+    change = Change(*place, found.before, found.after, ratio, interval, None, False, good, say(interval), size)
     candidate = size >= ITERATING.least and _apart(outcome, list(found.means))
     return _Tested(change, outcome.p_value, candidate, None, outcome, say, _OVERLAP, pair)
 
@@ -408,7 +407,7 @@ def _came_or_went(
     busy = _present(row.busy_s for row in sides[mine])
     took = float(busy.mean()) if len(busy) and direction == "flush" else None
     text = layer_text(layer, direction, mine == 1, operations[mine], moved, took)
-    change = _change(("layer", layer, direction), values[0], values[1], text, math.inf)
+    change = Change("layer", layer, direction, values[0], values[1], text=text, size=math.inf)
     return _Tested(change, _presence(*_counts(sides, able)), _is_much(sides[mine], runs[mine]))
 
 
@@ -481,7 +480,7 @@ def _of_period(layer: str, direction: str, sides: list[list[LayerRow]]) -> Itera
         return
     periods = [_mean(have) if have else None for have in with_period]
     text, unsure = (say(layer, direction, *counts, *periods) for say in (period_text, unsure_period_text))
-    change = _change(("period", layer, direction), periods[0], periods[1], text, 0.5)
+    change = Change("period", layer, direction, periods[0], periods[1], text=text, size=0.5)
     # Whether a verdict falls this way or that hangs on the noise of a run, so few runs say nothing.
     yield _Tested(change, compare_counts(*counts), True, unsure)
 
@@ -529,23 +528,10 @@ def _came_or_went_finding(
     text = finding_text(example.id, example.text, came, counts)
     (few, fewer), (many, more) = counts if came else counts[::-1]
     steady = few == 0 and many == more and min(fewer, more) > 1 and example.severity != "info"
-    change = replace(_change(place, severities[0], severities[1], text, 0.6, -1 if came else 1), steady=steady)
+    good = -1 if came else 1
+    change = Change(*place, severities[0], severities[1], good=good, text=text, size=0.6, steady=steady)
     p_value = compare_counts(*counts) if by_time else _presence(*counts)
     return _Tested(change, p_value, example.severity != "info")
-
-
-def _change(
-    place: Place,
-    before: float | str | None,
-    after: float | str | None,
-    text: str,
-    size: float,
-    good: int = 0,
-    ratio: float | None = None,
-    interval: tuple[float, float] | None = None,
-) -> Change:
-    """Return a change of which it is not yet known whether it matters."""
-    return Change(*place, before, after, ratio, interval, None, False, good, text, size)
 
 
 def _ratio_change(
@@ -565,7 +551,7 @@ def _ratio_change(
         return text(Words(before, after, ratio, interval, min(map(len, sides))))
 
     good = int(np.sign(outcome.difference)) * good
-    change = _change(place, before, after, say(interval), size, good, ratio, interval)
+    change = Change(*place, before, after, ratio, interval, None, False, good, say(interval), size)
     apart = _apart(outcome, sides)
     doubt = "" if apart else _OVERLAP
     return _Tested(change, outcome.p_value, size >= spread.least and apart, None, outcome, say, doubt)
@@ -578,7 +564,7 @@ def _share_change(place: Place, sides: list[Floats], text: Callable[[Words], str
     sentence = text(Words(before, after, outcome.difference, interval, min(map(len, sides))))
     # A tenth of all operations counts as much as a factor of 1.6: shares have no ratio.
     size = 5 * abs(outcome.difference)
-    change = _change(place, before, after, sentence, size, 0, outcome.difference, interval)
+    change = Change(*place, before, after, outcome.difference, interval, text=sentence, size=size)
     return _Tested(change, outcome.p_value, abs(outcome.difference) >= _LEAST_SHARE and _apart(outcome, sides))
 
 

@@ -225,10 +225,9 @@ def _by_program(sides: tuple[Sequence[Run], Sequence[Run]], direction: str, orde
     What is read again, or was written by the process itself, is no other work if it is read no more.
     """
     own = [[_own(run, direction) for run in side] for side in sides]
-    alike = all(_watched(side, layer, direction, sides) for layer in order for side in sides)
-    if alike and all(one is not None for side in own for one in side):
-        return [sum(one or 0.0 for one in side) / len(side) for side in own]
     known = [layer for layer in order if all(_watched(side, layer, direction, sides) for side in sides)]
+    if len(known) == len(order) and all(one is not None for side in own for one in side):
+        return [sum(one or 0.0 for one in side) / len(side) for side in own]
     layers = [main_layer(side, direction, known) for side in sides]
     return [0.0 if layer is None else _moved(side, layer, direction) for side, layer in zip(sides, layers, strict=True)]
 

@@ -98,11 +98,9 @@ def period_text(
     """Return the sentence of a period that not all runs have."""
     name = things_text(layer, direction)
     if before[1] == after[1] == 1:
-        return (
-            f"{name} recur every {seconds_text(now)}, before without a period"
-            if now
-            else (f"{name} have no period, before they recurred every {seconds_text(was or 0)}")
-        )
+        if now:
+            return f"{name} recur every {seconds_text(now)}, before without a period"
+        return f"{name} have no period, before they recurred every {seconds_text(was or 0)}"
     return f"{name} have a period in {after[0]} of {after[1]} runs, before in {before[0]} of {before[1]}"
 
 

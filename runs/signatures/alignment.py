@@ -19,10 +19,6 @@ from ...model.errors import SelectionError
 from .bursts import Burst
 from .sample import Sample
 
-STIFFNESS: Final = 0.5
-"""A drift by two typical distances between one pair and the next costs as much as the pair is worth."""
-SKIP: Final = 0.5
-MOST_SKIPPED: Final = 4
 MOST_REFERENCES: Final = 5
 MOST_PAIRS: Final = 2**24
 
@@ -108,9 +104,7 @@ def _groups(runs: Sequence[_BurstTimes], reference: int, farthest: float) -> lis
                 f"runs of {len(first.times):,} and {len(run.times):,} bursts have too many pairs to be matched; "
                 "take a longer --interval"
             )
-        pairs: Ints = matched_bursts(
-            first.times, run.times, first.volumes, run.volumes, farthest, distance, STIFFNESS, SKIP, MOST_SKIPPED
-        )
+        pairs: Ints = matched_bursts(first.times, run.times, first.volumes, run.volumes, farthest, distance)
         for there, here in pairs.tolist():
             groups[there].append((sample, int(run.rows[here])))
     return groups

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from scipy.special import bdtrc
 
-from ...model.arrays import Floats, Ints, Rows
+from ...model.arrays import Floats, Ints, Rows, median
 from .bursts import Burst
 from .coincidence import BusyStretch, coincidences
 from .sample import Sample
@@ -250,7 +250,7 @@ class Clusters:
             Correlations of such bursts, ascending.
         """
         time = self.points.time[rows]
-        distance = np.abs(time - _median(time))
+        distance = np.abs(time - median(time))
         order = np.argsort(distance, kind="stable")
         samples = len(self._prepared)
         least = max(self._dense, min(2, samples))
@@ -292,8 +292,8 @@ class Clusters:
         cores, stretches = [], []
         for rows, grid in candidates:
             time = self.points.time[rows]
-            distance = np.abs(time - _median(time))
-            half = _median(self._before[rows] + self._after[rows]) * self._interval / 2
+            distance = np.abs(time - median(time))
+            half = median(self._before[rows] + self._after[rows]) * self._interval / 2
             core = rows[distance <= half]
             if len(core) < max(self._dense, min(2, len(self._prepared))):
                 continue
@@ -324,7 +324,7 @@ class Clusters:
 
     def _covering(self, core: Rows) -> tuple[tuple[Burst, ...], float]:
         start, end = self._window(core)
-        level = COVER_SHARE * _median(self._level[core])
+        level = COVER_SHARE * median(self._level[core])
         low, beyond = max(0, start), np.minimum(self._lengths, end)
         counts = beyond - low
         moved = (
@@ -349,7 +349,7 @@ class Clusters:
     def _window(self, rows: Rows) -> tuple[int, int]:
         """Return where a burst about the mean centre of the bursts of some points usually starts and ends."""
         centre = round(float(self._centre[rows].sum()) / len(rows))
-        return centre - round(_median(self._before[rows])), centre + round(_median(self._after[rows]))
+        return centre - round(median(self._before[rows])), centre + round(median(self._after[rows]))
 
     def _apart(self, found: Sequence[Found]) -> tuple[Found, ...]:
         """Return the bursts with most evidence, without those that share a point or a time with a better one."""
@@ -365,12 +365,6 @@ class Clusters:
                 used |= rows
                 taken.insert(place, (low, high, one))
         return tuple(one for _, _, one in taken)
-
-
-def _median(values: Floats | Ints) -> float:
-    """Return the median; of few values many times as fast as NumPy's."""
-    ordered = np.sort(values)
-    return float(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
 def _voted(points: Points, near: Rows, grid: UnitGrid) -> Rows:

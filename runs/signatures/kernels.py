@@ -3,29 +3,29 @@
 Numba may have to compile it: import it inside the function that uses it.
 """
 
+from typing import Final
+
 import numpy as np
 
 from ...analysis.phases.kernels import path_to
 from ...model.arrays import Floats, Ints, Links
 from ...model.kernels import compiled
 
+_STIFFNESS: Final = 0.5
+"""A drift by two typical distances between one pair and the next costs as much as the pair is worth."""
+_SKIP: Final = 0.5
+MOST_SKIPPED: Final = 4
+"""As many bursts of either run are left out between two pairs at most."""
+
 
 @compiled
 def matched_bursts(
-    first: Floats,
-    second: Floats,
-    volumes: Floats,
-    other_volumes: Floats,
-    farthest: float,
-    distance: float,
-    stiffness: float,
-    skip: float,
-    most_skipped: int,
+    first: Floats, second: Floats, volumes: Floats, other_volumes: Floats, farthest: float, distance: float
 ) -> Ints:
     """Return the pairs of bursts of two runs that belong together, int64 (k, 2), in the order of both.
 
-    They have the largest sum of likeness, the smaller volume of a pair over the larger, less `stiffness` for each
-    `distance` by which the second run drifts against the first between two pairs, less `skip` for each burst left out.
+    They have the largest sum of likeness, the smaller volume of a pair over the larger, less `_STIFFNESS` for each
+    `distance` by which the second run drifts against the first between two pairs, less `_SKIP` for each burst left out.
 
     Parameters
     ----------
@@ -37,9 +37,6 @@ def matched_bursts(
         Two bursts farther apart than this are none of a pair.
     distance : float
         Typical distance between bursts.
-    stiffness, skip : float
-    most_skipped : int
-        As many bursts of either run are left out between two pairs at most.
     """
     low = np.searchsorted(second, first - farthest)
     beyond = np.searchsorted(second, first + farthest, side="right")
@@ -52,18 +49,18 @@ def matched_bursts(
             place = offset[one] + other - low[one]
             drift = second[other] - first[one]
             likeness = min(volumes[one], other_volumes[other]) / max(volumes[one], other_volumes[other])
-            score[place] = likeness - skip * (one + other)
-            for earlier in range(max(0, one - 1 - most_skipped), one):
-                start = max(low[earlier], other - 1 - most_skipped)
+            score[place] = likeness - _SKIP * (one + other)
+            for earlier in range(max(0, one - 1 - MOST_SKIPPED), one):
+                start = max(low[earlier], other - 1 - MOST_SKIPPED)
                 for partner in range(start, min(beyond[earlier], other)):
                     known = offset[earlier] + partner - low[earlier]
                     change = abs(drift - second[partner] + first[earlier]) / distance
                     left_out = one - earlier - 1 + other - partner - 1
-                    found = score[known] + likeness - stiffness * change - skip * left_out
+                    found = score[known] + likeness - _STIFFNESS * change - _SKIP * left_out
                     if found > score[place]:
                         score[place] = found
                         before[place] = known
-            final = score[place] - skip * (len(first) - 1 - one + len(second) - 1 - other)
+            final = score[place] - _SKIP * (len(first) - 1 - one + len(second) - 1 - other)
             if final > best:
                 best, last = final, place
     if last < 0:

@@ -46,8 +46,8 @@ def compared(known: KnownSignature, run: str, signal: StepSignal) -> Likeness:
     from the one before it.
     """
     # Loading what finds bursts takes longer than reading a signature.
-    from .alignment import MOST_PAIRS, MOST_SKIPPED, SKIP, STIFFNESS
-    from .kernels import matched_bursts
+    from .alignment import MOST_PAIRS
+    from .kernels import MOST_SKIPPED, matched_bursts
 
     found = list(_of_whole(known, signal))
     start, volumes = _bursts(known, signal)
@@ -55,7 +55,7 @@ def compared(known: KnownSignature, run: str, signal: StepSignal) -> Likeness:
     begin = start - start[0] + first if len(start) else start
     apart = float(np.median(np.diff(known.start))) if len(known.start) > 1 else known.duration
     farthest = math.inf if len(known.start) * len(start) <= MOST_PAIRS else MOST_SKIPPED * apart
-    pairs = matched_bursts(known.start, begin, known.volumes, volumes, farthest, apart, STIFFNESS, SKIP, MOST_SKIPPED)
+    pairs = matched_bursts(known.start, begin, known.volumes, volumes, farthest, apart)
     mine = dict(pairs.tolist())
     for row in range(len(known.start)):
         number = row + 1

@@ -77,7 +77,7 @@ TIMES = st.lists(st.floats(0.5, 20), min_size=1, max_size=5).map(np.cumsum)
 def test_the_match_in_order_is_the_best_of_all(first, second, farthest, random):
     volumes = np.array([random.uniform(1, 5) for _ in first])
     others = np.array([random.uniform(1, 5) for _ in second])
-    found = matched_bursts(first, second, volumes, others, farthest, 7.0, STIFFNESS, SKIP, 4)
+    found = matched_bursts(first, second, volumes, others, farthest, 7.0)
     pairs = [tuple(pair) for pair in found.tolist()]
     every = [
         list(zip(ones, twos, strict=True))
