@@ -252,17 +252,13 @@ def _sections(
 def _facts(trace: Trace, whole: Document) -> list[Mapping[str, str]]:
     """Return what stands below the title: name, value and what it is, those that there are."""
     told, (start, end) = whole["trace"], trace.window
-    clocked = holds_io(whole) or told["events"] > 0
+    length = seconds_text(told["duration_s"]) if holds_io(whole) or told["events"] > 0 else ""
     part = start > 0 or end < told["duration_s"]
     resolution = told.get("resolution_s") or 0.0
     facts = [
         ("Trace", told["path"], "The anchor of the archive."),
         ("Started", start_time(trace.definitions.clock) or "", ""),
-        (
-            "Length",
-            seconds_text(told["duration_s"]) if clocked else "",
-            f"{told['duration_s']:.9g} s, by the trace’s clock.",
-        ),
+        ("Length", length, f"{told['duration_s']:.9g} s, by the trace’s clock."),
         ("Processes" if told.get("processes") else "Ranks", count_text(told["ranks"]), "Processes of the run."),
         ("Nodes", "" if "nodes" in told["not_recorded"] else count_text(told["nodes"]), "Nodes that have processes."),
         ("Locations", count_text(told["locations"]), "Threads that the trace knows."),

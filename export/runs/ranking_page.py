@@ -67,13 +67,7 @@ _JOB: Final = _columns(
     "metadata_operations",
 )
 _SHARE: Final = replace(_JOB["io_share"], kind="share")
-_DISTRIBUTIONS: Final = (
-    *(
-        _JOB[name]
-        for name in ("duration_s", "io_s", "bytes_written", "bytes_read", "operations", "metadata_operations")
-    ),
-    _SHARE,
-)
+_DISTRIBUTED: Final = ("duration_s", "io_s", "bytes_written", "bytes_read", "operations", "metadata_operations")
 
 
 def _named(run: Run, name: str, report: str | None) -> Cell:
@@ -257,7 +251,7 @@ def spark_curves(signals: Sequence[SignalRow]) -> tuple[str, float, list[dict[st
 def _distributions(usable: Sequence[JobRow]) -> list[PageBlock]:
     charts = [
         chart
-        for column in _DISTRIBUTIONS
+        for column in (*(_JOB[name] for name in _DISTRIBUTED), _SHARE)
         if (chart := _distribution(column, [column.of(job) for job in usable])) is not None
     ]
     return [Paragraph("Number of runs in bins of equal ratio."), Beside(charts)] if charts else []

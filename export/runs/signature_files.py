@@ -87,12 +87,8 @@ def _shaded(spans: Spans) -> Series:
 
 def _signature(signature: Signature) -> list[PageBlock]:
     spans = [
-        (
-            burst.start_s,
-            burst.end_s,
-            f"burst {number}: {bytes_text(burst.volume)}, {counted(len(burst.samples), 'run')}",
-        )
-        for number, burst in enumerate(signature.bursts, start=1)
+        (one.start_s, one.end_s, f"burst {number}: {bytes_text(one.volume)}, {counted(len(one.samples), 'run')}")
+        for number, one in enumerate(signature.bursts, start=1)
     ]
     whole = Sample("the signature", signature.signature, signature.interval_s)
     text = "Throughput that the runs have in common; its bursts are shaded."

@@ -261,10 +261,8 @@ def _period_cells(found: PeriodComparison, intervals: bool) -> list[str]:
         else "–"
         for result in (found.upper, found.lower)
     ]
-    coherence = found.coherence
-    above = found.upper is not None and found.upper.periodic
-    lag = coherence.lag if coherence and above else None
-    strength = coherence.coherence if coherence and above else None
+    coherence = found.coherence if found.upper is not None and found.upper.periodic else None
+    lag, strength = (None, None) if coherence is None else (coherence.lag, coherence.coherence)
     values += [_verdict_alone(found), "–" if lag is None else seconds_text(lag)]
     return [*values, "–" if strength is None else f"{strength:.2f}"]
 

@@ -43,18 +43,14 @@ def _facts(summary: TraceSummary) -> list[tuple[str, str]]:
     # Files of other recorders have no definitions to promise anything, and neither ticks nor communicators.
     native = recording.recorder == OTF2.recorder or bool(recording.kept_in)
     clock_text = f", clock of {frequency_text(clock.ticks_per_second)}" if native else ""
-    events = (
-        counted(summary.events, "interval" if recording.rows in ("intervals", "extents") else "I/O event")
-        + " in the file"
-    )
+    noun = "interval" if recording.rows in ("intervals", "extents") else "I/O event"
+    events = f"{counted(summary.events, noun)} in the file"
     if native:
         events = f"{count_text(summary.events)} promised by the definitions, of all kinds"
+    kept = f"; kept in {recording.kept_in}" if recording.kept_in else ""
     facts = [
         ("trace", printable(str(summary.path))),
-        (
-            "format",
-            printable(f"{recording.format}; kept in {recording.kept_in}" if recording.kept_in else recording.format),
-        ),
+        ("format", printable(recording.format + kept)),
         ("start", start if start is not None else "not recorded"),
         ("duration", seconds_text(clock.duration) + clock_text),
         (

@@ -145,14 +145,13 @@ def read_job(folder: Path) -> Content:
         processes=len(parts),
         programs=len(parts),
     )
-    log = Log(
-        folder,
-        first.version,
-        job,
-        {one: name for part in parts for one, name in part.log.names.items()},
-        {name: module for part in parts for name, module in part.log.modules.items()},
-        first.compression,
-        (),
+    log = replace(
+        first,
+        path=folder,
+        job=job,
+        names={one: name for part in parts for one, name in part.log.names.items()},
+        modules={name: module for part in parts for name, module in part.log.modules.items()},
+        faults=(),
     )
     stripes = {one: told for part in parts for one, told in part.stripes.items()}
     names = tuple(part.log.path.stem for part in parts)

@@ -119,7 +119,7 @@ def _in_processes(tasks: Iterator[Task], settings: Settings, workers: int) -> It
     awaited = 0
     while True:
         pending: dict[Future[Apart], Task] = {}
-        with _pool(workers, context) as pool:
+        with ProcessPoolExecutor(workers, context, _start_process) as pool:
             try:
                 while True:
                     while awaited in done:
@@ -145,7 +145,7 @@ def _in_processes(tasks: Iterator[Task], settings: Settings, workers: int) -> It
 
 def _alone(task: Task, settings: Settings, context: BaseContext) -> Run | None:
     """Read a trace in a process of its own, which may die of it."""
-    with _pool(1, context) as pool:
+    with ProcessPoolExecutor(1, context, _start_process) as pool:
         try:
             return _told(_submitted(pool, settings, task))
         except BrokenProcessPool:
@@ -179,10 +179,6 @@ def _submitted(pool: ProcessPoolExecutor, settings: Settings, task: Task) -> "Fu
         return pool.submit(_read_apart, settings, task)
     finally:
         sys.modules["__main__"] = main
-
-
-def _pool(workers: int, context: BaseContext) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(workers, context, _start_process)
 
 
 def _start_process() -> None:

@@ -109,11 +109,8 @@ def unsure_period_text(
 ) -> str:
     """Return the sentence of a period that not all runs have, where equal runs would differ as much."""
     if before[1] == after[1] == 1:
-        told = (
-            f"every {seconds_text(was)} before, none after"
-            if was
-            else f"none before, every {seconds_text(now or 0)} after"
-        )
+        often = [f"every {seconds_text(one)}" if one else "none" for one in (was, now)]
+        told = f"{often[0]} before, {often[1]} after"
     else:
         told = f"in {before[0]} of {counted(before[1], 'run')} before, {after[0]} of {after[1]} after"
     return f"Whether {things_text(layer, direction)} have a period is not sure enough to compare: {told}"
