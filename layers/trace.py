@@ -1,11 +1,11 @@
 """The layered trace: an archive's I/O, split into layers, and what it adds up to."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 
@@ -185,6 +185,9 @@ def bandwidth_dataset(trace: "Trace", fs: float | Literal["auto"], traffic: Traf
     return found
 
 
+Made = TypeVar("Made")
+
+
 @dataclass(frozen=True, eq=False)
 class Trace:
     """The I/O of an archive, or of what another recorder wrote, split into layers; the result of `open_trace`.
@@ -256,10 +259,12 @@ class Trace:
         """What the trace defines: locations, handles, files and so on."""
         return self.scope.definitions
 
-    @cached_property
-    def found(self) -> dict[str, Any]:
-        """What analyses have found in it and need more than once, by name."""
-        return {}
+    def once(self, make: "Callable[[Trace], Made]") -> Made:
+        """Return what an analysis makes of the trace: made when it is first asked for, and kept with the trace."""
+        kept: dict[Any, Made] = vars(self).setdefault("made", {})
+        if make not in kept:
+            kept[make] = make(self)
+        return kept[make]
 
     @cached_property
     def damage(self) -> DamageReport:

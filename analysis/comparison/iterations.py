@@ -256,10 +256,11 @@ def loops_of(trace: Trace, method: str = DEFAULT_METHOD) -> TraceLoops | None:
     """
     if method != DEFAULT_METHOD or trace.definitions.recording.reason("operations"):
         return None
-    if "loops of layers" not in trace.found:
-        trace.found["loops of layers"] = TraceLoops(find_loops(trace))
-    found: TraceLoops = trace.found["loops of layers"]
-    return found
+    return trace.once(_found)
+
+
+def _found(trace: Trace) -> TraceLoops:
+    return TraceLoops(find_loops(trace))
 
 
 def _beside(upper: Passes, lower: Passes) -> Passes:

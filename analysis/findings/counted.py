@@ -159,11 +159,7 @@ class CountedFacts(RankTimes):
 
 def facts_of(trace: Trace) -> CountedFacts:
     """Return the counters of a trace for rules and others to look at, made once and kept with the trace."""
-    kept: dict[str, Any] = vars(trace)
-    if "counted_facts" not in kept:
-        kept["counted_facts"] = CountedFacts(trace)
-    found: CountedFacts = kept["counted_facts"]
-    return found
+    return trace.once(CountedFacts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -92,10 +92,7 @@ def find_loops(trace: Trace) -> Loops:
     [20, 55]
     """
     trace.definitions.recording.require(trace.path, "loops", "operations")
-    if "loops" not in trace.found:
-        trace.found["loops"] = _found(trace)
-    found: Loops = trace.found["loops"]
-    return found
+    return trace.once(_found)
 
 
 def _found(trace: Trace) -> Loops:
