@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final, Literal
 
+import numpy as np
+
 from ...layers.selection.directions import DIRECTIONS, LayerDirection
 from ...layers.statistics.kinds import common_folder
 from ...layers.trace import Trace
@@ -27,7 +29,11 @@ _PARTLY: Final = 0.2
 _MOMENT: Final = 1e-9
 """Seconds by which times may be off as they were rounded."""
 _MOVED: Final = {"read": "bytes_read", "write": "bytes_written"}
-_GUESSED: Final = frozenset({"checkpoints", "log", "writes", "reads", "bursts", "burst", "input", "metadata"})
+_GUESSED: Final = frozenset(
+    {"checkpoints", "log", "writes", "reads", "bursts", "burst", "input", "metadata", "final dump"}
+)
+_USUAL: Final = 2.0
+"""Times the median of what lies between the iterations of a loop, or of these, up to which a pause is one of them."""
 
 
 def story_by_loops(
@@ -55,6 +61,7 @@ def story_by_loops(
     found, names = known.loops, set(layers)
     loops = [one for one in _told(trace, found) if names & set(one.layers)]
     most = max((one.bytes for one in loops), default=0)
+    story = tuple(one for one in story if one.kind != "pause" or not any(_is_usual(one, loop) for loop in loops))
     kept = [left for one in story if (left := _left_of(one, loops, most)) is not None]
     folder = common_folder(step.file for one in loops for step in one.body)
     pauses = [one.start for one in story if one.kind == "pause"]
@@ -64,6 +71,23 @@ def story_by_loops(
     ]
     made = [_segment(found, group, folder, pauses) for group in parts]
     return tuple(sorted([*kept, *made], key=lambda one: (one.start, one.end)))
+
+
+def _is_usual(pause: Segment, loop: Loop) -> bool:
+    """Tell whether a pause is what lies between two iterations of a loop, or in one, no longer than in others."""
+    begin, end = (np.array([getattr(one, name) for one in loop.iterations]) for name in ("begin_s", "end_s"))
+    middle = 0.5 * (pause.start + pause.end)
+    place = int(np.searchsorted(begin, middle)) - 1
+    if place < 0 or len(begin) < 2:
+        return False
+    inside = middle <= end[place]
+    if not inside and place + 1 == len(begin):
+        return False
+    # Of iterations that ranks do one rank after the other it is what lies between the ranks.
+    if inside and np.median(begin[1:] - end[:-1]) < 0:
+        return False
+    lengths = end - begin if inside else begin[1:] - end[:-1]
+    return bool(lengths[place] <= _USUAL * np.median(lengths))
 
 
 def _told(trace: Trace, found: Loops) -> Iterator[Loop]:
@@ -143,7 +167,7 @@ def _segment(found: Loops, group: Sequence[Loop], folder: str, pauses: Sequence[
         pace = f"mostly every {seconds_text(group[0].interval_s.median)}, " if pace else ""
         pace += "before and after a pause"
     what = ", ".join(filter(None, (alike_text(group, found.loops, folder), pace)))
-    amounts = moved_text(group[0]).removesuffix(f" in {called}") if len(group) == 1 else ""
+    amounts = moved_text(group[0], found.loops).removesuffix(f" in {called}") if len(group) == 1 else ""
     count, moved = sum(one.count for one in group), float(sum(one.bytes for one in group))
     return Segment(
         begin,

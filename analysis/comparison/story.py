@@ -367,6 +367,8 @@ def _with_metadata(trace: Trace, silence: Segment) -> Segment:
     second = trace.scope.window.ticks_per_second
     # What ends the stretch before or begins the next one is theirs.
     found = _metadata_of(trace, silence.start * second + 0.5, silence.end * second - 0.5)
+    signals = (layer.bandwidth("total") for layer in trace.layers.values())
+    silence = replace(silence, bytes=max((_volume(one, silence.start, silence.end) for one in signals), default=0.0))
     return silence if found is None else replace(silence, layers=(found[0],), metadata_events=int(found[2].sum()))
 
 
@@ -489,7 +491,9 @@ def _text(one: Segment, trace: Trace) -> str:
         # The run may have ended a little earlier.
         most = "at most " if trace.definitions.recording.whole_seconds else ""
         nothing = "no reads or writes" if one.metadata_events else "no I/O"
-        silence = {"pause": f"a pause of {length}", "end": f"{nothing} until the end, {most}{length}"}
+        nothing = f"{bytes_text(one.bytes)} read or written" if one.bytes else nothing
+        pause = f"a pause of {length}" + (f", but for {bytes_text(one.bytes)}" if one.bytes else "")
+        silence = {"pause": pause, "end": f"{nothing} until the end, {most}{length}"}
         text = silence.get(one.kind, f"start-up, {nothing}")
         meanwhile = f", {counted(one.metadata_events, 'metadata operation')}; {' → '.join(one.layers)}"
         return f"{text}{meanwhile}" if one.metadata_events else text

@@ -79,22 +79,47 @@ def body_text(
     A file is named where it is not that of the step before, at first `file`.
     """
     known = {one.id: one for one in loops}
-    parts = []
-    steps = _together(_plainly(loop.body, known))
-    largest = sorted(steps, key=lambda one: -_moved(one, known))[:most]
+    steps = list(_repeated(_together(_plainly(loop.body, known))))
+    largest = sorted(steps, key=lambda one: -one[0] * sum(_moved(step, known) for step in one[1]))[:most]
     told = [one for one in steps if any(one is large for large in largest)]
-    for step in told:
-        text = _step_text(step)
-        if step.loop is not None:
-            inner = known[step.loop]
-            text = loop_text(inner, loops, folder, file) if inner.body else text
-        elif step.file != file and (name := step.file.removeprefix(folder)):
-            text += f" {name}"
-        file = step.file
-        parts.append(text)
+    parts = []
+    for often, group in told:
+        who = _who(group[0]) if often > 1 and len({one.ranks for one in group}) == 1 else ""
+        texts = []
+        for step in group:
+            shown = replace(step, ranks=None) if who else step
+            text = _step_text(shown)
+            if step.loop is not None:
+                inner = known[step.loop]
+                text = loop_text(inner, loops, folder, file) + _who(shown) if inner.body else text
+            elif step.file != file and (name := step.file.removeprefix(folder)):
+                text += f" {name}"
+            file = step.file
+            texts.append(text)
+        parts.append(", ".join(texts) if often == 1 else f"{often:,} × ({', '.join(texts)}){who}")
     if len(told) < len(steps):
-        parts.append(counted(len(steps) - len(told), "smaller step"))
+        left = sum(often * len(group) for often, group in steps) - sum(often * len(group) for often, group in told)
+        parts.append(counted(left, "smaller step"))
     return ", ".join(parts)
+
+
+def _repeated(steps: Sequence[BodyStep]) -> Iterator[tuple[int, Sequence[BodyStep]]]:
+    """Give steps one by one, those of a sequence that is done several times in a row once, with how often it is."""
+    place = 0
+    while place < len(steps):
+        best, size = 1, 1
+        for length in range(2, (len(steps) - place) // 2 + 1):
+            often, first = 1, steps[place : place + length]
+            while steps[place + often * length : place + (often + 1) * length] == first:
+                often += 1
+            if often > 1 and often * length > best * size:
+                best, size = often, length
+        yield best, steps[place : place + size]
+        place += best * size
+
+
+def _who(step: BodyStep) -> str:
+    return "" if not step.ranks else f" [{ranks_text(step.ranks, 0)}]"
 
 
 def _moved(step: BodyStep, known: Mapping[int, Loop]) -> float:
@@ -133,8 +158,7 @@ def _step_text(step: BodyStep) -> str:
     what = "delete" if step.kind == "deletion" else step.kind
     size = "" if step.mean_bytes is None else f" ~{bytes_text(step.mean_bytes)}"
     size = size if step.bytes is None else f" {size_text(step.bytes)}"
-    who = "" if not step.ranks else f" [{ranks_text(step.ranks, 0)}]"
-    return f"{often}{how}{what}{size}{who}"
+    return f"{often}{how}{what}{size}{_who(step)}"
 
 
 def layers_called(loop: Loop, loops: Sequence[Loop]) -> list[str]:
@@ -198,17 +222,25 @@ def pace_text(loop: Loop) -> str:
     return f"mostly every {seconds_text(median)}" if mostly else f"every {mean} on average"
 
 
-def moved_text(loop: Loop) -> str:
-    """Return what an iteration reads and writes, each in the highest layer that does so."""
+def moved_text(loop: Loop, loops: Sequence[Loop] = ()) -> str:
+    """Return what an iteration reads and writes, each in the highest layer that does so.
+
+    And in those below it through which the program itself moves nearly all that they move, the largest amount first.
+    """
+    known = {one.id: one for one in loops}
     told: dict[str, list[str]] = {}
-    for name, verb in (("bytes_read", "read"), ("bytes_written", "written")):
-        layer = next((layer for layer, part in loop.sums.items() if getattr(part, name)), None)
-        if layer is not None:
-            told.setdefault(layer, []).append(_amount_text(loop, layer, name, verb))
+    largest: dict[str, float] = {}
+    for name, verb, kind in (("bytes_read", "read", "read"), ("bytes_written", "written", "write")):
+        moving = {layer: getattr(part, name) for layer, part in loop.sums.items() if getattr(part, name)}
+        for place, (layer, moved) in enumerate(moving.items()):
+            own = loop.count * _own_bytes(loop, layer, kind, len(loop.ranks), known)
+            if not place or abs(own - moved) <= _ALIKE * moved:
+                told.setdefault(layer, []).append(_amount_text(loop, layer, name, verb))
+                largest[layer] = max(largest.get(layer, 0.0), moved)
     parts = []
-    for layer, found in told.items():
-        text = " and ".join(found)
-        text = text.replace(" each and", " and") if all(one.endswith("each") for one in found) else text
+    for layer in sorted(told, key=lambda one: -largest[one]):
+        text = " and ".join(told[layer])
+        text = text.replace(" each and", " and") if all(one.endswith("each") for one in told[layer]) else text
         parts.append(f"{text} in {layer}")
     return ", ".join(parts)
 
@@ -230,6 +262,20 @@ def _amount_text(loop: Loop, layer: str, name: str, verb: str) -> str:
     # At the end of a file less comes. Sizes that vary are known by their mean only.
     less = came and max(mean, float(np.median(came))) < (1 - _ALIKE) * asked
     return f"{bytes_text(mean)} {verb} each" + (f" of {bytes_text(asked)} asked for" if less else "")
+
+
+def _own_bytes(loop: Loop, layer: str, kind: str, ranks: int, known: Mapping[int, Loop]) -> float:
+    """Return the bytes that all ranks ask a layer for in an iteration, in the loops inside of it, too."""
+    total = 0.0
+    for one in loop.body:
+        doing = ranks if one.ranks is None else len(one.ranks)
+        if one.loop is not None:
+            if (inner := known.get(one.loop)) is not None:
+                ranks_inside = min(doing, len(inner.ranks))
+                total += one.count * inner.count * _own_bytes(inner, layer, kind, ranks_inside, known)
+        elif (one.layer, one.kind) == (layer, kind):
+            total += one.count * max(doing, 1) * (one.bytes or one.mean_bytes or 0.0)
+    return total
 
 
 def _asked(loop: Loop, layer: str, kind: str) -> float:

@@ -47,7 +47,7 @@ def print_loops(found: Loops, console: Console, iterations: bool = False) -> Non
 def _print_loops(found: Loops, group: Sequence[Loop], folder: str, console: Console) -> None:
     """Print a loop, or several that are alike as one."""
     print_paragraph(_line(found, group, folder), console, indent=0)
-    numbers = _numbers(group[0]) if len(group) == 1 else _in_all(group)
+    numbers = _numbers(found, group[0]) if len(group) == 1 else _in_all(group)
     print_paragraph(numbers, console, "dim", indent=4)
 
 
@@ -119,10 +119,10 @@ def _line(found: Loops, group: Sequence[Loop], folder: str) -> Text:
     return Text.assemble((told(alike_text(group, found.loops, folder)), "bold"), told(f"  {where}"))
 
 
-def _numbers(loop: Loop) -> str:
+def _numbers(found: Loops, loop: Loop) -> str:
     """Return how long iterations take, and what stands out."""
     pace = ", ".join(filter(None, (pace_text(loop), timing_text(loop))))
-    texts = pace, loop.timing_changes, printable(moved_text(loop)), printable(outlier_text(loop))
+    texts = pace, loop.timing_changes, printable(moved_text(loop, found.loops)), printable(outlier_text(loop))
     return "; ".join(filter(None, texts))
 
 

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from iostrata import open_trace
 from iostrata.analysis.comparison.overview import overview_of
@@ -37,3 +38,32 @@ def test_a_pause_is_no_part_of_a_loop_that_goes_on_beside_it(tmp_path):
         assert through is ("before and after a pause" in one.text)
         assert not through or re.search(r"\), (mostly every [\d.]+ m?s, )?before and after a pause; ", one.text)
         assert not (through and re.search("every .* on average", one.text))
+
+
+@pytest.mark.parametrize(("longer", "told"), [(1.1, False), (5.0, True)])
+def test_what_lies_between_all_iterations_is_no_pause_and_the_last_of_them_no_final_dump(tmp_path, longer, told):
+    rows, begin = ["layer,rank,mode,start,end,bytes,file"], 1.0
+    for number in range(8):
+        rows += [f"POSIX,{rank},write,{begin},{begin + 0.05},4000000,/out/d.{number}" for rank in range(4)]
+        begin += 1.0 * (longer if number == 6 else 1.0)
+    (tmp_path / "table.csv").write_text("\n".join(rows))
+    kinds = [one.kind for one in overview_of(open_trace(tmp_path / "table.csv")).story]
+    assert ("pause" in kinds) is told
+    assert kinds.count("loop") == 1
+    assert not {"final dump", "checkpoints", "burst"} & set(kinds)
+
+
+def test_a_time_of_which_it_is_said_that_nothing_is_read_or_written_has_nothing(tmp_path):
+    rows = ["layer,rank,mode,start,end,bytes,file"]
+    rows += [f"POSIX,0,write,{number},{number + 0.5},100000000,/out/d.{number}" for number in range(1, 5)]
+    rows += [f"POSIX,0,write,{9 + 0.01 * line},{9.005 + 0.01 * line},17,/out/log" for line in range(50)]
+    rows += ["POSIX,0,read,19.9,20,1,/out/last"]
+    (tmp_path / "table.csv").write_text("\n".join(rows))
+    trace = open_trace(tmp_path / "table.csv")
+    signal = trace.layers["POSIX"].bandwidth("total")
+    silent = [one for one in overview_of(trace).story if one.direction is None and one.kind != "loop"]
+    assert silent
+    for one in silent:
+        moved = float(np.diff(signal.volume_until([one.start, one.end]))[0])
+        assert ("no reads or writes" in one.text or "no I/O" in one.text) <= (moved == 0), one.text
+        assert one.bytes == pytest.approx(moved)

@@ -83,6 +83,33 @@ def test_what_is_asked_for_is_told_where_less_comes():
     assert moved_text(others).startswith("57 B read and")
 
 
+def test_what_the_program_moves_through_a_lower_layer_itself_is_told_beside_the_upper_one():
+    """A checkpoint by POSIX, with lines of a log by ISO C before it, which ISO C writes through POSIX at its end."""
+    line = BodyStep("ISOC", "write", 5, "log", 1)
+    one = replace(loop_of(range(8)), iterations=())
+    inner = replace(one, id=2, parent=1, count=10, ranks=(0,), body=(line,))
+    body = (BodyStep(None, "loop", None, "log", 1, loop=2, ranks=(0,)), BodyStep("POSIX", "write", 500, "dump", 2))
+    sums = {"ISOC": LayerPart(0, 8 * 50, 80, 0.0), "POSIX": LayerPart(0, 8 * 2000, 32, 0.0)}
+    both = replace(one, body=body, sums=sums, layers=("ISOC", "POSIX"))
+    assert moved_text(both, [both, inner]) == "2 kB written each in POSIX, 50 B written each in ISOC"
+    # What a lower layer moves for the upper one alone is not told again.
+    assert moved_text(replace(both, body=body[:1]), [both, inner]) == "50 B written each in ISOC"
+
+
+def test_steps_of_some_ranks_are_told_as_often_as_they_are_done_in_a_row():
+    some = (0, 1, 2)
+    pair = [BodyStep("POSIX", kind, size, "f", 1, ranks=some) for kind, size in (("write", 1 << 20), ("flush", None))]
+    one = loop_of(range(8))
+    inner = replace(one, id=2, parent=1, count=32, ranks=(3,), body=tuple(replace(step, ranks=None) for step in pair))
+    nested = BodyStep(None, "loop", None, "f", 1, loop=2, ranks=(3,))
+    body = (BodyStep("POSIX", "open", None, "f", 1), *pair, *pair, *pair, nested)
+    whole = replace(one, body=body)
+    text = "open f, 3 × (write 1 MiB, flush) [ranks 0–2], 32 × (write 1 MiB, flush) [rank 3]"
+    assert body_text(whole, [whole, inner]) == text
+    twice = replace(one, body=(*pair, body[0], *pair))
+    assert body_text(twice, [twice]).count("write 1 MiB") == 2
+
+
 def test_what_a_lower_layer_moves_is_told_where_the_upper_one_moves_nothing():
     """A library that opens a file by ISO C and writes through its descriptor."""
     one = loop_of(range(8))
