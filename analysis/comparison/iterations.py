@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from ...layers.selection.directions import Direction
+from ...layers.selection.directions import DIRECTIONS, Direction
 from ...layers.selection.window import FRACTION
 from ...layers.statistics.kinds import common_folder
 from ...layers.trace import Trace
@@ -18,9 +18,9 @@ from ...model.document import Record
 from ...model.quantities import counted, percent_text, seconds_text
 from ...signals.step import StepSignal
 from ..loops.find import find_loops, slots_of
-from ..loops.loops import Loop, Loops
+from ..loops.loops import BodyStep, Loop, Loops
 from ..loops.timing import Intervals
-from ..loops.words import loop_text
+from ..loops.words import layers_called, loop_text
 from ..registry import DEFAULT_METHOD
 from ..results.evidence import LoopEvidence
 from ..results.result import Period, PeriodMetrics, PeriodResult, Regime
@@ -96,6 +96,9 @@ class Passes:
     bytes : float64
     begin, end : float64
         In s.
+    within : int
+        How often an iteration does the same again by which the layer's bytes are moved; 1 where it does so by no single
+        step or loop.
     """
 
     loop: Loop
@@ -104,6 +107,7 @@ class Passes:
     bytes: Floats
     begin: Floats
     end: Floats
+    within: int = 1
 
     def __len__(self) -> int:
         return len(self.iteration)
@@ -111,7 +115,7 @@ class Passes:
     def take(self, rows: Rows) -> "Passes":
         """Return some iterations."""
         numbers = self.iteration[rows], self.operations[rows]
-        return Passes(self.loop, *numbers, self.bytes[rows], self.begin[rows], self.end[rows])
+        return Passes(self.loop, *numbers, self.bytes[rows], self.begin[rows], self.end[rows], self.within)
 
 
 @dataclass(frozen=True)
@@ -194,7 +198,25 @@ class TraceLoops:
         amounts_of = np.add.reduceat(amounts["operations"][rows], start), np.add.reduceat(moved, start)
         begin = np.minimum.reduceat(amounts["begin"][rows], start) / second
         end = np.maximum.reduceat(amounts["end"][rows], start) / second
-        return Passes(loop, iteration[start], *amounts_of, begin, end)
+        return Passes(loop, iteration[start], *amounts_of, begin, end, self._within(loop, layer, direction))
+
+    def _within(self, loop: Loop, layer: str, direction: Direction) -> int:
+        """Return how often an iteration does the only step, or loop within it, by which the program moves bytes there.
+
+        What a layer moves that the program does not call is caused by the layer above.
+        """
+        known, order = {one.id: one for one in self.loops.loops}, self.loops.trace.order
+        called = layers_called(loop, self.loops.loops)
+        caller = next((one for one in reversed(order[: order.index(layer) + 1]) if one in called), None)
+        kinds = DIRECTIONS if direction == "total" else (direction,)
+
+        def moves(step: BodyStep) -> bool:
+            if step.loop is not None:
+                return any(moves(one) for one in known[step.loop].body)
+            return step.layer == caller and step.kind in kinds
+
+        moving = [step.count for step in loop.body if moves(step)]
+        return moving[0] if len(moving) == 1 else 1
 
     def of(self, layer: str, direction: Direction) -> tuple[Passes, ...]:
         """Return the loops that a layer takes part in, the one with most of its bytes first."""
@@ -317,6 +339,9 @@ def period_by_loops(
         whose intervals are irregular.
     """
     main = found[0]
+    if goes_on_through(main, result):
+        text = f"{main.within} times in each of {main.loop.count} iterations of a loop, all through them"
+        return replace(result, reason=f"{text}. {result.reason}")
     trains = _trains(main.loop)
     if trains:
         return _by_trains(found, trains, result, signal)
@@ -329,6 +354,17 @@ def period_by_loops(
     reason = f"As the bursts of {name}, which the program called: {leading.reason}"
     metrics = characterise(signal, leading.period)
     return replace(result, periods=leading.periods, regimes=leading.regimes, metrics=metrics, reason=reason)
+
+
+def goes_on_through(passes: Passes, result: PeriodResult) -> bool:
+    """Tell whether what an iteration does several times goes on through all of them, with the period of the signal.
+
+    So does a log with a line a step, between two checkpoints and beyond. A checkpoint of many writes does not.
+    """
+    if passes.within == 1 or result.period is None or result.confidence < _LIKELY:
+        return False
+    between = passes.loop.interval_s.mean
+    return abs(result.period * passes.within - between) <= _WITHIN * between
 
 
 def _alike(one: float, other: float) -> bool:

@@ -16,7 +16,7 @@ from ..detect import detect_period
 from ..results.result import PeriodResult
 from .coherence import Coherence, coherence_at
 from .following import FEWEST_CYCLES, follows
-from .iterations import ByIteration, Passes, TraceLoops, compare_passes, period_by_loops
+from .iterations import ByIteration, Passes, TraceLoops, compare_passes, goes_on_through, period_by_loops
 from .side_by_side import SideBySide
 
 Analysed = tuple[StepSignal, PeriodResult]
@@ -187,11 +187,13 @@ def _compared(one: Pair, signals: _Signals, loops: TraceLoops | None) -> PeriodC
     if loops is None or two is None or upper is None:
         return compare_periods(upper, lower)
     top = loops.top(two[0].loop, way)
+    through = goes_on_through(two[0], upper[1])
     upper = signals.in_loop(two[0], upper, top, way)
     if lower is None or lower[0].volume <= NOTHING_BELOW * upper[0].volume:
         return compare_periods(upper, lower)
     by_iteration = compare_passes(*two)
-    if by_iteration.verdict == "cached":
+    # Of what goes on through them the period is not that of the iterations.
+    if by_iteration.verdict == "cached" or through:
         return replace(compare_periods(upper, lower), by_iteration=by_iteration)
     return _compare_iterations(upper, signals.in_loop(two[1], lower, top, way), by_iteration)
 

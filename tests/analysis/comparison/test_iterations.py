@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from iostrata import compare_layers, open_trace
 from iostrata.analysis.comparison.iterations import VERDICTS, loops_of
@@ -129,6 +130,52 @@ def test_streams_have_the_periods_of_their_loops(written):
     found = part_periods(trace.layers.values(), "stream", 8, ["write"], loops=loops_of(trace))
     periods = {one.part: one.result.period for one in found}
     assert periods == {"/s/dump.*.dat": pytest.approx(1.0), "/s/restart.*.dat": pytest.approx(3.0)}
+
+
+def test_lines_that_go_on_through_the_iterations_of_a_loop_have_their_own_period(tmp_path):
+    """Ten lines of a log 30 ms apart, then a checkpoint of 16 writes, for which the log waits a little."""
+    rng = np.random.default_rng(0)
+    rows, time = ["layer,rank,mode,start,end,bytes,file"], 1.0
+    for dump in range(8):
+        for _ in range(10):
+            rows.append(f"ISOC,0,write,{time},{time + 1e-5},29,/d/log")
+            time += 0.03 * (1 + rng.uniform(-0.1, 0.1))
+        starts = [time + 2e-4 * one for one in range(16)]
+        rows += [
+            f"POSIX,{rank},write,{start},{start + 1e-4},65536,/d/dump.{dump}.{rank}"
+            for rank in range(2)
+            for start in starts
+        ]
+        time = starts[-1] + 0.015
+    path = tmp_path / "run.csv"
+    path.write_text("\n".join(rows))
+    trace = open_trace(path)
+    log, dumps = layer_periods(trace.layers.values(), ["write"], loops=loops_of(trace))
+    assert (log.layer, log.loop.count, dumps.loop.id) == ("ISOC", 8, log.loop.id)
+    assert log.result.period == pytest.approx(0.03, rel=0.02)
+    assert log.result.reason.startswith("10 times in each of 8 iterations of a loop")
+    # The writes of a checkpoint are as many in each, but come at once.
+    assert dumps.result.period == pytest.approx(0.318, rel=0.01)
+
+
+def test_what_lines_of_a_log_become_below_has_their_period_too(written):
+    """Each line of MPI-IO is a write of POSIX; a checkpoint of POSIX alone comes after each ten."""
+    log = written.handle(file := written.file("/s/log"), written.mpi)
+    low = written.handle(file, written.posix, log)
+    time, rng = 10**6, np.random.default_rng(0)
+    for dump in range(8):
+        for _ in range(10):
+            written.operate(0, log, IoOperationMode.WRITE, time, time + 1000, 29)
+            written.operate(0, low, IoOperationMode.WRITE, time + 100, time + 900, 29)
+            time += int(30_000 * (1 + rng.uniform(-0.1, 0.1)))
+        data = written.handle(written.file(f"/s/dump.{dump}"), written.posix)
+        for _ in range(16):
+            written.operate(0, data, IoOperationMode.WRITE, time, time + 100, 2**16)
+            time += 200
+        time += 15_000
+    (pair,) = compare_layers(written.closed()).periods.values()
+    assert (pair.verdict, pair.upper.period) == ("same", pytest.approx(0.03, rel=0.03))
+    assert pair.lower.period == pytest.approx(0.03, rel=0.03)
 
 
 def test_irregular_iterations_are_no_period(irregular):
