@@ -210,13 +210,21 @@ def ranks_text(ranks: Sequence[int], of: int, whole: bool = False) -> str:
 
 
 def pace_text(loop: Loop) -> str:
-    """Return how often iterations begin: the mean, as periods are, but where intervals are irregular and most alike."""
+    """Return how often iterations begin: the mean, as periods are, but where intervals are irregular and most alike.
+
+    Where most iterations come in one burst the mean is none of the intervals: how long the burst lasts is told.
+    """
     mean = seconds_text(loop.interval_s.mean)
     if loop.count < 3:
         return f"{mean} apart" if loop.count == 2 else ""
     if loop.timing != "irregular":
         return f"every {mean}"
-    between, median = np.diff([one.begin_s for one in loop.iterations]), loop.interval_s.median
+    begin, median = np.array([one.begin_s for one in loop.iterations]), loop.interval_s.median
+    between = np.diff(begin)
+    bursts = np.split(begin, np.flatnonzero(between > loop.interval_s.mean) + 1)
+    burst = max(bursts, key=len)
+    if loop.in_bursts and len(burst) > 0.5 * loop.count:
+        return f"{len(burst):,} of them within {seconds_text(float(burst[-1] - burst[0]))}"
     alike = between[np.abs(between - median) <= _ALIKE * median]
     mostly = len(alike) > 0.5 * len(between) and alike.sum() > _MUCH * between.sum()
     return f"mostly every {seconds_text(median)}" if mostly else f"every {mean} on average"

@@ -56,6 +56,12 @@ def test_bursts_do_not_pass_for_a_pace():
     assert timing_text(lines) == "in bursts: half of the intervals up to 1 ms"
 
 
+def test_most_iterations_in_one_burst_are_told_by_how_long_it_lasts():
+    """Six reads of an input file as a run begins, and three as it ends: none of the intervals is 2.5 s."""
+    begin = [0.002, 0.0021, 0.0022, 0.0061, 0.0064, 0.0066, 20, 20.0001, 20.0002]
+    assert pace_text(loop_of(begin)) == "6 of them within 4.6 ms"
+
+
 def test_what_few_iterations_move_is_not_told_of_each():
     assert moved_text(loop_of(range(8))) == "100 B written each in POSIX"
     log = loop_of(range(8), read=[0, 0, 4000, 0, 0, 0, 0, 0])
