@@ -125,8 +125,7 @@ def _who(step: BodyStep) -> str:
 def _moved(step: BodyStep, known: Mapping[int, Loop]) -> float:
     """Return the bytes that a step asks for in an iteration."""
     if step.loop is not None:
-        inner = known[step.loop]
-        return step.count * inner.count * sum(_moved(one, known) for one in inner.body)
+        return step.count * sum(_moved(one, known) for one in known[step.loop].body)
     return step.count * (step.bytes or step.mean_bytes or 0.0)
 
 
@@ -280,7 +279,7 @@ def _own_bytes(loop: Loop, layer: str, kind: str, ranks: int, known: Mapping[int
         if one.loop is not None:
             if (inner := known.get(one.loop)) is not None:
                 ranks_inside = min(doing, len(inner.ranks))
-                total += one.count * inner.count * _own_bytes(inner, layer, kind, ranks_inside, known)
+                total += one.count * _own_bytes(inner, layer, kind, ranks_inside, known)
         elif (one.layer, one.kind) == (layer, kind):
             total += one.count * max(doing, 1) * (one.bytes or one.mean_bytes or 0.0)
     return total

@@ -94,10 +94,14 @@ def test_what_the_program_moves_through_a_lower_layer_itself_is_told_beside_the_
     line = BodyStep("ISOC", "write", 5, "log", 1)
     one = replace(loop_of(range(8)), iterations=())
     inner = replace(one, id=2, parent=1, count=10, ranks=(0,), body=(line,))
-    body = (BodyStep(None, "loop", None, "log", 1, loop=2, ranks=(0,)), BodyStep("POSIX", "write", 500, "dump", 2))
+    body = (BodyStep(None, "loop", None, "log", 10, loop=2, ranks=(0,)), BodyStep("POSIX", "write", 500, "dump", 2))
     sums = {"ISOC": LayerPart(0, 8 * 50, 80, 0.0), "POSIX": LayerPart(0, 8 * 2000, 32, 0.0)}
     both = replace(one, body=body, sums=sums, layers=("ISOC", "POSIX"))
     assert moved_text(both, [both, inner]) == "2 kB written each in POSIX, 50 B written each in ISOC"
+    # Also where it does so in a loop of its own.
+    writes = replace(one, id=3, parent=1, count=2, body=(BodyStep("POSIX", "write", 500, "dump", 1),))
+    within = replace(both, body=(body[0], BodyStep(None, "loop", None, "dump", 2, loop=3)))
+    assert moved_text(within, [within, inner, writes]) == moved_text(both, [both, inner])
     # What a lower layer moves for the upper one alone is not told again.
     assert moved_text(replace(both, body=body[:1]), [both, inner]) == "50 B written each in ISOC"
 
@@ -107,7 +111,7 @@ def test_steps_of_some_ranks_are_told_as_often_as_they_are_done_in_a_row():
     pair = [BodyStep("POSIX", kind, size, "f", 1, ranks=some) for kind, size in (("write", 1 << 20), ("flush", None))]
     one = loop_of(range(8))
     inner = replace(one, id=2, parent=1, count=32, ranks=(3,), body=tuple(replace(step, ranks=None) for step in pair))
-    nested = BodyStep(None, "loop", None, "f", 1, loop=2, ranks=(3,))
+    nested = BodyStep(None, "loop", None, "f", 32, loop=2, ranks=(3,))
     body = (BodyStep("POSIX", "open", None, "f", 1), *pair, *pair, *pair, nested)
     whole = replace(one, body=body)
     text = "open f, 3 × (write 1 MiB, flush) [ranks 0–2], 32 × (write 1 MiB, flush) [rank 3]"
