@@ -25,7 +25,6 @@ from ...model.codes import MOST_BYTES, UNDEFINED_UINT32, UNDEFINED_UINT64, IoFla
 from ...model.events import IoEvents
 from ...model.kernels import compiled_uncounted, inlined
 from ...model.stream.calls import RegionEvents
-from ..direct.integers import first_not_below
 from ..matching.kernel import CANCELLED, COMPLETE, DROPS, ISSUED, NONE, SETTLES
 from .functions import BYTES, COLLECTIVE, FAILED, FILE, HANDLE, NAME, PARENT, REQUEST, CalledFunctions, Kind
 
@@ -197,8 +196,14 @@ class Following(NamedTuple):
 @inlined
 def _row_of(ids: Codes, wanted: np.uint32) -> int:
     """Return the place of an id in an ascending column, −1 where it is not there."""
-    row = first_not_below(ids, 0, len(ids), wanted)
-    return row if row < len(ids) and ids[row] == wanted else NONE
+    low, high = 0, len(ids)
+    while low < high:
+        middle = (low + high) >> 1
+        if ids[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < len(ids) and ids[low] == wanted else NONE
 
 
 @inlined
@@ -254,6 +259,20 @@ def _put(
     out.time[place], out.handle[place] = time, handle
     out.mode[place], out.flags[place] = mode, flags
     out.matching[place], out.value[place], out.offset[place] = matching, value, offset
+    return row + 1
+
+
+@inlined
+def _pass_event(events: IoEvents, event: int, out: IoEvents, row: int) -> int:
+    """Write an I/O event where events are wanted; return the next free row."""
+    if not len(out.time):
+        return row
+    place = np.uint64(row)
+    out.location[place], out.kind[place] = events.location[event], events.kind[event]
+    out.time[place], out.handle[place] = events.time[event], events.handle[event]
+    out.mode[place], out.flags[place] = events.mode[event], events.flags[event]
+    out.matching[place], out.value[place] = events.matching[event], events.value[event]
+    out.offset[place] = events.offset[event]
     return row + 1
 
 
@@ -333,10 +352,7 @@ def _pass_events(events: IoEvents, first: int, behind: int, calls: Following, ro
                 _note_layer(stack, calls.table, calls.known, top, events.handle[event])
             if events.kind[event] == IoRecord.CREATE_HANDLE and len(room.adoptions.handle):
                 _note_created(stack, room, top, events.handle[event])
-        row = _put(
-            calls, row, events.kind[event], events.time[event], events.handle[event], events.mode[event],
-            events.flags[event], events.matching[event], events.value[event], events.offset[event],
-        )  # fmt: skip
+        row = _pass_event(events, event, room.events, row)
     return row
 
 
