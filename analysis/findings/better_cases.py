@@ -124,12 +124,15 @@ def gain_of_fewer_calls(facts: Facts, sums: KeyedSums, took: Floats) -> Gain | N
     return Gain((least, most), f"from {shortest}, to all of the longest but those of one file, {seconds_text(most)}")
 
 
-def gain_of_sharing(longest: float, mean: float, ranks: int, flushing: float) -> Gain:
+def gain_of_sharing(longest: float, mean: float, ranks: int, nodes: int, flushing: float) -> Gain:
     """Return what sharing work among all ranks, `mean` s each, would save of `longest` s.
 
-    Ranks that move data at once may slow one another: then it is half of the most. What is `flushing` to a device that
-    they share takes as long whoever does it.
+    Ranks that move data at once may slow one another: then it is half of the most. Those of one node share its memory
+    and device: then it is a quarter, as runs that were done both ways show, and what is `flushing` takes as long
+    whoever does it.
     """
     most = max(0.0, longest - mean)
-    beside = " and wait for one device" if flushing else ""
-    return Gain((max(0.0, most - flushing) / 2, most), f"if ranks slow one another{beside}, and by all {ranks:,}")
+    if nodes != 1:
+        return Gain((most / 2, most), f"if ranks slow one another, and by all {ranks:,}")
+    least = max(0.0, most - flushing) / 4
+    return Gain((least, most), f"if ranks of one node share its memory and device, and by all {ranks:,}")

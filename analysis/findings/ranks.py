@@ -96,7 +96,8 @@ def imbalance(
                 float(seconds.max(initial=0.0)),
                 float(seconds.mean()),
                 len(seconds),
-                _on_one_device(facts, layer, direction, own, found),
+                len(found.nodes.name),
+                _flushing(facts, layer, direction, own),
             ),
         )
 
@@ -114,10 +115,9 @@ def _seconds(facts: Facts, layer: str, direction: str, own: Mask) -> Floats:
     return np.asarray(seconds + opening[facts.cells.processes] * (facts.cells.bytes(own) / max(1, both)))
 
 
-def _on_one_device(facts: Facts, layer: str, direction: str, own: Mask, found: MovingRanks) -> float:
-    """Return what the rank longest in flushes of what is written spends there in s, 0 on several nodes."""
-    flushing = facts.rank_seconds(facts.with_flushes(layer, direction, own) & ~own)
-    return float(flushing.max(initial=0.0)) if len(found.nodes.name) == 1 else 0.0
+def _flushing(facts: Facts, layer: str, direction: str, own: Mask) -> float:
+    """Return what the rank longest in flushes of what is written spends there, in s."""
+    return facts.longest_s(facts.with_flushes(layer, direction, own) & ~own)
 
 
 def _busiest(found: MovingRanks, least_share: float, times_fair: float) -> str:
@@ -186,7 +186,9 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
             cells=own,
             # What the others could take from it.
             cost_s=longest * (1 - 1 / ranks),
-            gain=gain_of_sharing(longest, longest / ranks, ranks, _on_one_device(facts, layer, direction, own, found)),
+            gain=gain_of_sharing(
+                longest, longest / ranks, ranks, len(found.nodes.name), _flushing(facts, layer, direction, own)
+            ),
         )
 
 

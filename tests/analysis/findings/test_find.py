@@ -637,7 +637,7 @@ def test_flushes_to_one_device_take_as_long_whoever_does_them(written_on_one_nod
     one = written.findings()["imbalance"]
     longest, mean = (40_000 + flush_us) / 1e6, (43_000 + flush_us) / 4e6
     assert one.cost_s == pytest.approx(longest - mean)
-    assert one.gain_s[0] == pytest.approx(max(0.0, longest - mean - flush_us / 1e6) / 2, abs=1e-9)
+    assert one.gain_s[0] == pytest.approx(max(0.0, longest - mean - flush_us / 1e6) / 4, abs=1e-9)
 
 
 def test_files_that_are_one_need_one_open(written):
