@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...model.arrays import Floats
-from ...model.quantities import counted, seconds_text
+from ...model.quantities import counted
 from ...runs.collection.rows import LayerRow, Run
 from ...runs.differences.changes import Change
 from ...runs.differences.difference import Difference, aligned_phases
@@ -31,7 +31,7 @@ from ..page.document import (
 )
 from ..page.html import write_page
 from ..written import Written
-from .differences_text import verdict_text
+from .differences_text import length_text, verdict_text
 
 _MOST_CURVES: Final = 16
 _MOST_RUNS: Final = 6
@@ -140,9 +140,8 @@ def differences_page(difference: Difference) -> PageDocument:
 
 def _fact(letter: str, run: Run, names: Mapping[str, str]) -> dict[str, Any]:
     job = run.job
-    length = f"{seconds_text(job.duration_s or 0)}, {counted(job.ranks or 0, 'rank')}"
     tone = f"side-{letter.lower()}"
-    return {"name": letter, "value": names[job.job], "more": length, "about": job.job, "tone": tone}
+    return {"name": letter, "value": names[job.job], "more": length_text(job), "about": job.job, "tone": tone}
 
 
 def _mattering(changes: Sequence[Change]) -> list[PageBlock]:

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from ...model.quantities import counted, seconds_text
 from ...model.text import printable
-from ...runs.collection.rows import Run
+from ...runs.collection.rows import JobRow, Run
 from ...runs.differences.changes import Change
 from ...runs.differences.difference import Difference
 from ..terminal.console import print_paragraph, written_lines
@@ -87,11 +87,15 @@ def _print_change(change: Change, out: Console) -> None:
         print_paragraph(told, out)
 
 
+def length_text(job: JobRow) -> str:
+    """Return how long a run takes, and how long of it the rank longest in I/O is in it, on how many ranks."""
+    length, share = job.duration_s or 0.0, job.io_share
+    io = "" if share is None else f", {seconds_text(share * length)} of it in I/O"
+    return f"{seconds_text(length)}{io}, {counted(job.ranks or 0, 'rank')}"
+
+
 def _side_text(runs: Sequence[Run], names: Mapping[str, str]) -> str:
     if len(runs) == 1:
-        job = runs[0].job
-        length, share = job.duration_s or 0.0, job.io_share
-        io = "" if share is None else f", {seconds_text(share * length)} of it in I/O"
-        return f"{job.job}: {seconds_text(length)}{io}, {counted(job.ranks or 0, 'rank')}"
+        return f"{runs[0].job.job}: {length_text(runs[0].job)}"
     shown = ", ".join(names[run.job.job] for run in runs[:_NAMES_SHOWN])
     return f"{counted(len(runs), 'run')}: {shown}{', …' if len(runs) > _NAMES_SHOWN else ''}"
