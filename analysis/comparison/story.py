@@ -45,6 +45,8 @@ _LITTLE: Final = 0.05
 """Share of the bytes up to which something is little of them."""
 _UNEQUAL: Final = 2.0
 """Ratio of mean and median of phases from which on one number does not describe both."""
+_ROUNDING: Final = 1e-9
+"""Share of what moves by which sums of it may be off."""
 _MOMENT: Final = 0.001
 """Share of the run below which a regime is too short for its period to count, as the pieces of one read."""
 _FOUND: Final = 0.5
@@ -158,7 +160,7 @@ def story_of(
         segments = sorted([*segments, *(one for gap in gaps for one in _metadata(trace, gap, method, fs))], key=_when)
         if segments:
             silent = _silence(segments, own, results.values(), *trace.window)
-            segments = sorted([*segments, *(_with_metadata(trace, one) for one in silent)], key=_when)
+            segments = sorted([*segments, *(_with_metadata(trace, one, own) for one in silent)], key=_when)
     return tuple(replace(one, text=_text(one, trace)) for one in segments)
 
 
@@ -179,7 +181,7 @@ def _own(
         statistics, layers = trace.layers[layer].statistics(direction), (layer, *_below(trace, layer, direction))
         if statistics.own_bytes >= statistics.bytes:
             inside = sum(phase.volume for phase in result.phases)
-            beside = inside < (1 - _LEAST) * statistics.bytes
+            beside = statistics.bytes - inside > max(0.5, _ROUNDING * statistics.bytes)
             signal = trace.layers[layer].bandwidth(direction) if beside else None
             yield _Own(layers, direction, statistics.bytes, signal, result)
         elif statistics.own_bytes > 0:
@@ -362,13 +364,12 @@ def _metadata_of(trace: Trace, start: float, end: float, least: int = 1) -> tupl
     return None
 
 
-def _with_metadata(trace: Trace, silence: Segment) -> Segment:
-    """Return a time without reads and writes with what is opened, closed and deleted meanwhile."""
+def _with_metadata(trace: Trace, silence: Segment, own: Iterable[_Own]) -> Segment:
+    """Return a time next to without reads and writes with these, and what is opened, closed and deleted meanwhile."""
     second = trace.scope.window.ticks_per_second
     # What ends the stretch before or begins the next one is theirs.
     found = _metadata_of(trace, silence.start * second + 0.5, silence.end * second - 0.5)
-    signals = (layer.bandwidth("total") for layer in trace.layers.values())
-    silence = replace(silence, bytes=max((_volume(one, silence.start, silence.end) for one in signals), default=0.0))
+    silence = replace(silence, bytes=sum(_moved(one, silence.start, silence.end) for one in own))
     return silence if found is None else replace(silence, layers=(found[0],), metadata_events=int(found[2].sum()))
 
 
@@ -468,6 +469,13 @@ def _is_silent(own: list[_Own], results: Collection[PeriodResult], start: float,
     return not any(one.signal and _volume(one.signal, start, end) > _LEAST * one.bytes for one in own)
 
 
+def _moved(one: _Own, start: float, end: float) -> float:
+    """Return the bytes that the program moves between two times."""
+    if one.signal is not None:
+        return _volume(one.signal, start, end)
+    return sum(phase.volume for phase in one.result.phases if start < 0.5 * (phase.start + phase.end) < end)
+
+
 def _volume(signal: StepSignal, start: float, end: float) -> float:
     """Return the volume of a signal between two times."""
     return float(np.diff(signal.volume_until(np.array([start, end])))[0])
@@ -487,16 +495,7 @@ def _text(one: Segment, trace: Trace) -> str:
     if one.kind == "metadata":
         return _metadata_text(one)
     if one.direction is None:
-        length = seconds_text(one.end - one.start)
-        # The run may have ended a little earlier.
-        most = "at most " if trace.definitions.recording.whole_seconds else ""
-        nothing = "no reads or writes" if one.metadata_events else "no I/O"
-        nothing = f"{bytes_text(one.bytes)} read or written" if one.bytes else nothing
-        pause = f"a pause of {length}" + (f", but for {bytes_text(one.bytes)}" if one.bytes else "")
-        silence = {"pause": pause, "end": f"{nothing} until the end, {most}{length}"}
-        text = silence.get(one.kind, f"start-up, {nothing}")
-        meanwhile = f", {counted(one.metadata_events, 'metadata operation')}; {' → '.join(one.layers)}"
-        return f"{text}{meanwhile}" if one.metadata_events else text
+        return _silence_text(one, trace)
     who = " → ".join(one.layers)
     if one.ranks is not None:
         who = f"{trace.definitions.recording.told(counted(one.ranks, 'rank'))}, {who}"
@@ -515,6 +514,22 @@ def _text(one: Segment, trace: Trace) -> str:
         moved += f" in {one.phases:,} bursts"
     name = f"{one.kind}, " if one.kind in ("input", "final dump") else ""
     return f"{name}{moved}; {who}"
+
+
+def _silence_text(one: Segment, trace: Trace) -> str:
+    """Return in words that next to nothing is read or written, and what is done meanwhile."""
+    length = seconds_text(one.end - one.start)
+    # The run may have ended a little earlier.
+    most = "at most " if trace.definitions.recording.whole_seconds else ""
+    nothing = "no reads or writes" if one.metadata_events else "no I/O"
+    nothing = f"{bytes_text(one.bytes)} read or written" if one.bytes else nothing
+    silence = {
+        "pause": f"{nothing} {'in' if one.bytes else 'for'} {length}",
+        "end": f"{nothing} until the end, {most}{length}",
+    }
+    text = silence.get(one.kind, f"start-up, {nothing}")
+    meanwhile = f", {counted(one.metadata_events, 'metadata operation')}; {' → '.join(one.layers)}"
+    return f"{text}{meanwhile}" if one.metadata_events else text
 
 
 def _metadata_text(one: Segment) -> str:
