@@ -132,7 +132,7 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
         text = f", {what}" if layer else ""
         text += "; little to gain there" if 0 < share < _LITTLE and not waited else ""
     if causes:
-        known, why = _blamed(known, causes, findings, part, 0.0 if recording else 1.0)
+        known, why = _blamed(known, causes, findings, part, bool(recording))
         text += why
     rest = _late(findings, known.finding) + threads + _in_mpi(trace, run_s) + recording + _unseen(trace, run_s)
     return replace(known, text=told(head + text + rest), cause=told(text).lstrip(" ,;:"))
@@ -151,16 +151,16 @@ def _share_text(known: Headline, trace: Trace, threads: str) -> str:
 
 
 def _blamed(
-    known: Headline, causes: Sequence[Finding], findings: Sequence[Finding], part: float, sure: float
+    known: Headline, causes: Sequence[Finding], findings: Sequence[Finding], part: float, unsure: bool
 ) -> tuple[Headline, str]:
     """Return a headline with the `part` of the I/O that causes explain, and that in words.
 
-    Of the least that could be saved a part is `sure`.
+    Where recording may have made the time, it is `unsure` that anything could be saved.
     """
     io_s, first = known.io_s or 0.0, causes[0]
     (gain, reason), layers = _gain_of(causes, io_s), " and ".join(dict.fromkeys(one.layer for one in causes))
     within = "" if layers == known.layer else f" in {layers},"
-    gain = None if gain is None else (sure * gain[0], gain[1])
+    gain = (0.0, gain[1]) if gain is not None and unsure else gain
     head = f": {layers}," if part >= _MOST else f"; {percent_text(part)} of the I/O{within}"
     found = replace(known, finding=first.id, cause_share=part, gain_s=gain, gain_reason=reason)
     found = replace(found, layer=first.layer) if part >= _MOST else found
@@ -354,7 +354,7 @@ def _recording(trace: Trace, mean: float | None) -> str:
     count = 0
     for layer in trace.layers.values():
         for found in map(layer.statistics, layer.directions):
-            if (found.summed_s or 0.0) < _AS_SHORT_S * found.operations:
+            if found.summed_s is not None and found.summed_s < _AS_SHORT_S * found.operations:
                 count += found.operations
     if not count or mean is None or count * _RECORDED_S < _MOST * mean * trace.ranks:
         return ""
@@ -367,12 +367,12 @@ def _unseen(trace: Trace, run_s: float) -> str:
     Calls on files that are not known, where they take long; what was written by functions that the recorder does not
     know, as flushes show that follow no write.
     """
-    cost = trace.calls.cost
-    aside = 0.0 if cost is None else float(cost.set_aside.mean())
+    cost, text = trace.calls.cost, ""
+    aside = float(cost.set_aside.mean()) if cost is not None and len(cost.set_aside) else 0.0
     if aside >= _ASIDE * run_s and not trace.set_aside.files:
-        return f". {percent_text(aside / run_s)} of the run more is I/O on files that are not known, and in no layer"
+        text = f". {percent_text(aside / run_s)} of the run more is I/O on files that are not known, and in no layer"
     for layer in trace.layers.values():
         if layer.name == "ISOC" and layer.flushes and not layer.statistics("write").operations:
             flushes = counted(layer.flushes, "flush", "flushes")
-            return f". {flushes} of ISOC without a recorded write: what fprintf and the like write is not recorded"
-    return ""
+            text += f". {flushes} of ISOC without a recorded write: what fprintf and the like write is not recorded"
+    return text

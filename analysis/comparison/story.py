@@ -181,7 +181,7 @@ def _own(
         statistics, layers = trace.layers[layer].statistics(direction), (layer, *_below(trace, layer, direction))
         if statistics.own_bytes >= statistics.bytes:
             inside = sum(phase.volume for phase in result.phases)
-            beside = statistics.bytes - inside > max(0.5, _ROUNDING * statistics.bytes)
+            beside = statistics.bytes - inside > _rounding(statistics.bytes)
             signal = trace.layers[layer].bandwidth(direction) if beside else None
             yield _Own(layers, direction, statistics.bytes, signal, result)
         elif statistics.own_bytes > 0:
@@ -470,10 +470,17 @@ def _is_silent(own: list[_Own], results: Collection[PeriodResult], start: float,
 
 
 def _moved(one: _Own, start: float, end: float) -> float:
-    """Return the bytes that the program moves between two times."""
+    """Return the bytes that the program moves between two times, 0 where it may be rounding."""
     if one.signal is not None:
-        return _volume(one.signal, start, end)
-    return sum(phase.volume for phase in one.result.phases if start < 0.5 * (phase.start + phase.end) < end)
+        moved = _volume(one.signal, start, end)
+    else:
+        moved = sum(phase.volume for phase in one.result.phases if start < 0.5 * (phase.start + phase.end) < end)
+    return moved if moved > _rounding(one.bytes) else 0.0
+
+
+def _rounding(moved: float) -> float:
+    """Return by how many bytes sums of what moves may be off."""
+    return max(0.5, _ROUNDING * moved)
 
 
 def _volume(signal: StepSignal, start: float, end: float) -> float:

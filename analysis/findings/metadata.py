@@ -189,7 +189,10 @@ def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took:
     of_all = ", summed over ranks" if np.count_nonzero(took) > 1 else ""
     first, last = where["time_range_s"]
     longest = _longest_kinds(calls, sums)
-    writing = bool(longest) and longest[0][2] == _CLOSES and _written_on_closing(facts, layer)
+    what = longest[0][2] if longest else "calls"
+    gain = gain_of_fewer_calls(facts, sums, took)
+    if what == _CLOSES and _written_on_closing(facts, layer):
+        what, gain = f"{_CLOSES}, which write what was kept until then,", Gain((0.0, 0.0), "what was kept is written")
     beside = (
         f"beside {seconds_text(transfer_s)} in {counted(transfers, 'transfer')}"
         if transfers
@@ -205,11 +208,7 @@ def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took:
         {
             "waited_s": waited_s,
             "metadata_calls": int(sums["calls"].sum()),
-            "longest": f"{_CLOSES}, which write what was kept until then,"
-            if writing
-            else longest[0][2]
-            if longest
-            else "calls",
+            "longest": what,
             "metadata_s": float(took.sum()),
             "transfers": transfers,
             "transfer_s": transfer_s,
@@ -217,9 +216,7 @@ def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took:
         },
         where=where,
         cost_s=min(float(took.max(initial=0.0)), facts.run_s),
-        gain=Gain((0.0, 0.0), "what was kept until then is written")
-        if writing
-        else gain_of_fewer_calls(facts, sums, took),
+        gain=gain,
     )
 
 

@@ -21,8 +21,8 @@ def _small_files_counted(counters: CountedFacts, *, files: float, size: float, l
         file = counters.counters.file
         length = int(file.max()) + 1
         moved = sums_by(file, group.each("bytes"), length)
-        small = _small(moved, size, files, least_share)
-        if small is None:
+        small = (moved > 0) & (moved < size)
+        if not _many(small, moved, files, least_share):
             continue
         text, count, all_of, median = _told(group.layer, moved, small, size)
         yield counters.match(
@@ -33,12 +33,10 @@ def _small_files_counted(counters: CountedFacts, *, files: float, size: float, l
         )
 
 
-def _small(moved: Ints, size: float, files: float, least_share: float) -> Mask | None:
-    """Return which files are small, by what is moved on each; None where they are too few."""
+def _many(small: Mask, moved: Ints, files: float, least_share: float) -> bool:
+    """Tell whether small files are many, and enough of all on which something is moved."""
     # What is opened and moves nothing by this layer may be filled by another one.
-    there = moved > 0
-    small = there & (moved < size)
-    return small if small.sum() >= max(files, least_share * there.sum()) else None
+    return bool(small.sum() >= max(files, least_share * (moved > 0).sum()))
 
 
 def _told(layer: str, moved: Ints, small: Mask, size: float) -> tuple[str, int, int, float]:
@@ -78,9 +76,9 @@ def small_files(
     for row, layer in enumerate(cells.layers):
         mine = cells.of(layer, "total") & cells.own & cells.moving & (cells.file >= 0)
         moved = sums_by(cells.file[mine], cells.columns.whole[mine], length)
-        few = sums_by(cells.file[mine], cells.columns.operations[mine], length) <= transfers
-        small = _small(moved * few, size, files, least_share)
-        if small is None:
+        often = sums_by(cells.file[mine], cells.columns.operations[mine], length)
+        small = (moved > 0) & (moved < size) & (often <= transfers)
+        if not _many(small, moved, files, least_share):
             continue
         events = facts.events_of(row)
         opening = facts.seconds_of(events.taken(np.append(small, False)[events.keys[4]]))

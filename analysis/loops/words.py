@@ -104,11 +104,14 @@ def body_text(
 
 
 def _repeated(steps: Sequence[BodyStep]) -> Iterator[tuple[int, Sequence[BodyStep]]]:
-    """Give steps one by one, those of a sequence that is done several times in a row once, with how often it is."""
+    """Give steps one by one, those of a sequence that is done several times in a row once, with how often it is.
+
+    Longer sequences than are shown are not looked for.
+    """
     place = 0
     while place < len(steps):
         best, size = 1, 1
-        for length in range(2, (len(steps) - place) // 2 + 1):
+        for length in range(2, min(_STEPS_SHOWN, (len(steps) - place) // 2) + 1):
             often, first = 1, steps[place : place + length]
             while steps[place + often * length : place + (often + 1) * length] == first:
                 often += 1

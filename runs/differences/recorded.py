@@ -237,10 +237,22 @@ def _own(run: Run, direction: str) -> float | None:
     moved = run.job.bytes_read if direction == "read" else run.job.bytes_written
     if moved is None or direction == "write":
         return moved
-    evidence = {one.id: json.loads(one.evidence) for one in run.findings if one.id in ("redundant-reads", "read-back")}
-    again, back = (evidence.get(name, {}) for name in ("redundant-reads", "read-back"))
-    needless = float(again.get("read_bytes", 0) - again.get("distinct_bytes", 0))
-    return max(0.0, moved - max(needless, float(back.get("read_back_bytes", 0))))
+    # What one layer reads again another does as well.
+    again = max(map(_needless, run.findings), default=0.0)
+    return max(0.0, moved - again)
+
+
+def _needless(one: FindingRow) -> float:
+    """Return the bytes that a finding says need not be read, 0 where its evidence makes no sense."""
+    try:
+        if one.id == "read-back":
+            return float(json.loads(one.evidence)["read_back_bytes"])
+        if one.id == "redundant-reads":
+            evidence = json.loads(one.evidence)
+            return float(evidence["read_bytes"] - evidence["distinct_bytes"])
+    except (KeyError, TypeError, ValueError):
+        pass
+    return 0.0
 
 
 def _moved(runs: Sequence[Run], layer: str, direction: str) -> float:

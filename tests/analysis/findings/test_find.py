@@ -610,6 +610,17 @@ def test_many_small_files_cost_what_opening_and_moving_them_takes(written, files
         assert one.gain_s == pytest.approx((0.02, 0.06))
 
 
+def test_small_files_are_most_of_all_files_and_not_of_those_used_little(written):
+    for place in range(300):
+        handle, begin = written.handle(written.file(f"/s/{place}"), written.posix), 2_000 * place + 10
+        written.call(0, "open64", begin, begin + 400)
+        written.create(0, handle, begin + 390)
+        for number in range(2 if place < 120 else 10):
+            start = begin + 500 + 100 * number
+            written.operate(0, handle, READ, start, start + 100, 2**12)
+    assert "small-files" not in written.findings()
+
+
 def test_what_a_close_writes_is_saved_by_no_fewer_closes(written):
     """A library keeps what is written until its file is closed."""
     file = written.file("/s/a")

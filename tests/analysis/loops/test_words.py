@@ -120,6 +120,12 @@ def test_steps_of_some_ranks_are_told_as_often_as_they_are_done_in_a_row():
     assert body_text(twice, [twice]).count("write 1 MiB") == 2
 
 
+def test_an_iteration_of_very_many_steps_is_told_like_others():
+    steps = [BodyStep("POSIX", "write", size, "f", 1) for size in range(1, 20_001)]
+    one = replace(loop_of(range(8)), body=(*steps, *steps[-2:], *steps[-2:]))
+    assert body_text(one, [one], most=1) == "3 × (write 20 kB f, write 20 kB), 19,998 smaller steps"
+
+
 def test_what_a_lower_layer_moves_is_told_where_the_upper_one_moves_nothing():
     """A library that opens a file by ISO C and writes through its descriptor."""
     one = loop_of(range(8))

@@ -90,6 +90,11 @@ def test_other_work_is_what_the_program_asks_for_itself_each_byte_once():
     # What is read again may be left out; another file may not.
     assert not other(moving(0.0, 8e8, again(8e8, 1e8)), moving(0.0, 1e8))
     assert other(moving(0.0, 8e8, again(8e8, 8e8)), moving(0.0, 1e8))
+    # Several layers read it again, and evidence that makes no sense says nothing.
+    lower = replace(again(7e8, 6e8), layer="ISOC")
+    assert not other(moving(0.0, 8e8, again(8e8, 1e8), lower), moving(0.0, 1e8))
+    for evidence in ("{", "{}", "[]", '{"read_bytes": "x", "distinct_bytes": 1}'):
+        assert other(moving(0.0, 8e8, replace(again(8e8, 1e8), evidence=evidence)), moving(0.0, 1e8))
 
 
 def test_ranks_that_do_more_alike_make_no_run_better_by_themselves():
