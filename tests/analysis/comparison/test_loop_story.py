@@ -40,7 +40,7 @@ def test_a_pause_is_no_part_of_a_loop_that_goes_on_beside_it(tmp_path):
         assert not (through and re.search("every .* on average", one.text))
 
 
-@pytest.mark.parametrize(("longer", "told"), [(1.1, False), (5.0, True)])
+@pytest.mark.parametrize(("longer", "told"), [(1.1, False), (1.7, False), (5.0, True)])
 def test_what_lies_between_all_iterations_is_no_pause_and_the_last_of_them_no_final_dump(tmp_path, longer, told):
     rows, begin = ["layer,rank,mode,start,end,bytes,file"], 1.0
     for number in range(8):
