@@ -179,14 +179,15 @@ class TraceLoops:
     def _known(self) -> dict[tuple[str, str], tuple[Passes, ...]]:
         return {}
 
-    def passes(self, loop: Loop, layer: str, direction: Direction) -> Passes:
-        """Return what a layer moves in a loop whose iterations are told one by one."""
+    def passes(self, loop: Loop, layer: str, direction: Direction, below: str | None = None) -> Passes:
+        """Return what a layer moves, at all or below another, in a loop whose iterations are told one by one."""
         sums = self.loops.sums
         amounts, first = sums.amounts, self._first[loop.id]
         low, high = np.searchsorted(amounts.keys[0], (first, first + loop.count))
         rows = np.arange(low, high)
-        iteration, place, mode = (key[rows] for key in amounts.keys)
-        rows = rows[(place == sums.scope.order.index(layer)) & np.isin(mode, _MODES[direction])]
+        origin, mode = (key[rows] for key in amounts.keys[1:])
+        origins = self.loops.trace.layers[layer].lineages_of("all", below)
+        rows = rows[np.isin(origin, origins) & np.isin(mode, _MODES[direction])]
         moved = amounts["whole"][rows] + amounts["part"][rows] / FRACTION
         rows, moved = rows[moved > 0], moved[moved > 0]
         iteration = amounts.keys[0][rows] - first
@@ -249,7 +250,10 @@ class TraceLoops:
 
         Where it does in none, it is the upper layer's main loop; None where that has none either.
         """
-        found = [(one, _beside(one, self.passes(one.loop, lower, direction))) for one in self.of(upper, direction)]
+        found = [
+            (one, _beside(one, self.passes(one.loop, lower, direction, below=upper)))
+            for one in self.of(upper, direction)
+        ]
         shared = (two for two in found if len(two[1]) >= _TAKES_PART * len(two[0]))
         return next(shared, found[0] if found and self.deciding(upper, direction) else None)
 

@@ -324,7 +324,8 @@ def _layer_parts(
     sums: IterationSums, rows: slice, busy: Mapping[int, float], blamed: Mapping[int, "_Blamed"], together: bool = False
 ) -> dict[int, LayerPart]:
     """Return what layers do in some rows of sums, by ``iteration * layers + layer``, or by layer for all `together`."""
-    iteration, layer, mode = (key[rows] for key in sums.amounts.keys)
+    iteration, origin, mode = (key[rows] for key in sums.amounts.keys)
+    layer = sums.layer_of_origin[origin]
     keys, place = np.unique(layer if together else iteration * sums.layers + layer, return_inverse=True)
     read, write, flush = mode == int(IoMode.READ), mode == int(IoMode.WRITE), mode == int(IoMode.FLUSH)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -64,13 +65,13 @@ class IterationRows:
         self._assignment = assignment
         self._calls: dict[int, int] = {}
         self._of_row = np.zeros(0, np.int64)
-        self.sizes: Sizes = Sizes(len(scope.order), _MODES, len(scope.definitions.groups.id) + 1)
+        self.sizes: Sizes = Sizes(max(1, len(scope.lineages)), _MODES, len(scope.definitions.groups.id) + 1)
 
     def of(self, block: TraceBlock) -> Ints:
         """Return the iteration of each operation of a block, `OUTSIDE` for those in none and on files set aside."""
         what, own, _ = self.with_calls(block)
         self._of_row[own.chosen] = OUTSIDE
-        self._of_row[what.row] = what.key // (self.sizes.layers * self.sizes.modes * self.sizes.processes) - 1
+        self._of_row[what.row] = what.key // (self.sizes.lineages * self.sizes.modes * self.sizes.processes) - 1
         return self._of_row[own.chosen]
 
     def with_calls(self, block: TraceBlock) -> tuple["Caused", OwnCalls, Ints]:
@@ -134,7 +135,8 @@ class IterationSums(Sums):
     Attributes
     ----------
     amounts : KeyedSums
-        By iteration, layer and mode.
+        By iteration, origin and mode. An origin is a lineage of handles (`Lineages`); metadata events, which may not
+        have a handle, have one of their layer, behind all lineages.
     ranks : KeyedSums
         The ticks of operations by iteration, layer and process, when the first one began, how many are collective, and
         the sum of these ones' begins, of which only differences tell, as it may have run over.
@@ -162,10 +164,10 @@ class IterationSums(Sums):
         *amounts, ticks, collective, begins = sums_of_groups(group, len(keys), what)
         keys, process = np.divmod(keys, sizes.processes)
         keys, mode = np.divmod(keys, _MODES)
-        iteration, layer = np.divmod(keys, self.layers)
-        iteration -= 1
+        iteration, lineage = np.divmod(keys, sizes.lineages)
+        iteration, layer = iteration - 1, self.layer_of_origin[lineage]
         values = dict(zip(self.amounts.values, amounts, strict=True))
-        self.amounts = self.amounts.plus((iteration, layer, mode), values)
+        self.amounts = self.amounts.plus((iteration, lineage, mode), values)
         inside = iteration >= 0
         process = process[inside] - 1
         columns = ticks, values["begin"], collective, begins
@@ -181,7 +183,13 @@ class IterationSums(Sums):
 
     def _add_metadata(self, layer: Links, iteration: Ints, time: Ints) -> None:
         values = {"operations": 1, "hidden": 0, "whole": 0, "part": 0, "begin": time, "end": time}
-        self.amounts = self.amounts.plus([iteration, layer, np.full(len(time), METADATA)], values)
+        origin = layer + len(self.scope.lineages)
+        self.amounts = self.amounts.plus([iteration, origin, np.full(len(time), METADATA)], values)
+
+    @cached_property
+    def layer_of_origin(self) -> Ints:
+        """Layer of each origin, counted from the highest."""
+        return np.array([*self.scope.lineages.layer, *range(self.layers)], np.int64)
 
     @property
     def layers(self) -> int:

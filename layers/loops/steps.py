@@ -131,7 +131,8 @@ def _handle_columns(scope: Scope, kinds: FileKinds) -> "HandleColumns":
 
     stack, file = scope.stack, scope.definitions.handles.file
     layer = np.where(scope.selection.selected, stack.layer, np.int32(-1))
-    return HandleColumns(layer, layer * 2 * STEP_CODES, stack.higher < 0, file, column_at(kinds.of_file, file))
+    own, lineage = stack.higher < 0, scope.lineages.of_handle
+    return HandleColumns(layer, layer * 2 * STEP_CODES, own, lineage, file, column_at(kinds.of_file, file))
 
 
 def _own_events(block: TraceBlock, kinds: FileKinds) -> "EventColumns":

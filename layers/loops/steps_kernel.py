@@ -46,6 +46,8 @@ class HandleColumns(NamedTuple):
     """See `StepCode`; of a read that is not collective."""
     own: Mask
     """Whether no higher layer made it."""
+    lineage: Links
+    """See `Lineages`."""
     file: Links
     kind: Links
     """Of its file, −1 where it has none."""
@@ -405,7 +407,7 @@ class Caused(NamedTuple):
 class Sizes(NamedTuple):
     """How many numbers there are of what a key is made of."""
 
-    layers: int
+    lineages: int
     modes: int
     processes: int
 
@@ -455,7 +457,7 @@ def caused_by(
             continue
         if parent < 0 and not handles.own[handle]:
             hidden[found], iteration = True, _at_time(handles.kind[handle], begin, times)
-        key = ((iteration + 1) * sizes.layers + handles.layer[handle]) * sizes.modes + calls.mode[row]
+        key = ((iteration + 1) * sizes.lineages + handles.lineage[handle]) * sizes.modes + calls.mode[row]
         keys[found] = key * sizes.processes + calls.process[row] + 1
         rows[found], together[found] = row, (calls.flags[row] & _COLLECTIVE) != 0
         first, last = max(begin, edges.start), min(end, edges.stop)

@@ -110,6 +110,26 @@ def test_what_becomes_of_an_iteration_below(two_layers, verdict, operations):
         assert by.late == pytest.approx(0.5)
 
 
+def test_what_the_program_itself_does_in_the_lower_layer_is_nothing_that_became_of_the_upper_one(written):
+    data = written.handle(file := written.file("/s/data"), written.mpi)
+    low, own = written.handle(file, written.posix, data), written.handle(file, written.posix)
+    for iteration in range(12):
+        for step in range(4):
+            begin = 10**6 * (1 + iteration) + 10_000 * step
+            written.operate(0, data, IoOperationMode.WRITE, begin, begin + 3000, 2**20)
+            written.operate(0, low, IoOperationMode.WRITE, begin + 1000, begin + 2000, 2**20)
+            for line in range(3):
+                start = begin + 4000 + 1000 * line
+                written.operate(0, own, IoOperationMode.WRITE, start, start + 500, 2**18)
+    trace = written.closed()
+    (found,) = compare_layers(trace).periods.values()
+    by = found.by_iteration
+    assert (by.verdict, by.upper_operations, by.lower_operations) == ("same", 4, 4)
+    assert by.upper_bytes == by.lower_bytes == 2**22
+    (whole,) = loops_of(trace).deciding("POSIX", "write")
+    assert whole.operations.tolist() == [16] * 12
+
+
 def test_iterations_that_reach_nothing_below_are_cached(two_layers):
     found = two_layers(lambda write, iteration, _, begin: iteration < 11 or write(begin + 1000, 12 * 2**20))
     by = found.by_iteration
