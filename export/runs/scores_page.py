@@ -15,6 +15,7 @@ from ...runs.scores.limits import MetricLimits
 from ..page.document import (
     Axis,
     Beside,
+    Cell,
     Chart,
     Heading,
     Legend,
@@ -28,7 +29,7 @@ from ..page.document import (
 )
 from ..page.html import write_page
 from ..written import Written
-from .scores_text import TITLES, account_text, value_text
+from .scores_text import TITLES, account_text, job_names, value_text
 
 TOP: Final = 20
 _TIMELINES: Final = 5
@@ -50,7 +51,6 @@ _RANKED: Final = (
     TableColumn("intensive segments", "intensive_segments"),
     TableColumn("segments", "segments"),
     TableColumn("file systems", "filesystems"),
-    TableColumn("data there", "available_share", "share"),
 )
 
 
@@ -93,13 +93,18 @@ def write_scores_page(tables: Sequence[Jobs], found: Ranking, path: Path) -> Wri
     ]
     if short:
         opening.append(f"Jobs of up to {seconds_text(short)} come after the longer ones.")
-    known = {one.job: one for one in busy}
-    timelines = [block for job in wanted if job in seen.scores for block in _job(known[job], seen.scores[job], limits)]
+    known, names = {one.job: one for one in busy}, job_names(jobs)
+    timelines = [
+        block
+        for job in wanted
+        if job in seen.scores
+        for block in _job(known[job], names[job], seen.scores[job], limits)
+    ]
     sections = (
-        Section(order, TITLES[order], f"First by {TITLES[order]}", _ranking(found.listed[:TOP], order)),
-        Section(other, TITLES[other], f"First by {TITLES[other]}", _ranking(by_other[:TOP], other)),
+        Section(order, TITLES[order], f"First by {TITLES[order]}", _ranking(found.listed[:TOP], order, names)),
+        Section(other, TITLES[other], f"First by {TITLES[other]}", _ranking(by_other[:TOP], other, names)),
         Section("distributions", "Distributions", "How all jobs are distributed", _distributions(busy)),
-        Section("both", "Both", "Both rankings", _penalties({order: busy, other: by_other})),
+        Section("both", "Both", "Both rankings", _penalties({order: busy, other: by_other}, names)),
         Section("segments", "Segments", "Segments of the first jobs", [_LEGEND, *timelines] if timelines else ()),
         Section("limits", "Limits", "Limits", _limits(limits, seen)),
     )
@@ -136,14 +141,20 @@ def _job_scores(block: MetricBlock, number: int, scores: Floats) -> _Scores:
     return _Scores(found, nodes, tuple(METRICS[metric] for metric in block.metric[rows].tolist()))
 
 
-def _ranking(jobs: Sequence[JobScore], order: str) -> list[PageBlock]:
+def _ranking(jobs: Sequence[JobScore], order: str, names: Mapping[str, str]) -> list[PageBlock]:
     if not jobs:
         return [Paragraph("No job has a segment with intensive I/O.")]
+
+    def called(one: JobScore) -> Cell:
+        notes = [("info", one.cause)] if one.cause else []
+        return {"value": names[one.job], "title": one.job, "notes": notes, "order": names[one.job]}
+
     known = [TableColumn("batch system", account_text, "text")] if any(one.account for one in jobs) else []
     value = TableColumn(TITLES[order], order, "seconds" if order == "cost_s" else "ratio")
-    causes = [TableColumn("cause", "cause", "text")] if any(one.cause for one in jobs) else []
     metrics = TableColumn("scores in", lambda one: ", ".join(one.metrics), "text")
-    columns = (TableColumn("job", "job", "text"), value, *causes, *_RANKED, metrics, *known)
+    complete = all(one.available_share == 1 for one in jobs)
+    available = [] if complete else [TableColumn("data there", "available_share", "share")]
+    columns = (TableColumn("job", called, "text"), value, *_RANKED, *available, metrics, *known)
     return [Table(columns, jobs)]
 
 
@@ -170,7 +181,7 @@ def _histogram(values: Sequence[float], highest: float, title: str) -> Chart:
     return Chart(title, Axis("ratio", ends=(0.0, highest)), Axis("count", ends=ends), [bars], f"{title}.", height=150)
 
 
-def _penalties(rankings: Mapping[str, Sequence[JobScore]]) -> list[PageBlock]:
+def _penalties(rankings: Mapping[str, Sequence[JobScore]], names: Mapping[str, str]) -> list[PageBlock]:
     if not any(rankings.values()):
         return [Paragraph("There is nothing to show.")]
     charts = []
@@ -180,7 +191,8 @@ def _penalties(rankings: Mapping[str, Sequence[JobScore]]) -> list[PageBlock]:
         for jobs, tone, radius in ((shown[TOP:], "muted", 2), (shown[:TOP], "read", 4)):
             scores = [getattr(one, name) or 0.0 for one in jobs]
             texts = [
-                f"{one.job}: {score:.3g}, {counted(one.nodes, 'node')}" for one, score in zip(jobs, scores, strict=True)
+                f"{names[one.job]}: {score:.3g}, {counted(one.nodes, 'node')}"
+                for one, score in zip(jobs, scores, strict=True)
             ]
             x = [one.balance or 0.0 for one in jobs]
             dots.append(Series("dots", tone, x, scores, texts=texts, radius=radius))
@@ -190,9 +202,9 @@ def _penalties(rankings: Mapping[str, Sequence[JobScore]]) -> list[PageBlock]:
     return [Beside(charts, wide=True)]
 
 
-def _job(one: JobScore, scores: _Scores, limits: MetricLimits) -> Iterable[PageBlock]:
+def _job(one: JobScore, name: str, scores: _Scores, limits: MetricLimits) -> Iterable[PageBlock]:
     """Give the segments of a job: the scores of its nodes and metrics, and their sum."""
-    yield Heading(one.job)
+    yield Heading(name)
     yield Paragraph(
         f"Problem-Score {one.problem_score:.3g}, I/O-Intensity {one.io_intensity:.3g}, {counted(one.nodes, 'node')}."
     )

@@ -100,7 +100,7 @@ def _cost_table(jobs: Sequence[JobScore], console: Console) -> Table:
     Names are as short as tells them apart.
     """
     known = any(one.account is not None for one in jobs)
-    names = _names(jobs)
+    names = job_names(jobs)
     rows = [
         (
             str(number),
@@ -122,14 +122,14 @@ def _cost_table(jobs: Sequence[JobScore], console: Console) -> Table:
     return table_of_numbers((*titles, "cause"), told, names=(1, 5, 6))
 
 
-def _names(jobs: Sequence[JobScore]) -> dict[str, str]:
+def job_names(jobs: Sequence[JobScore]) -> dict[str, str]:
     """Return what jobs are called; keys of runs are paths."""
     return distinct_names({one.job: trace_name(Path(one.job)) if "/" in one.job else one.job for one in jobs})
 
 
 def _ranking_table(busy: Sequence[JobScore], order: str, width: int) -> Table:
     known = any(one.account is not None for one in busy)
-    names = _names(busy)
+    names = job_names(busy)
     rows = (
         (
             str(number),

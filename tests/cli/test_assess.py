@@ -89,7 +89,17 @@ def test_the_page_loads_nothing_and_names_the_first(run, table, limits, tmp_path
     text = page.read_text()
     assert not re.search(r"(?:src|href)=\"|url\(|style=", text)
     contents = json.loads(re.search(r'id="contents">(.*?)</script>', text)[1])
-    assert contents["sections"][0]["blocks"][0]["rows"][0][0] == "job 17"
+    assert contents["sections"][0]["blocks"][0]["rows"][0][0]["value"] == "job 17"
+
+
+def test_the_page_calls_runs_by_short_names_with_their_cause_below(run, tmp_path):
+    traces = [FIXTURES / name for name in ("ckpt4", "ncckpt4")]
+    assert run("collect", *traces, "-o", tmp_path / "runs", "--workers", "1").returncode == 0
+    assert run("assess", tmp_path / "runs", "-o", tmp_path / "page.html").returncode == 0
+    contents = json.loads(re.search(r'id="contents">(.*?)</script>', (tmp_path / "page.html").read_text())[1])
+    jobs = [row[0] for row in contents["sections"][0]["blocks"][0]["rows"]]
+    assert {one["value"]: one["title"] for one in jobs} == {path.name: str(path / "traces.otf2") for path in traces}
+    assert all("since" in one["notes"][0][1] for one in jobs)
 
 
 def test_traces_and_their_collection_are_jobs(document, run, tmp_path):
