@@ -63,8 +63,8 @@ class Headline(Record):
     io_s : float or None
         Time in s that the first thread of the rank which is longest in I/O spends in calls of I/O on selected files:
         transfers, flushes, opens, closes and the like, and all that they wait for. A non-blocking operation that is
-        under way while the thread does something else adds nothing. Where a recorder knows no calls, the time in which
-        the rank has a blocking operation; None where there are no times.
+        under way while the thread does something else adds nothing, a call of MPI that completes one does. Where a
+        recorder knows no calls, the time in which the rank has a blocking operation; None where there are no times.
     io_share : float or None
         The same over the length of the run, or of the window.
     run_s : float

@@ -47,6 +47,10 @@ _OVERLAP: Final = "runs of one side are as those of the other"
 _SHARES: Final = frozenset(one.id for one in QUANTITIES if one.share)
 _BY_ITERATIONS: Final = 0.9
 """Share of the chance to err that the times of iterations have, where there are some: they tell most."""
+_TELLING: Final = 4.0
+"""Upper end of an interval over its lower one up to which it tells something of what may be chance."""
+_UNDER_WAY: Final = ("time", "bandwidth", "slowest-rank", "iteration-time", "phases")
+"""Changes that are of how long operations are under way."""
 _LEAST_MUCH: Final = 0.01
 """Share of a run's operations or bytes below which a layer and direction are not worth a sentence in front."""
 
@@ -163,7 +167,7 @@ def changes_between(
         # Where there is no difference at all, there is nothing to be wrong about.
         if isinstance(one, _Tested) and one.change.size > 0
     ]
-    found = _without_credit(_with_causes(list(_decided(tested))), before, order)
+    found = _without_credit(_with_causes(_alike_in_time(list(_decided(tested)))), before, order)
     found.sort(key=lambda one: _rank(one, order))
     return (*(_with_cost(one, found[1:], pairs) for one in found[:1]), *found[1:]), untold
 
@@ -206,18 +210,22 @@ def _with_causes(changes: list[Change]) -> list[Change]:
 
 
 def _with_cost(change: Change, others: Sequence[Change], pairs: Sequence[LoopPair]) -> Change:
-    """Return the first change, a cause that matters with what it costs an iteration of the loop that takes longest."""
+    """Return the first change, a cause that matters with what it costs an iteration, unless nobody can tell.
+
+    Of what is done in a loop that is one of this, else of the longest one in which the layer does the like.
+    """
     kind = change.id.split(":")[0]
-    if not change.matters or kind in (*_EFFECTS, "finding") or not pairs:
+    if not change.matters or kind in (*_EFFECTS, "finding"):
         return change
-    # Of what is done in a loop, that of this loop.
-    own = (one for one in pairs if kind.startswith("iteration") and f" on {one.name} " in change.text)
-    pair = next(own, pairs[0])
-    for layer in (*pair.layers[:1], None):
-        if (found := pair.compared(layer)) is not None:
-            same = (one for one in others if one.id == "iteration-time" and one.layer == layer)
-            cost = next((one for one in same if (one.before, one.after) == (found.before, found.after)), None)
-            return change if cost is None else replace(change, text=f"{change.text}. {cost.text}")
+    own = [one for one in pairs if kind.startswith("iteration") and f" on {one.name} " in change.text]
+    for pair in (own or [one for one in pairs if one.does(change.layer, change.direction)])[:1]:
+        for layer in (*pair.layers[:1], None):
+            if (found := pair.compared(layer)) is not None:
+                same = (one for one in others if one.id == "iteration-time" and one.layer == layer)
+                cost = next((one for one in same if (one.before, one.after) == (found.before, found.after)), None)
+                low, high = (0.0, 0.0) if cost is None else cost.interval or (0.0, 0.0)
+                tells = cost is not None and (cost.matters or 0 < high <= _TELLING * low)
+                return replace(change, text=f"{change.text}. {cost.text}") if cost and tells else change
     return change
 
 
@@ -249,6 +257,8 @@ def _covered(pairs: Sequence[LoopPair], runs: tuple[Sequence[Run], Sequence[Run]
 def _of_loops(pairs: Sequence[LoopPair]) -> Iterator[_Tested]:
     """Give the changes of loops: how many iterations, of which steps, and how long one takes, by layer."""
     for pair in pairs:
+        if pair.shared_out:
+            continue
         sides = [np.array([one.row.count for one in side], np.float64) for side in (pair.before, pair.after)]
         say = functools.partial(count_text, pair.name)
         yield _ratio_change(("iterations", None, None), sides, COUNTED, 0, say)
@@ -297,6 +307,16 @@ def _without_credit(changes: list[Change], before: Sequence[Run], order: Sequenc
         return (one.id == "duration" and bool(lighter)) or (one.id == "time" and one.direction in lighter)
 
     return [replace(one, good=0) if one.good > 0 and undue(one) else one for one in changes]
+
+
+def _alike_in_time(changes: list[Change]) -> list[Change]:
+    """Return the changes without times of operations that block on one side only.
+
+    Beside others the time in which they are under way is no cost.
+    """
+    other = {one.layer for one in changes if one.id == "non-blocking" and one.matters}
+    layers = other | {None} if other else other
+    return [one for one in changes if one.id not in _UNDER_WAY or one.layer not in layers]
 
 
 def _is_less(change: Change) -> bool:

@@ -46,6 +46,8 @@ _SIMILAR: Final = 0.5
 """Share of the kinds of steps that two loops must have in common to be one, where they are not the same."""
 _AS_MANY: Final = math.log(1.5)
 """Factor between the numbers of iterations of loops with other transfers up to which they may be one."""
+_AS_MUCH: Final = 0.01
+"""Of all iterations of all ranks, by which they may differ where ranks share what fewer or more did."""
 _MINOR: Final = 0.05
 """Loops with less of the time of all loops are not compared."""
 
@@ -105,6 +107,21 @@ class LoopPair:
         steps = (step for side in (self.before, self.after) for step in side[0].steps)
         mixed = {step.layer for step in steps if _file(step) in self.elsewhere}
         return tuple(one for one in self.after[0].row.layers if one in self.before[0].row.layers and one not in mixed)
+
+    def does(self, layer: str | None, direction: str | None) -> bool:
+        """Tell whether the program's own steps, or what they cause in a layer, are of a direction; of any, for None."""
+        steps = {step.kind for side in (self.before, self.after) for step in side[0].steps}
+        return (layer is None or layer in self.layers) and (direction is None or direction in steps)
+
+    @property
+    def shared_out(self) -> bool:
+        """Whether as many iterations in all are shared by more or fewer ranks: they are not compared by number."""
+        counts, ranks = (
+            [float(np.mean([getattr(one.row, name) for one in side])) for side in (self.before, self.after)]
+            for name in ("count", "ranks")
+        )
+        shared, whole = ranks[0] != ranks[1], [count * rank for count, rank in zip(counts, ranks, strict=True)]
+        return shared and counts[0] != counts[1] and abs(whole[1] - whole[0]) <= _AS_MUCH * whole[0]
 
     @property
     def iterations(self) -> int:

@@ -54,11 +54,11 @@ def _share(part: int | None, row: LayerRow) -> float | None:
 QUANTITIES: Final = (
     Quantity("collective", lambda row: _share(row.collective_operations, row), COUNTED, share=True, told=True),
     Quantity("non-blocking", lambda row: _share(row.non_blocking_operations, row), COUNTED, share=True),
+    Quantity("ranks", lambda row: row.ranks, COUNTED, told=True),
     Quantity("bytes", lambda row: row.bytes if row.direction in ("read", "write") else None, COUNTED),
     Quantity("request-size", lambda row: row.request_p50, COUNTED, told=True),
     Quantity("operations", lambda row: row.operations, COUNTED, told=True),
     Quantity("seeks", lambda row: row.seeks, COUNTED),
-    Quantity("ranks", lambda row: row.ranks, COUNTED, told=True),
     Quantity("files", lambda row: row.files, COUNTED, told=True),
     Quantity("imbalance", lambda row: row.imbalance, TIMED, good=-1),
     Quantity("amplification", lambda row: row.amplification, COUNTED, good=-1),

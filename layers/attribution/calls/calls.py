@@ -15,7 +15,7 @@ from ....model.ranges import RangeUnion
 from ....model.stream.calls import RegionEvents
 from ....model.sums import NOBODY, Sums, by_key, keyed, nested
 from ...handles.scope import Scope
-from .functions import LEAVE_EVENTS, NO_EVENT, TRANSFER, FunctionGroups, PathTree
+from .functions import COMPLETION, LEAVE_EVENTS, NO_EVENT, TRANSFER, FunctionGroups, PathTree
 from .meetings import SharedCalls, SharedRows, may_wait
 from .walk import CallTree, CallWalker, EndedCalls, deeds_of
 
@@ -23,6 +23,7 @@ KINDS: Final = 256
 """More than there are kinds of records: of a layer and a kind one group is made."""
 _DID: Final = np.arange(KINDS, dtype=np.uint8)
 _DID[IoRecord.OPERATION_BEGIN : IoRecord.OPERATION_CANCELLED + 1] = TRANSFER
+_DID[IoRecord.OPERATION_COMPLETE] = COMPLETION
 """What the records of events tell of the calls that they are in."""
 _MOST_LAYERS: Final = 62
 """Layers that have a bit of an int64."""

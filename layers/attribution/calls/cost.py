@@ -36,7 +36,7 @@ class RunCost(Record):
     rank : tuple of (int or None)
         MPI rank, None where there is none.
     io : float64
-        In calls of I/O on selected files, and all that they call.
+        In calls of I/O on selected files, and all that they call; in calls of MPI that complete non-blocking ones.
     mpi : float64
         In other calls of MPI.
     set_aside : float64

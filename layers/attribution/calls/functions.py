@@ -13,10 +13,13 @@ NO_EVENT: Final = 0
 """In place of a record's kind where a call has no I/O event of its own."""
 TRANSFER: Final = 128
 """In place of a record's kind, from here on, where a call transfers."""
+COMPLETION: Final = 255
+"""In place of a record's kind where an operation is completed."""
 PROGRAM: Final = "program"
 """The group of the program's own functions."""
 INSIDE: Final = "inside I/O"
-"""The group of what calls of I/O call that is no I/O by itself, such as communication in a library."""
+"""The group of what calls of I/O call that is no I/O by itself, such as communication in a library, and of the calls of
+MPI in which non-blocking I/O is completed: they wait for it."""
 SET_ASIDE: Final = "set aside"
 """The group of calls on files that do not count."""
 WAITS_FOR_ALL: Final = re.compile(
@@ -42,6 +45,8 @@ class FunctionGroups:
         Layer of a function that does I/O, counted from the highest, −1 for all others and where it is not known.
     group : int32
         Row in `names`.
+    completes : int32
+        Layer whose non-blocking operations a function completes that does no I/O, such as MPI_Wait; −1 for none.
     names : tuple of str
         Groups that time is spent in: the layers, highest first, then ``MPI`` and other libraries, `PROGRAM`,
         `INSIDE` and `SET_ASIDE`.
@@ -51,6 +56,7 @@ class FunctionGroups:
     does_io: Mask
     layer: Links
     group: Links
+    completes: Links
     names: tuple[str, ...]
 
 
@@ -85,7 +91,9 @@ def function_groups(regions: Regions, order: tuple[str, ...]) -> FunctionGroups:
             places[name] = len(names)
             names.append(name)
         group[row] = places[name]
-    return FunctionGroups(regions, does_io, layer, group, (*names, INSIDE, SET_ASIDE))
+    of_mpi = (regions.paradigm == OF_MPI) & ~does_io
+    completes = np.where(of_mpi, np.int32(layers.get(_plain(_MPI_IO), -1)), np.int32(-1))
+    return FunctionGroups(regions, does_io, layer, group, completes, (*names, INSIDE, SET_ASIDE))
 
 
 def _plain(name: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from ....model.arrays import Ints, Links, Mask, Octets, Ticks
 from ....model.kernels import compiled_uncounted, hashed, inlined
 from ....model.stream.calls import RegionEvents
-from .functions import NO_EVENT, TRANSFER
+from .functions import COMPLETION, NO_EVENT, TRANSFER
 
 UNKNOWN: Final = -1
 """The path of what happens outside of any call."""
@@ -90,7 +90,8 @@ class Notes(NamedTuple):
     """What I/O events, or calls by the events in them, did, and what that was on."""
 
     did: Octets
-    """`NO_EVENT`, the record of the first metadata event, or `TRANSFER` and more."""
+    """`NO_EVENT`, the record of the first metadata event, or `TRANSFER` and more; of events also `COMPLETION`, of calls
+    that are no I/O by themselves nothing else."""
     handle: Links
     file: Links
     layer: Links
@@ -110,11 +111,12 @@ class Ended(NamedTuple):
 
 
 class Functions(NamedTuple):
-    """What is known of each region: whether it does I/O, its layer (−1 for none) and the group its time belongs to."""
+    """What is known of each region; see `FunctionGroups`."""
 
     does_io: Mask
     layer: Links
     group: Links
+    completes: Links
 
 
 class Edges(NamedTuple):
@@ -281,6 +283,8 @@ def _group(place: int | np.int64, aside: int, walk: Walk) -> int | np.int64:
     """Return the group that the time of an open call belongs to."""
     frames, does_io, last = walk.frames, walk.functions.does_io, int(walk.shares.shape[1]) - 1
     region, below = frames.region[place], frames.below[place]
+    if walk.noted.did[place] == COMPLETION:
+        return last - 1
     if below >= 0 and does_io[frames.region[below]] and not does_io[region]:
         return last if walk.noted.aside[below] == ASIDE else last - 1
     return last if aside == ASIDE else np.int64(walk.functions.group[region])
@@ -339,6 +343,11 @@ def _note(event: int, events: Notes, walk: Walk) -> int | np.int64:
         better = walk.noted.layer[top] != layer and events.layer[event] == layer
         if did >= TRANSFER or known == NO_EVENT or better:
             _copy(walk.noted, top, events, event)
+            if did == COMPLETION:
+                walk.noted.did[top] = TRANSFER
+    completes = walk.functions.completes[region]
+    if did == COMPLETION and completes >= 0 and completes == events.layer[event] and events.aside[event] == COUNTED:
+        walk.noted.did[top] = COMPLETION
     return np.int64(max(walk.frames.path[top], UNKNOWN))
 
 

@@ -105,7 +105,7 @@ class CallWalker:
         selection, window = scope.selection, scope.window
         self.tree, self._scope, self._every, self._groups = tree, scope, every, len(functions.names)
         self._regions = RowsOfIds(functions.regions.id)
-        self._about = kernel.Functions(functions.does_io, functions.layer, functions.group)
+        self._about = kernel.Functions(functions.does_io, functions.layer, functions.group, functions.completes)
         # Garbage can be any time; differences of these fit into 64 bits.
         start, end = (max(-NO_LENGTH, min(NO_LENGTH, edge)) for edge in (window.start, window.end))
         self._edges = kernel.Edges(start, end, window.closed)

@@ -190,7 +190,7 @@ def test_the_cost_of_the_first_change_is_told_with_the_interval_of_the_test():
 def test_what_stands_behind_the_first_change_is_not_told_again_as_chance():
     rng = np.random.default_rng(1)
     small = [STEPS[0], ["POSIX", "write", 4096, "/run/a/dump.*", 1024]]
-    found = diff_runs([run(rng, jitter=0.5)], [run(rng, jitter=0.5, steps=small, slower=1.4)])
+    found = diff_runs([run(rng, jitter=0.2)], [run(rng, jitter=0.2, steps=small, slower=1.1)])
     first = found.mattering[0].text
     again = [one for one in found.changes if not one.matters and one.text in first]
     assert again
@@ -322,3 +322,37 @@ def test_files_of_a_loop_that_are_those_of_another_on_the_other_side_are_no_chan
     assert pairs_of([nested], [alone])[0].elsewhere == frozenset()
     told = diff_runs([nested], [alone]).mattering[0]
     assert (told.id, "no write instead of 10 × write 30 B in ISOC" in told.text) == ("iteration", True)
+
+
+def test_what_tells_nothing_of_a_change_does_not_stand_behind_it():
+    rng = np.random.default_rng(1)
+    small = [STEPS[0], ["POSIX", "write", 4096, "/run/a/dump.*", 1024]]
+    vague = diff_runs([run(rng, jitter=2.0)], [run(rng, jitter=2.0, steps=small)]).changes[0]
+    assert (vague.id, "keeps POSIX busy" in vague.text) == ("iteration", False)
+    # The loop only writes.
+    reads = LayerRow(job="b", layer="POSIX", direction="read", operations=500, bytes=5e8, busy_s=1.0, request_p50=1e6)
+    one, other = run(rng), run(rng, slower=3.0)
+    other = replace(other, layers=(*other.layers, reads))
+    first = diff_runs([one], [other]).changes[0]
+    assert (first.id, first.direction, "keeps POSIX busy" in first.text) == ("layer", "read", False)
+
+
+def test_operations_that_block_on_one_side_only_make_neither_better():
+    """What is under way beside computing takes longer and costs less."""
+    rng = np.random.default_rng(1)
+    found = diff_runs(
+        [run(rng, non_blocking_operations=160)], [run(rng, slower=0.3, non_blocking_operations=0, bandwidth=1e9)]
+    )
+    assert found.changes[0].id == "non-blocking"
+    assert not {"iteration-time", "time", "bandwidth"} & {one.id for one in found.changes}
+    assert found.verdict == "changed"
+
+
+def test_iterations_that_more_ranks_share_are_not_compared_by_number():
+    rng = np.random.default_rng(1)
+    alone, shared = run(rng, count=40, ranks=1), run(rng, count=10, slower=4.0)
+    alone = replace(alone, loops=tuple(replace(one, ranks=1) for one in alone.loops))
+    shared = replace(shared, loops=tuple(replace(one, ranks=4) for one in shared.loops))
+    found = diff_runs([alone], [shared])
+    assert found.changes[0].id == "ranks"
+    assert not [one for one in found.changes if one.id.startswith("iteration")]

@@ -115,7 +115,7 @@ def test_numbers_that_one_recorder_does_not_tell_are_named():
     full = replace(FULL, layers=tuple(replace(row, request_p50=4096, ranks=4) for row in FULL.layers))
     found = diff_runs([full], [blind])
     assert found.changes == ()
-    assert "request sizes, the number, ranks of MPI-IO writes" in found.cautions[0]
+    assert "ranks, request sizes, the number of MPI-IO writes" in found.cautions[0]
 
 
 def test_damage_is_told():

@@ -145,6 +145,55 @@ def test_what_a_library_of_io_waits_for_in_its_calls_is_io(tmp_path):
     assert cost.other.tolist() == pytest.approx([0.1])
 
 
+@pytest.mark.parametrize(
+    ("function", "handle", "in_io", "in_mpi"),
+    [
+        ("MPI_Wait", "mpi", 0.6, 0.0),
+        # A library that tests requests of storage in all its calls.
+        ("MPI_Wait", "posix", 0.0, 0.6),
+        ("main", "mpi", 0.0, 0.0),
+        ("MPI_Wait", "aside", 0.0, 0.6),
+        ("MPI_Wait", None, 0.0, 0.6),
+    ],
+)
+def test_a_call_of_mpi_that_completes_io_waits_for_it(tmp_path, function, handle, in_io, in_mpi):
+    """The call takes .6 s; in it an operation of a layer, on a file that counts or not, or none is completed."""
+    with otf2.writer.open(str(tmp_path / "trace"), archive_name="traces", timer_resolution=1000) as trace:
+        definitions = trace.definitions
+        node = definitions.system_tree_node("node", class_name="node")
+        rank = definitions.location_group("MPI Rank 0", system_tree_parent=node)
+        thread = trace.event_writer("thread", group=rank)
+        main = definitions.region("main", paradigm=Paradigm.USER, region_role=RegionRole.FUNCTION)
+        wait = definitions.region("MPI_Wait", paradigm=Paradigm.MPI, region_role=RegionRole.POINT2POINT)
+        mpi = definitions.io_paradigm("MPI-IO", "MPI-IO", IoParadigmClass.PARALLEL, IoParadigmFlag.NONE, {})
+        posix = definitions.io_paradigm("POSIX", "POSIX I/O", IoParadigmClass.SERIAL, IoParadigmFlag.OS, {})
+        files = {"mpi": ("/data/a", mpi), "posix": ("/data/a", posix), "aside": ("/proc/stat", mpi)}
+        handles = {
+            name: definitions.io_handle(
+                name, definitions.io_regular_file(path, node), of, IoHandleFlag.NONE, None, None
+            )
+            for name, (path, of) in files.items()
+        }
+        begin = definitions.region("MPI_File_iwrite", paradigm=Paradigm.MPI, region_role=RegionRole.FILE_IO)
+        thread.enter(0, begin)
+        for one in handles.values():
+            thread.io_operation_begin(0, one, IoOperationMode.WRITE, IoOperationFlag.NON_BLOCKING, 4096, 1)
+        for name, one in handles.items():
+            if name != handle:
+                thread.io_operation_complete(10, one, 4096, 1)
+        thread.leave(10, begin)
+        for region in (main, wait)[: 1 + (function == "MPI_Wait")]:
+            thread.enter(300, region)
+        if handle is not None:
+            thread.io_operation_complete(800, handles[handle], 4096, 1)
+        for region in (main, wait)[: 1 + (function == "MPI_Wait")][::-1]:
+            thread.leave(900, region)
+        thread.enter(950, wait)
+        thread.leave(1000, wait)
+    cost = open_trace(tmp_path / "trace").calls.cost
+    assert (cost.io.tolist(), cost.mpi.tolist()) == (pytest.approx([in_io + 0.01]), pytest.approx([in_mpi + 0.05]))
+
+
 @pytest.fixture
 def asynchronous(tmp_path):
     """Write a run of 1 s that computes for 0.4 s, and waits in some way for what it began to write at 0.1 s."""
