@@ -242,15 +242,16 @@ def _causes(findings: Sequence[Finding], io_s: float) -> list[Finding]:
     return [] if little else found
 
 
-def _explained(causes: Sequence[Finding]) -> tuple[float, float]:
-    """Return what causes cost, and the first of them.
+def _explained(causes: Sequence[Finding]) -> tuple[float, float, float]:
+    """Return what causes cost, the first of them, and what at least could be saved of it.
 
     What only the times of a run tell comes behind what the program does each time, where it explains hardly more; what
     nothing helps against behind what explains half as much.
     """
     first = causes[0]
     later = _ALIKE if rule_of(first.id).by_time or first.id == _NEEDLESS else 1.0
-    return _cost(causes) * (_MOST if first.gain_s == _NOTHING else later), first.cost_s or 0.0
+    least = (first.gain_s or _NOTHING)[0]
+    return _cost(causes) * (_MOST if first.gain_s == _NOTHING else later), first.cost_s or 0.0, least
 
 
 def _adds(other: Finding, one: Finding) -> bool:

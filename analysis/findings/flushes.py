@@ -101,8 +101,7 @@ def synchronous_writes(facts: Facts, *, least_s: float = 0.001, share_of_run: fl
         wait less often.
     """
     cells = facts.cells
-    # The last is that of an undefined handle, -1.
-    waits = np.append(facts.trace.sums.handles.synchronous, False)[cells.handle]
+    waits = facts.trace.sums.handles.synchronous.at((cells.handle, cells.process), "count") > 0
     for row, layer in enumerate(cells.layers):
         writes = cells.of(layer, "write")
         mine = writes & waits

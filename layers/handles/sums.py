@@ -4,10 +4,10 @@ from typing import Final, Self
 
 import numpy as np
 
-from ...model.arrays import Array, Integers, Ints, Mask, Ticks
+from ...model.arrays import Array, Integers, Ints, Ticks
 from ...model.codes import IoRecord
 from ...model.keyed import KeyedSums
-from ...model.sums import NOBODY, Sums, added, either, keyed, largest
+from ...model.sums import NOBODY, Sums, added, keyed, largest
 from .metadata import MetadataEvents, UsedHandles, lifetime_events, metadata_text, selected_metadata
 from .scope import Scope, ScopedBlock
 
@@ -27,8 +27,8 @@ class HandleSums(Sums):
     ----------
     events : int64 (handles,)
         Metadata events within the window that name it.
-    synchronous : bool (handles,)
-        Whether each was ever such that its writes wait for the storage.
+    synchronous : KeyedSums
+        By handle and process, how often that made it one whose writes wait for the storage.
     opens : KeyedSums
         By handle and process, how often that was made within the window.
     kinds : KeyedSums
@@ -39,7 +39,7 @@ class HandleSums(Sums):
 
     scope: Scope
     events: Ints = added(lambda sums: np.zeros(sums.handles, np.int64))
-    synchronous: Mask = either(lambda sums: np.zeros(sums.handles, np.bool_))
+    synchronous: KeyedSums = keyed(2, "count")
     opens: KeyedSums = keyed(2, "count")
     kinds: KeyedSums = keyed(2, "count")
     creating: KeyedSums = keyed(1, "count")
@@ -63,7 +63,8 @@ class HandleSums(Sums):
         operations, metadata = block.operations, block.metadata
         within = self.scope.window.contains(metadata.time)
         self.events += np.bincount(metadata.handle[within & (metadata.handle >= 0)], minlength=len(self.events))
-        self.synchronous[metadata.handle[metadata.synchronous & (metadata.handle >= 0)]] = True
+        waiting = metadata.synchronous & (metadata.handle >= 0)
+        self.synchronous = self.synchronous.plus((metadata.handle[waiting], metadata.process[waiting]), {"count": 1})
         self.finish(np.union1d(metadata.process, operations.process).astype(np.int64))
         self._add_lifetimes(metadata)
         used = UsedHandles.of(operations)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iostrata import open_trace
+from iostrata.analysis.comparison.headline import headline_of
 from iostrata.analysis.findings import find, rules
 from iostrata.analysis.findings.facts import Gain
 from iostrata.analysis.findings.find import evidence_units
@@ -560,6 +561,24 @@ def test_writes_that_wait_for_the_storage(written, status, told):
         assert (one.severity, one.cost_s, one.files) == ("critical", pytest.approx(0.01), ("/s/a",))
         # All writes are as fast here: those that do not wait tell of no better rate.
         assert one.gain_s == pytest.approx((0, 0.01), abs=1e-9)
+
+
+def test_who_opens_a_file_so_that_its_writes_wait_is_the_one_who_waits(written):
+    """Ranks share a handle's definition, and each opens it in its own way; small writes of the others are fast."""
+    log = written.handle(written.file("/s/log"), written.posix)
+    for rank in range(4):
+        status = IoStatusFlag.SYNC if rank == 2 else IoStatusFlag.APPEND
+        arguments = (log, IoAccessMode.WRITE_ONLY, IoCreationFlag.CREATE, status)
+        written.events.append((2, 0, rank, "io_create_handle", arguments))
+        for place in range(40):
+            begin = 1000 * place + 10
+            written.operate(rank, log, WRITE, begin, begin + (500 if rank == 2 else 5), 62)
+    found = find(trace := written.closed())
+    one = next(one for one in found if one.id == "synchronous-writes")
+    assert one.text.startswith("40 of 160 POSIX writes wait for the storage each")
+    assert one.ranks == (2,)
+    assert one.cost_s == pytest.approx(0.02)
+    assert headline_of(trace, found).finding == "synchronous-writes"
 
 
 @pytest.mark.parametrize(
