@@ -307,10 +307,29 @@ def _best(line: Line, depth: int, closely: bool = True, evidence: float = EVIDEN
     told = [one for one in known if one.saved > max(one.left, needed) and one.start[0] <= (1 - _ALL) * len(line)]
     if told and base.saved < base.left:
         base = max(told, key=lambda one: one.saved)
+    if base.plain is not base.token:
+        base = _of_files(line, base, [one for one in known if one.saved > needed])
     base = base._replace(saved=base.saved + _within(line, base, depth))
     if base.saved < needed:
         return None
     return _without_marks(line, _around(line, base, depth), known) if closely else base
+
+
+def _of_files(line: Line, base: Cuts, known: Sequence[Cuts]) -> Cuts:
+    """Return a way to cut by opens in place of one by pauses, if the same is done from each open to the next.
+
+    Pauses that come at other steps each time, such as those of a process that shares a core, are not the program's.
+    """
+    same = (
+        one
+        for one in known
+        if one.plain is one.token
+        and line.opens[one.start[1:]].all()
+        # The last one may be but begun.
+        and np.bincount(one.first).max() >= _ALL * (len(one.first) - 1)
+        and _is_around(one, base, len(line))
+    )
+    return max(same, key=lambda one: one.saved, default=base)
 
 
 def _around(line: Line, base: Cuts, depth: int) -> Cuts:
