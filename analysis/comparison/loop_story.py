@@ -62,7 +62,7 @@ def story_by_loops(
     loops = [one for one in _told(trace, found) if names & set(one.layers)]
     most = max((one.bytes for one in loops), default=0)
     story = tuple(one for one in story if one.kind != "pause" or not any(_is_usual(one, loop) for loop in loops))
-    kept = [left for one in story if (left := _left_of(one, loops, most)) is not None]
+    kept = [left for one in story if (left := _left_of(one, loops, most, trace)) is not None]
     folder = common_folder(step.file for one in loops for step in one.body)
     pauses = [one.start for one in story if one.kind == "pause"]
     # What is told before a pause is not told again as lasting through it.
@@ -117,14 +117,19 @@ def _bytes(one: Loop | Iteration, layer: str, direction: str | None) -> float:
     return 0.0 if part is None or direction is None else float(getattr(part, _MOVED[direction]))
 
 
-def _left_of(segment: Segment, loops: Iterable[Loop], most: float) -> Segment | None:
+def _left_of(segment: Segment, loops: Sequence[Loop], most: float, trace: Trace) -> Segment | None:
     """Return what of a stretch loops do not tell; None where that is little, or bursts of little beside the loops."""
     if segment.kind not in _GUESSED:
         return segment
     inside, time = _told_of(segment, loops)
     if segment.direction is None:
         return None if time >= _INSIDE * (segment.end - segment.start) else segment
-    left = segment.bytes - inside
+    # Where iterations are not told one by one, what is moved in part of a loop is a guess, and what is in none is not.
+    layer = segment.layers[0]
+    whole = sum(trace.layers[layer].statistics(way).bytes for way in DIRECTIONS if way == segment.direction)
+    outside = whole - sum(_bytes(one, layer, segment.direction) for one in loops)
+    left = min(segment.bytes - inside, max(0.0, outside))
+    inside = segment.bytes - left
     if inside >= _INSIDE * segment.bytes or (segment.kind in ("burst", "bursts") and left < _LEAST * most):
         return None
     if inside < _PARTLY * segment.bytes:

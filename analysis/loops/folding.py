@@ -167,10 +167,25 @@ def fold(steps: Steps, evidence: float = EVIDENCE) -> list[Folded]:
     if single and (not found or (len(found) == 1 and single[0].count > found[0].count)):
         return single
     if found:
-        return [_divided(one, line, steps.fresh) for one in found]
+        found += _between(steps, line, found)
+        return [_divided(one, line, steps.fresh) for one in sorted(found, key=lambda one: int(one.start[0]))]
     if repeated and not _is_divided(repeated[0]):
         return repeated
     return _plain_run(line, bool(steps.content.any()), _moving(steps)) or _episodes(line) or repeated
+
+
+def _between(steps: Steps, line: Line, found: Sequence[Folded]) -> list[Folded]:
+    """Return single steps that are all there is before, between and behind loops, and many."""
+    edges = [0, *(int(edge) for one in found for edge in (one.start[0], one.start[-1])), len(line)]
+    more: list[Folded] = []
+    for low, high in zip(edges[::2], edges[1::2], strict=True):
+        if steps.count[low:high].sum() < _COMPARED:
+            continue
+        rest = steps.take(np.arange(low, high))
+        joined = bool(rest.content.any())
+        single = _repeated(rest) if joined else _plain_run(line.part(low, high), joined, _moving(rest))
+        more += (replace(one, start=one.start + low) for one in single)
+    return more
 
 
 def _found(line: Line, offset: int, depth: int, evidence: float = EVIDENCE) -> Iterator[Folded]:

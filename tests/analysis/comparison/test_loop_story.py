@@ -1,5 +1,6 @@
 """Loops in the story of a run, however it is read."""
 
+import math
 import re
 
 import numpy as np
@@ -67,3 +68,16 @@ def test_a_time_of_which_it_is_said_that_nothing_is_read_or_written_has_nothing(
         moved = float(np.diff(signal.volume_until([one.start, one.end]))[0])
         assert ("no reads or writes" in one.text or "no I/O" in one.text) <= (moved == 0), one.text
         assert one.bytes == pytest.approx(moved)
+
+
+def test_nothing_is_told_beside_loops_where_all_is_in_them_however_unevenly(tmp_path):
+    """A file is written in too many iterations to be told one by one, faster and faster."""
+    rows, time = ["layer,rank,mode,start,end,bytes,file"], 0.5
+    rng = np.random.default_rng(3)
+    for number in range(24_000):
+        time += 4e-4 * math.exp(-number / 5000) * rng.lognormal(0, 1.5)
+        rows.append(f"POSIX,0,write,{time:.9f},{time + 1e-6:.9f},4096,/s/out")
+    (tmp_path / "table.csv").write_text("\n".join(rows))
+    story = overview_of(open_trace(tmp_path / "table.csv")).story
+    assert sum(one.bytes for one in story if one.kind == "loop") == 24_000 * 4096
+    assert not [one.text for one in story if one.kind != "loop" and one.bytes]

@@ -229,3 +229,33 @@ def test_what_goes_on_behind_a_loop_without_its_pauses_is_none_of_it():
 
 def test_few_steps_of_other_sizes_are_no_loop():
     assert fold(steps_of([(OPEN, 0), (WRITE, 41_000), (WRITE, 44_000), (WRITE, 43_000), (CLOSE, 0)])) == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pauses_of_a_core_that_is_shared_do_not_hide_what_is_done_from_each_open_to_the_next(seed):
+    """A log of lines that grow by a digit is opened anew each 300 lines; each 21 to 24 lines the process stands still.
+
+    The last file is opened and closed, with no line in it.
+    """
+    rng = np.random.default_rng(seed)
+    rows, line = [], 0
+    for _ in range(8):
+        rows.append((OPEN, 0))
+        for _ in range(300):
+            rows.append((WRITE, 170 + len(str(line**2))))
+            line += 1
+        rows.append((CLOSE, 0))
+    rows += [(OPEN, 0), (CLOSE, 0)]
+    gap = rng.integers(200, 300, len(rows))
+    gap[np.cumsum(rng.integers(21, 25, len(rows) // 25))] += rng.integers(5000, 6000, len(rows) // 25)
+    found = fold(steps_of(rows, gap))
+    assert [one.count for one in found] == [8]
+    assert set(np.diff(found[0].start).tolist()) == {302}
+
+
+@pytest.mark.parametrize(("count", "told"), [(64, True), (63, False)])
+def test_one_step_that_is_all_there_is_behind_a_loop_is_one_too(count, told):
+    """As in merging sorted runs: each is written, then all are read in small pieces."""
+    found = fold(steps_of(BODY * 12 + [(READ, 512)] * count))
+    assert [one.count for one in found] == ([12, count] if told else [12])
+    assert not told or found[1].start.tolist() == list(range(60, 61 + count))
