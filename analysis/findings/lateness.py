@@ -139,7 +139,7 @@ def stragglers(
 
     Notes
     -----
-    :In short: the same ranks begin late; giving them less to do before.
+    :In short: {last} last again and again; giving them less to do before.
     :Why: All wait for them, so that each phase lasts longer by that.
     :How it is measured: In each phase of the program's own reads or writes, who ends its last transfer late (begins its
         first one late, where transfers are collective; where calls are recorded, these are left to ``late-arrivals``):
@@ -168,11 +168,15 @@ def stragglers(
             continue
         cost = None if others is None else min(late, others)
         extent = known[layer, direction, traffic]
+        last = _last(found, mine)
+        after = seconds_text(float(np.median(found.after_median[by_them])))
         yield Match(
             layer,
-            _sentence(found, mine, by_them, f"{layer} {direction}s"),
+            f"{last} last in {count:,} of {number:,} phases of the program's {layer} {direction}s, {after} after the "
+            "median of the ranks",
             {
                 "direction": direction,
+                "last": last,
                 "ranks": found.rank[mine].tolist()[:RANKS_SHOWN],
                 "rank_count": int(mine.sum()),
                 "phases": number,
@@ -190,16 +194,12 @@ def _where(facts: Facts, layer: str, direction: Direction, ranks: Ints, seconds:
     return {**facts.files_within(layer, late, facts.ticks(*seconds), *modes_of(direction)), "time_range_s": [*seconds]}
 
 
-def _sentence(found: LateRanks, mine: Mask, by_them: Mask, transfers: str) -> str:
-    """Return in words which ranks are late in how many phases of some transfers."""
+def _last(found: LateRanks, mine: Mask) -> str:
+    """Return in words which ranks begin, or are done."""
     ranks = found.rank[mine].tolist()
     one = len(ranks) == 1
-    last = ("begins" if one else "begin") if found.collective else ("is done" if one else "are done")
-    after = seconds_text(float(np.median(found.after_median[by_them])))
-    return (
-        f"{named_ranks(ranks)} {last} last in {by_them.sum():,} of {len(by_them):,} phases of the program's "
-        f"{transfers}, {after} after the median of the ranks"
-    )
+    what = ("begins" if one else "begin") if found.collective else ("is done" if one else "are done")
+    return f"{named_ranks(ranks)} {what}"
 
 
 def _phases(

@@ -276,10 +276,13 @@ def slow_ranks(
         least = float((seconds[fast:] * (1 - pace[fast - 1] / pace[fast:])).max())
         if times >= slower and cost >= max(least_s, share_of_run * facts.run_s):
             text, numbers = _slow_and_fast(rank, seconds, fast, times, f"{layer} {direction}s")
+            sizes = _request_sizes(facts, own, rank, fast)
+            if max(sizes) >= slower * min(sizes):
+                text += f"; by {bytes_text(sizes[0])} at a time on average, the others by {bytes_text(sizes[1])}"
             yield Match(
                 layer,
                 text,
-                {"direction": direction, **numbers},
+                {"direction": direction, **numbers, "request_bytes": sizes[0], "others_request_bytes": sizes[1]},
                 cells=own,
                 cost_s=cost,
                 gain=Gain((least, cost), "at the pace of the slowest of the others, and at their median"),
@@ -296,6 +299,13 @@ def _slow_and_fast(rank: Ranks, seconds: Floats, fast: int, times: float, transf
     )
     extremes = {"slowest_s": float(seconds[fast:].max()), "fastest_s": float(seconds[:fast].min())}
     return text, {"slow_ranks": slow[:RANKS_SHOWN], "slower": times, **extremes}
+
+
+def _request_sizes(facts: Facts, own: Mask, rank: Ranks, fast: int) -> tuple[float, float]:
+    """Return the mean bytes of an operation of the ranks behind the first `fast` ones, and of these."""
+    cells, of = facts.cells, facts.definitions.groups.rank[facts.cells.process]
+    slow, others = (own & np.isin(of, ranks) for ranks in (rank[fast:], rank[:fast]))
+    return cells.bytes(slow) / cells.operations(slow), cells.bytes(others) / cells.operations(others)
 
 
 def _paces(facts: Facts, own: Mask, least_bytes: float, alike: float) -> tuple[Ranks, Floats, Floats]:

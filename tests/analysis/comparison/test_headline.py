@@ -210,7 +210,7 @@ def test_flushes_of_layers_add_up_as_none_is_told_twice(fixtures):
 def test_what_others_wait_is_no_cause_of_the_io(fixtures):
     found = told(open_trace(fixtures / "late4"))
     assert found.finding != "stragglers"
-    assert "; the same ranks begin late, for which others wait up to 675 ms" in found.text
+    assert "; rank 2 is done last again and again, for which others wait up to 675 ms" in found.text
 
 
 def test_why_a_share_is_not_known_is_said(tmp_path):

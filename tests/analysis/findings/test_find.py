@@ -494,6 +494,20 @@ def test_slow_ranks_are_those_that_take_longer_for_as_much(written, slow):
         assert one.cost_s == pytest.approx(0.24, abs=0.001)
 
 
+@pytest.mark.parametrize(("pieces", "told"), [(1, False), (2, False), (16, True)])
+def test_slow_ranks_that_ask_for_less_at_a_time_are_told_so(written, pieces, told):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for rank in range(4):
+        count, took = (pieces, 240_000) if rank == 1 else (1, 10_000)
+        for place in range(count):
+            begin = took // count * place
+            written.operate(rank, handle, WRITE, begin, begin + took // count - 1, 2**20 // count)
+    one = written.findings()["slow-ranks"]
+    assert ("by 65.5 kB at a time on average, the others by 1.05 MB" in one.text) is told
+    assert one.evidence["request_bytes"] == 2**20 / pieces
+    assert one.evidence["others_request_bytes"] == 2**20
+
+
 def test_who_writes_for_the_others_is_not_slow(written):
     """Of a collective call the aggregator comes back last, when the others have long gone."""
     upper = written.handle(written.file("/s/a"), written.mpi)

@@ -23,6 +23,7 @@ GUIDE = runpy.run_path(str(ROOT / "docs" / "guide" / "findings.py"))
 TEXTS = {
     "longest",
     "comes",
+    "last",
     "busiest",
     "upper",
     "lower",
