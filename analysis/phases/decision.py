@@ -83,7 +83,8 @@ class Decision:
         long = [one for one in self.trains if one.length >= SMALLEST * self.busy] or self.trains
         clear = [one for one in long if one.gain + one.bursts.log_weight >= self.enough] or long
         most = max(one.volume for one in clear)
-        return next(one for one in clear if one.volume >= NEARLY * most)
+        # Of those that moved nearly as much the longest: which came first, or moved a little more, tells nothing.
+        return max((one for one in clear if one.volume >= NEARLY * most), key=lambda one: one.length)
 
     @property
     def gain(self) -> float:
