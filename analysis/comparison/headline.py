@@ -5,8 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+import numpy as np
+
+from ...layers.selection.directions import Direction
 from ...layers.summary.counted import KINDS
 from ...layers.trace import Trace
+from ...model.codes import IoFlag
 from ...model.document import Record
 from ...model.quantities import counted, named_ranks, percent_text, seconds_range_text, seconds_text
 from ..findings.counted import CountedFacts, facts_of
@@ -332,22 +336,40 @@ def _gain_of(causes: Sequence[Finding], io_s: float) -> tuple[tuple[float, float
 def _longest(trace: Trace, io_s: float | None) -> tuple[str | None, str]:
     """Return the layer whose calls of one kind take longest, summed over ranks, and whether they are most of the I/O.
 
-    Where it is not known how long all ranks are in I/O, the kinds of all layers together stand for it.
+    Where it is not known how long all ranks are in I/O, the kinds of all layers together stand for it. Non-blocking
+    operations take no longer than the calls of their layer that do nothing else.
     """
+    calls = trace.calls.totals
     took: dict[tuple[str, str], float] = {}
+    under_way: dict[tuple[str, str], float] = {}
     for layer in trace.layers.values():
         for direction in layer.directions:
-            took[layer.name, f"{direction}s"] = layer.statistics(direction).summed_s or 0.0
+            apart = 0.0 if calls is None else _non_blocking_s(trace, layer.name, direction)
+            under_way[layer.name, f"{direction}s"] = apart
+            took[layer.name, f"{direction}s"] = (layer.statistics(direction).summed_s or 0.0) - apart
         took[layer.name, "flushes"] = layer.flush_busy_s or 0.0
-    calls = trace.calls.totals
     for one in () if calls is None else calls.call_times:
         took |= {(one.layer, f"{of.function} calls"): of.summed_s for of in one.functions}
         if not one.functions:
             took[one.layer, one.kind.replace("_", " ")] = one.summed_s
+    others = {name: sum(value for (layer, _), value in took.items() if layer == name) for name, _ in took}
+    for (name, kind), apart in under_way.items():
+        # The highest layer is the one that waits.
+        highest = next(layer for (layer, of), value in under_way.items() if of == kind and value) if apart else ""
+        if name == highest and io_s is not None:
+            took[name, f"waiting for non-blocking {name} {kind}"] = min(apart, max(0.0, io_s - others[name]))
     # The highest layer comes first where a lower one takes as long.
     (name, kind), most = max(took.items(), key=lambda item: item[1], default=(("", ""), 0.0))
     part = "most of it" if most > 0.5 * (sum(took.values()) if io_s is None else io_s) else "the largest part of it"
-    return (name, f"{part} {name} {kind}") if most > 0 else (None, "")
+    what = kind if kind.startswith("waiting") else f"{name} {kind}"
+    return (name, f"{part} {what}") if most > 0 else (None, "")
+
+
+def _non_blocking_s(trace: Trace, layer: str, direction: Direction) -> float:
+    """Return how long non-blocking operations of a layer are under way, in s, summed."""
+    cells = trace.relations.cells
+    chosen = cells.of(layer, direction) & ((cells.flags & np.uint32(IoFlag.NON_BLOCKING)) > 0)
+    return float(cells.columns.ticks[chosen].sum()) / trace.definitions.clock.ticks_per_second
 
 
 def _recording(trace: Trace, mean: float | None) -> str:

@@ -16,7 +16,7 @@ from ....model.stream.calls import OF_MPI, OF_PTHREAD, PARADIGMS
 from ....model.sums import Sums, nested
 from ...handles.scope import Scope, ScopedBlock
 from .calls import Calls
-from .functions import INSIDE, WAITS_FOR_ALL
+from .functions import INSIDE, WAITING, WAITS_FOR_ALL
 from .walk import StackBars
 
 _RANK_COST: Final = {
@@ -118,7 +118,7 @@ def io_seconds(calls: Calls) -> Floats:
     functions = calls.functions
     of_io = np.zeros(len(functions.names), np.bool_)
     of_io[functions.group[functions.does_io]] = True
-    of_io[functions.names.index(INSIDE)] = True
+    of_io[[functions.names.index(name) for name in (WAITING, INSIDE)]] = True
     return _seconds(calls, of_io)
 
 

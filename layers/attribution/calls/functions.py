@@ -18,8 +18,9 @@ COMPLETION: Final = 255
 PROGRAM: Final = "program"
 """The group of the program's own functions."""
 INSIDE: Final = "inside I/O"
-"""The group of what calls of I/O call that is no I/O by itself, such as communication in a library, and of the calls of
-MPI in which non-blocking I/O is completed: they wait for it."""
+"""The group of what calls of I/O call that is no I/O by itself, such as communication in a library."""
+WAITING: Final = "waiting for non-blocking I/O"
+"""The group of the calls of MPI in which that is completed."""
 SET_ASIDE: Final = "set aside"
 """The group of calls on files that do not count."""
 WAITS_FOR_ALL: Final = re.compile(
@@ -48,7 +49,7 @@ class FunctionGroups:
     completes : int32
         Layer whose non-blocking operations a function completes that does no I/O, such as MPI_Wait; −1 for none.
     names : tuple of str
-        Groups that time is spent in: the layers, highest first, then ``MPI`` and other libraries, `PROGRAM`,
+        Groups that time is spent in: the layers, highest first, then ``MPI`` and other libraries, `PROGRAM`, `WAITING`,
         `INSIDE` and `SET_ASIDE`.
     """
 
@@ -93,7 +94,7 @@ def function_groups(regions: Regions, order: tuple[str, ...]) -> FunctionGroups:
         group[row] = places[name]
     of_mpi = (regions.paradigm == OF_MPI) & ~does_io
     completes = np.where(of_mpi, np.int32(layers.get(_plain(_MPI_IO), -1)), np.int32(-1))
-    return FunctionGroups(regions, does_io, layer, group, completes, (*names, INSIDE, SET_ASIDE))
+    return FunctionGroups(regions, does_io, layer, group, completes, (*names, WAITING, INSIDE, SET_ASIDE))
 
 
 def _plain(name: str) -> str:

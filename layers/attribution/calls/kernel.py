@@ -284,7 +284,7 @@ def _group(place: int | np.int64, aside: int, walk: Walk) -> int | np.int64:
     frames, does_io, last = walk.frames, walk.functions.does_io, int(walk.shares.shape[1]) - 1
     region, below = frames.region[place], frames.below[place]
     if walk.noted.did[place] == COMPLETION:
-        return last - 1
+        return last - 2
     if below >= 0 and does_io[frames.region[below]] and not does_io[region]:
         return last if walk.noted.aside[below] == ASIDE else last - 1
     return last if aside == ASIDE else np.int64(walk.functions.group[region])

@@ -10,7 +10,7 @@ import pytest
 from iostrata import open_trace
 from iostrata.analysis.comparison.headline import headline_of
 from iostrata.analysis.findings import find
-from otf2.enums import IoOperationMode
+from otf2.enums import IoOperationFlag, IoOperationMode
 
 _SPEC = importlib.util.spec_from_file_location(
     "recorder_files", Path(__file__).parents[2] / "archives" / "recorders.py"
@@ -267,3 +267,29 @@ def test_a_cause_that_is_most_of_the_io_spares_as_much_of_the_calls_beside_it(fi
         else:
             assert told.cause_share >= 0.5 or most <= sum(one.gain_s[1] for one in causes) * (1 + 1e-9)
     assert ranges
+
+
+@pytest.mark.parametrize(
+    ("waits_us", "part"),
+    [
+        (60_000, "most of it waiting for non-blocking MPI-IO writes"),
+        # What is under way beside computing is no I/O, however long.
+        (1_000, "most of it MPI-IO opens"),
+    ],
+)
+def test_what_ranks_wait_for_non_blocking_operations_is_io(written, waits_us, part):
+    data = written.handle(written.file("/s/data"), written.mpi)
+    for rank in range(4):
+        written.call(rank, "MPI_File_open", 0, 100_000)
+        written.create(rank, data, 99_000)
+        for step in range(10):
+            begin = 110_000 + 90_000 * step
+            written.call(rank, "MPI_File_iwrite_at", begin, begin + 10)
+            done = begin + 85_000
+            written.operate(
+                rank, data, IoOperationMode.WRITE, begin + 5, done - 5, 2**20, flags=IoOperationFlag.NON_BLOCKING
+            )
+            written.call(rank, "MPI_Wait", done - waits_us, done)
+    found = told(written.closed())
+    assert found.io_share == pytest.approx((100_000 + 10 * (waits_us + 10)) / 1_005_000)
+    assert part in found.text
