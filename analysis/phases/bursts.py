@@ -8,7 +8,6 @@ of bursts that it gives are a staircase, and the weight of a set is the share of
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ import numpy as np
 
 from ...model.arrays import Floats, Rows
 from ...signals.construction import StepSignal
-from .kernels import climbed, rises_above
+from .kernels import largest_thresholds, rises_above
 
 FEWEST_BURSTS = 4
 """Three bursts have two intervals, of which any two may be alike."""
@@ -129,9 +128,8 @@ def sets_of_bursts(times: Floats, cumulative: Floats, bin_width: float = 0.0) ->
 
     Notes
     -----
-    The rises and falls that remain at a threshold are those of the ones that remain at a lower one, so that each level
-    is climbed once, from the smallest threshold to the largest: O(n) for each of at most ln 1000 / ln 1.1 rungs, in
-    all O(n) where few remain.
+    The rises and falls that remain at a threshold are those of the ones that remain at a lower one, so that one pass
+    over each level finds up to where each remains; only sets with most of the axis are then made: O(n ln n).
     """
     rates = levels(times, cumulative) if cumulative[-1] > 0 else []
     distinct: dict[int, Bursts] = {}
@@ -147,34 +145,31 @@ def sets_of_bursts(times: Floats, cumulative: Floats, bin_width: float = 0.0) ->
     return [replace(o, start=np.sort(o.start + bin_width * random.uniform(-0.5, 0.5, len(o)))) for o in found]
 
 
-def _rungs(times: Floats, cumulative: Floats, level: float, log_weight: float) -> list[Bursts]:
-    """Return the sets over one level with most of the logarithmic axis of thresholds."""
+def _rungs(times: Floats, cumulative: Floats, level: float, log_weight: float) -> Iterator[Bursts]:
+    """Yield the sets over one level with most of the logarithmic axis of thresholds."""
     path = cumulative - level * (times - times[0])
+    thresholds = np.sort(largest_thresholds(path))
     # Rounding makes a path that is flat wander a little.
     above = float(np.ptp(path))
     lowest = RELATIVE_ROUNDING * (above + cumulative[-1] * NEGLIGIBLE)
-    while above > lowest and rises_above(path, above).size < 2 * FEWEST_BURSTS:
+    while above > lowest and np.count_nonzero(thresholds >= above) < FEWEST_BURSTS:
         above *= 0.5
-    highest = max((upper for _, upper, _ in _climb(path, max(above, lowest))), default=0.0)
+    highest = max((upper for _, upper in _climb(thresholds, max(above, lowest))), default=0.0)
     lowest = max(NEGLIGIBLE * highest, lowest)
-    largest = heapq.nlargest(MOST_SETS, _climb(path, lowest), key=lambda rung: rung[1] / rung[0])
-    found = []
-    for lower, upper, rows in largest:
-        foot, top = rows[::2], rows[1::2]
-        share = math.log(upper / lower) / math.log(highest / lowest)
-        volume = cumulative[top] - cumulative[foot]
-        found.append(Bursts(times[foot], times[top], volume, log_weight + math.log(share)))
-    return found
+    largest = sorted(_climb(thresholds, lowest), key=lambda rung: rung[1] / rung[0], reverse=True)[:MOST_SETS]
+    for lower, upper in largest:
+        foot, top = rises_above(path, lower).reshape(-1, 2).T
+        share = math.log(math.log(upper / lower) / math.log(highest / lowest))
+        yield Bursts(times[foot], times[top], cumulative[top] - cumulative[foot], log_weight + share)
 
 
-def _climb(path: Floats, threshold: float) -> Iterator[tuple[float, float, Rows]]:
-    """Yield lower and upper threshold and the rows of feet and tops between them, while there are four rises."""
-    found = (np.arange(path.size), path, 0.0)
-    while (found := climbed(found[0], found[1], threshold))[0].size >= 2 * FEWEST_BURSTS:
+def _climb(thresholds: Floats, lower: float) -> Iterator[tuple[float, float]]:
+    """Yield ranges of thresholds with the same rises, given the largest of each in order, while there are four."""
+    while (left := thresholds[np.searchsorted(thresholds, lower) :]).size >= FEWEST_BURSTS:
         # Nothing changes up to the smallest rise or fall that is left.
-        upper = max(found[2] * (1 + RELATIVE_ROUNDING), threshold * (1 + ALIKE))
-        yield threshold, upper, found[0]
-        threshold = upper
+        upper = max(float(left[0]) * (1 + RELATIVE_ROUNDING), lower * (1 + ALIKE))
+        yield lower, upper
+        lower = upper
 
 
 def few_bursts(times: Floats, cumulative: Floats) -> Bursts:
@@ -182,5 +177,5 @@ def few_bursts(times: Floats, cumulative: Floats) -> Bursts:
     # The mean of the whole window, so that idle time at its edges distinguishes a burst from a constant.
     path = cumulative - cumulative[-1] / (times[-1] - times[0]) * (times - times[0])
     rows = rises_above(path, max(NEGLIGIBLE * float(np.ptp(path)), RELATIVE_ROUNDING * float(cumulative[-1])))
-    foot, top = rows[::2], rows[1::2]
+    foot, top = rows.reshape(-1, 2).T
     return Bursts(times[foot], times[top], cumulative[top] - cumulative[foot])

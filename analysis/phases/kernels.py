@@ -42,13 +42,20 @@ def rises_above(path: Floats, threshold: float) -> Rows:
 
 
 @compiled
-def climbed(rows: Rows, path: Floats, threshold: float) -> tuple[Rows, Floats, float]:
-    """Return the rows and the path of the rises above a threshold, and the smallest rise or fall among them."""
-    left = rises_above(path, threshold)
-    kept, smallest = path[left], math.inf
-    for at in range(1, left.size):
-        smallest = min(smallest, abs(kept[at] - kept[at - 1]))
-    return rows[left], kept, smallest
+def largest_thresholds(path: Floats) -> Floats:
+    """Return the largest threshold at which `rises_above` still has each rise of a path, of all that it ever has."""
+    ends, found = np.empty(path.size + 1), np.empty(path.size // 2 + 1)
+    count = depth = 0
+    # Behind all it falls, which ends them.
+    for value in np.append(path, -math.inf):
+        # Feet and tops in turn: one that goes on is none yet.
+        if depth > 0 and (value <= ends[depth - 1]) == (depth % 2 > 0):
+            depth -= 1
+        # What goes back by as much as the rise or fall before leaves nothing of it, and of what that went back.
+        while depth > 1 and abs(value - ends[depth - 1]) >= abs(ends[depth - 1] - ends[depth - 2]):
+            found[count], count, depth = abs(ends[depth - 1] - ends[depth - 2]), count + 1, depth - 2
+        ends[depth], depth = value, depth + 1
+    return found[:count].copy()
 
 
 @compiled

@@ -1,10 +1,10 @@
-"""Rises over a threshold against a slow simplification of the path, and that a ladder of thresholds may be climbed."""
+"""Rises over a threshold against a slow simplification of the path, a ladder of thresholds, and its steps."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.analysis.phases.kernels import rises_above
+from iostrata.analysis.phases.kernels import largest_thresholds, rises_above
 
 # Few values, so that rises and falls are often just as large as the threshold.
 paths = st.lists(st.integers(-8, 8), min_size=1, max_size=40).map(lambda values: np.array(values, np.float64))
@@ -39,3 +39,10 @@ def test_what_is_left_at_a_threshold_suffices_for_a_larger_one(path: np.ndarray,
 @pytest.mark.parametrize("path", [[0.0], [0.0, 0.0, 0.0], [3.0, 2.0, 1.0]])
 def test_no_rise(path: list[float]) -> None:
     assert rises_above(np.array(path), 0.5).size == 0
+
+
+@given(paths)
+def test_largest_thresholds_are_those_up_to_which_rises_remain(path: np.ndarray) -> None:
+    found = largest_thresholds(path)
+    for threshold in np.arange(0.5, float(np.ptp(path)) + 2, 0.5):
+        assert 2 * np.count_nonzero(found >= threshold) == rises_above(path, threshold).size
