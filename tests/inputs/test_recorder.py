@@ -147,3 +147,12 @@ def test_parts_that_are_listed_and_not_there_are_lost(calls):
     assert damage.events_expected - damage.events_read == len(CALLS[6:])
     (calls / "_metadata").write_bytes(b"PAR1 no more")
     assert "_metadata, the list of the parts, cannot be read" in str(iostrata.open_trace(calls).damage.locations)
+
+
+@pytest.mark.parametrize(("size", "damaged"), [(-1, False), (-2, True), (-(2**40), True)])
+def test_a_negative_size_is_damage_and_one_that_is_not_known_is_none(tmp_path, size, damaged):
+    folder = write(tmp_path / "run", [(0, "write", "/a", 100, 1.0, 0.5), (0, "write", "/a", size, 2.0, 0.5)])
+    trace = iostrata.open_trace(folder)
+    assert trace.damage.damaged is damaged
+    assert trace.layers["POSIX"].statistics("write").bytes == 100
+    assert not damaged or "a negative size" in str(trace.damage.locations)

@@ -539,6 +539,15 @@ def test_small_requests_that_take_next_to_nothing_of_the_run_are_no_warning(writ
     assert written.findings()["small-requests"].severity == "info"
 
 
+@pytest.mark.parametrize(("count", "median"), [(399, 1200), (400, 1200), (401, 1201)])
+def test_the_median_of_requests_is_the_lower_one_in_the_middle(written, count, median):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    sizes = np.random.default_rng(0).permutation(np.arange(count)) + 1001
+    for number, size in enumerate(sizes.tolist()):
+        written.operate(0, handle, READ, 20 * number, 20 * number + 10, size)
+    assert written.findings()["small-requests"].evidence["median_request"] == median
+
+
 def test_the_median_of_requests_is_that_of_those_that_ask_for_bytes(written):
     handle = written.handle(written.file("/s/a"), written.posix)
     for number in range(400):
