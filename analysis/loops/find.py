@@ -21,6 +21,7 @@ from ...layers.loops.steps import (
     StepSums,
     kinds_of_files,
     ranks_of,
+    successive_threads,
 )
 from ...layers.trace import Trace
 from ...model.arrays import Ints
@@ -124,7 +125,12 @@ def streams_of(trace: Trace) -> tuple[Sequence[str], FileKinds, list[StepGroup]]
     names, kinds = kinds_of_files(trace.definitions, trace.stream.in_memory is not None)
     if trace.definitions.recording.reason("handles"):
         names = ("",) * len(names)
-    return names, kinds, trace.stream.summed_in_order(partial(StepSums, trace.scope, kinds)).ordered()
+    sums = trace.stream.summed_in_order(partial(StepSums, trace.scope, kinds))
+    lane = successive_threads(trace.definitions, sums.spans)
+    if lane is not None:
+        kinds = kinds._replace(lane=lane, calls=None if kinds.calls is None else {})
+        sums = trace.stream.summed_in_order(partial(StepSums, trace.scope, kinds))
+    return names, kinds, sums.ordered()
 
 
 def loops_of_members(trace: Trace, names: Sequence[str], kinds: FileKinds, members: Sequence[Member]) -> Loops:

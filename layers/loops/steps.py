@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from heapq import heappop, heappush
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
@@ -12,8 +13,10 @@ import numpy as np
 from ...model.arrays import Columns, Ints, Links, Mask, Rows, column_at, columns_as
 from ...model.codes import METADATA_NAMES, IoRecord
 from ...model.definitions import Definitions
-from ...model.sums import NOBODY, Sums, by_key
+from ...model.keyed import KeyedSums
+from ...model.sums import NOBODY, Sums, by_key, keyed
 from ..attribution.attribution import TraceBlock
+from ..attribution.calls.cost import first_threads
 from ..handles.metadata import selected_metadata
 from ..handles.scope import Scope
 from ..statistics.kinds import file_kinds
@@ -40,6 +43,8 @@ _APART: Final = 1.25
 """Ratio of two gaps between which the bound of pauses may lie: within what is continuous there is none."""
 _FEWEST: Final = 3
 """Steps in which something may repeat; threads with fewer on a kind of file are left out."""
+_FEWEST_THREADS: Final = 3
+"""Threads that follow one another from which on each may be what is done again."""
 _COLLECTIVE: Final = 1
 _RECORDS: Final = (IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE, IoRecord.DELETE_FILE)
 """Metadata events that are steps; seeks, locks and the like come and go with the operations they are for."""
@@ -64,12 +69,15 @@ class StepCode(NamedTuple):
 class FileKinds(NamedTuple):
     """The kinds of the files of a trace: their number, and the kind of each file, int32 (files,).
 
-    Where blocks are kept, so are their calls, from when these are made steps to when they have iterations.
+    Where blocks are kept, so are their calls, from when these are made steps to when they have iterations. Where
+    threads of a process follow one another, `lane` has the first one of each location's, int32 (locations,): they go
+    on with what that one did, such as writing checkpoints in a thread made for each.
     """
 
     total: int
     of_file: Links
     calls: "dict[int, OwnCalls] | None" = None
+    lane: Links | None = None
 
 
 def kinds_of_files(definitions: Definitions, kept: bool = False) -> tuple[tuple[str, ...], FileKinds]:
@@ -116,7 +124,9 @@ class OwnCalls:
         first = int(chosen[0]) if len(chosen) else -1
         if kinds.calls and first in kinds.calls:
             return kinds.calls.pop(first)
-        calls = columns_as(CallColumns, whole.operations, parent=whole.attribution_once.parent)
+        lane, location = kinds.lane, whole.operations.location
+        location = location if lane is None else lane[location]
+        calls = columns_as(CallColumns, whole.operations, parent=whole.attribution_once.parent, location=location)
         handles, events = _handle_columns(block.scope, kinds), _own_events(block, kinds)
         edges = Edges(window.start, window.end, window.closed)
         row, key = own_calls(chosen, calls, handles, events, kinds.total, edges)
@@ -124,6 +134,15 @@ class OwnCalls:
         if kinds.calls is not None and first >= 0:
             kinds.calls[first] = found
         return found
+
+    def times(self, places: Rows) -> tuple[Ints, Ints]:
+        """Return when some calls begin and end, in ticks."""
+        row = self.row[places]
+        begin, end = np.empty(len(row), np.int64), np.empty(len(row), np.int64)
+        is_event = row < 0
+        begin[is_event] = end[is_event] = self.events.time[-1 - row[is_event]]
+        begin[~is_event], end[~is_event] = self.calls.begin[row[~is_event]], self.calls.end[row[~is_event]]
+        return begin, end
 
 
 def _handle_columns(scope: Scope, kinds: FileKinds) -> "HandleColumns":
@@ -149,7 +168,8 @@ def _own_events(block: TraceBlock, kinds: FileKinds) -> "EventColumns":
     kind = np.zeros(256, np.int32)
     kind[list(_RECORDS)] = len(MODES) + np.arange(len(_RECORDS))
     file = metadata.file[events]
-    key = metadata.location[events].astype(np.int64) * kinds.total + kinds.of_file[file]
+    location = metadata.location[events] if kinds.lane is None else kinds.lane[metadata.location[events]]
+    key = location.astype(np.int64) * kinds.total + kinds.of_file[file]
     code = (layer[events] * STEP_CODES + kind[metadata.kind[events]]) * 2
     return EventColumns(metadata.time[events], key, code.astype(np.int32), file)
 
@@ -432,11 +452,14 @@ class StepSums(Sums):
     ----------
     groups : dict of (int, bytes) to StepGroup
         By kind of file and what is called.
+    spans : KeyedSums
+        By location, when its first call begins and its last one ends, in ticks.
     """
 
     scope: Scope
     kinds: FileKinds
     groups: dict[tuple[int, bytes], StepGroup] = by_key()
+    spans: KeyedSums = keyed(1, "begin", "end")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -452,6 +475,8 @@ class StepSums(Sums):
         latest = np.array([one.latest for one in states], np.int64)
         file = np.array([one.file for one in states], np.int64)
         order, start = rows_by_key(own.number, len(states))
+        begin, end = own.times(order[start[:-1]])[0], own.times(order[start[1:] - 1])[1]
+        self.spans = self.spans.plus([own.keys // self.kinds.total], {"begin": begin, "end": end})
         steps = steps_of_calls(own.row, order, start, own.calls, own.handles, own.events, own.edges, latest, file)
         ends = zip(states, pairwise(start.tolist()), latest.tolist(), file.tolist(), strict=True)
         for state, (low, high), state_latest, state_file in ends:
@@ -481,6 +506,25 @@ class StepSums(Sums):
         """Return the groups of all processes, by their kind of file and first thread."""
         self.finish()
         return sorted(self.groups.values(), key=lambda one: (one.kind, one.locations))
+
+
+def successive_threads(definitions: Definitions, spans: KeyedSums) -> Links | None:
+    """Return the lanes of `FileKinds`; None where no three threads of a process follow one another.
+
+    The first thread of a process is one by itself: others do what it does not wait for.
+    """
+    process, first = definitions.locations.group, first_threads(definitions)
+    location = spans.keys[0]
+    mine = np.flatnonzero(~np.isin(location, first) & (process[location] >= 0))
+    mine = mine[np.argsort(spans["begin"][mine], kind="stable")]
+    lane = np.arange(len(process), dtype=np.int32)
+    busy: dict[int, list[tuple[int, int]]] = {}
+    columns = process[location[mine]], location[mine], spans["begin"][mine], spans["end"][mine]
+    for of, one, begin, end in zip(*(column.tolist() for column in columns), strict=True):
+        lanes = busy.setdefault(of, [])
+        lane[one] = heappop(lanes)[1] if lanes and lanes[0][0] <= begin else one
+        heappush(lanes, (end, int(lane[one])))
+    return lane if np.bincount(lane).max(initial=0) >= _FEWEST_THREADS else None
 
 
 def ranks_of(definitions: Definitions, locations: Iterable[int]) -> list[int]:

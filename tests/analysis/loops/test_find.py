@@ -271,3 +271,47 @@ def test_all_that_moves_is_in_one_iteration_or_outside(make_trace, seed):
         written = layer.statistics("write")
         assert sum(one.bytes_written for one in parts) == written.bytes
         assert sum(one.operations for one in parts) == written.operations
+
+
+@pytest.fixture
+def threaded(tmp_path):
+    """Return what a thread made for each checkpoint writes, while the first one writes a log; some at a time."""
+
+    def made(at_once, of_all=12, **options):
+        rows = ["layer,rank,thread,mode,start,end,bytes,file"]
+        for rank in range(2):
+            rows += [f"POSIX,{rank},main,write,{line},{line + 0.01},80,/s/log.{rank}" for line in range(40)]
+            for number in range(of_all):
+                begin = 1.5 + 3 * (number // at_once) + 0.1 * (number % at_once)
+                for step in range(8):
+                    start = begin + 0.2 * step + 0.01 * rank
+                    rows.append(f"POSIX,{rank},w{number},write,{start},{start + 0.05},1000000,/s/ck.{number}.{rank}")
+        (tmp_path / "run.csv").write_text("\n".join(rows))
+        return find_loops(open_trace(tmp_path / "run.csv", **options))
+
+    return made
+
+
+@pytest.mark.parametrize("options", [{}, {"memory": 400_000_000}], ids=str)
+def test_a_thread_made_for_each_checkpoint_is_an_iteration(threaded, options):
+    found = threaded(1, **options)
+    (loop,) = (one for one in found.outermost if one.bytes > 10_000)
+    assert (loop.count, loop.bytes, loop.ranks) == (12, 2 * 12 * 8_000_000, (0, 1))
+    assert [one.begin_s for one in loop.iterations] == pytest.approx([1.5 + 3 * row for row in range(12)])
+    assert [one.layers["POSIX"].bytes_written for one in loop.iterations] == [16_000_000] * 12
+    (log,) = (one for one in found.outermost if one.bytes <= 10_000)
+    assert log.count == 40
+
+
+def test_threads_that_overlap_go_on_with_those_that_are_over(threaded):
+    """Two threads write at a time: each goes on with what one before has done."""
+    found = threaded(2)
+    loops = [one for one in found.outermost if one.bytes > 10_000]
+    assert sum(one.bytes for one in loops) == 2 * 12 * 8_000_000
+    assert {one.count for one in loops} == {6}
+
+
+def test_threads_that_last_stay_by_themselves(threaded):
+    """Of four threads at once none follows another."""
+    found = threaded(4, of_all=4)
+    assert {one.count for one in found.outermost if one.bytes > 10_000} == {8}
