@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 import numpy as np
 
 from ...model.arrays import Columns, Ints, Links, Mask, Rows, column_at, columns_as
-from ...model.codes import METADATA_NAMES, IoRecord
+from ...model.codes import METADATA_NAMES, UNDEFINED_TIME, IoRecord
 from ...model.definitions import Definitions
 from ...model.keyed import KeyedSums
 from ...model.sums import NOBODY, Sums, by_key, keyed
@@ -142,7 +142,7 @@ class OwnCalls:
         is_event = row < 0
         begin[is_event] = end[is_event] = self.events.time[-1 - row[is_event]]
         begin[~is_event], end[~is_event] = self.calls.begin[row[~is_event]], self.calls.end[row[~is_event]]
-        return begin, end
+        return begin, np.where(end == UNDEFINED_TIME, self.edges.stop, end)
 
 
 def _handle_columns(scope: Scope, kinds: FileKinds) -> "HandleColumns":

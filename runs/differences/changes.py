@@ -49,6 +49,7 @@ _BY_ITERATIONS: Final = 0.9
 """Share of the chance to err that the times of iterations have, where there are some: they tell most."""
 _TELLING: Final = 4.0
 """Upper end of an interval over its lower one up to which it tells something of what may be chance."""
+_ONE_SIDED: Final = "of operations that block on one side only"
 _UNDER_WAY: Final = ("time", "bandwidth", "slowest-rank", "iteration-time", "phases")
 """Changes that are of how long operations are under way."""
 _LEAST_MUCH: Final = 0.01
@@ -224,7 +225,7 @@ def _with_cost(change: Change, others: Sequence[Change], pairs: Sequence[LoopPai
                 same = (one for one in others if one.id == "iteration-time" and one.layer == layer)
                 cost = next((one for one in same if (one.before, one.after) == (found.before, found.after)), None)
                 low, high = (0.0, 0.0) if cost is None else cost.interval or (0.0, 0.0)
-                tells = cost is not None and (cost.matters or 0 < high <= _TELLING * low)
+                tells = cost is not None and (cost.matters or (cost.good != 0 and high <= _TELLING * low))
                 return replace(change, text=f"{change.text}. {cost.text}") if cost and tells else change
     return change
 
@@ -310,13 +311,18 @@ def _without_credit(changes: list[Change], before: Sequence[Run], order: Sequenc
 
 
 def _alike_in_time(changes: list[Change]) -> list[Change]:
-    """Return the changes without times of operations that block on one side only.
+    """Return the changes; of times of operations that block on one side only none matters.
 
     Beside others the time in which they are under way is no cost.
     """
     other = {one.layer for one in changes if one.id == "non-blocking" and one.matters}
     layers = other | {None} if other else other
-    return [one for one in changes if one.id not in _UNDER_WAY or one.layer not in layers]
+    return [
+        replace(one, matters=False, good=0, text=f"{one.text}, {_ONE_SIDED}")
+        if one.id in _UNDER_WAY and one.layer in layers
+        else one
+        for one in changes
+    ]
 
 
 def _is_less(change: Change) -> bool:
