@@ -1,13 +1,13 @@
 """What comes first about a run: which share of it is I/O, where and why, and what could be saved."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 
-from ...layers.selection.directions import Direction
+from ...layers.selection.directions import DIRECTIONS, Direction
 from ...layers.summary.counted import KINDS
 from ...layers.trace import Trace
 from ...model.codes import IoFlag
@@ -336,33 +336,50 @@ def _gain_of(causes: Sequence[Finding], io_s: float) -> tuple[tuple[float, float
 def _longest(trace: Trace, io_s: float | None) -> tuple[str | None, str]:
     """Return the layer whose calls of one kind take longest, summed over ranks, and whether they are most of the I/O.
 
-    Where it is not known how long all ranks are in I/O, the kinds of all layers together stand for it. Non-blocking
-    operations take no longer than the calls of their layer that do nothing else.
+    Where it is not known how long all ranks are in I/O, the kinds of all layers together stand for it.
+    """
+    took = _seconds_by_kind(trace)
+    took |= _waited(trace, took, io_s)
+    # The highest layer comes first where a lower one takes as long.
+    (name, kind), most = max(took.items(), key=lambda item: item[1], default=(("", ""), 0.0))
+    part = "most of it" if most > 0.5 * (sum(took.values()) if io_s is None else io_s) else "the largest part of it"
+    what = kind if kind.startswith("waiting") else f"{name} {kind}"
+    return (name, f"{part} {what}") if most > 0 else (None, "")
+
+
+def _seconds_by_kind(trace: Trace) -> dict[tuple[str, str], float]:
+    """Return how long calls of each kind take in s, summed over ranks, by layer and kind, the highest layer first.
+
+    Where calls are recorded, non-blocking operations are left out: what they are under way is no time of a call.
     """
     calls = trace.calls.totals
     took: dict[tuple[str, str], float] = {}
-    under_way: dict[tuple[str, str], float] = {}
     for layer in trace.layers.values():
         for direction in layer.directions:
             apart = 0.0 if calls is None else _non_blocking_s(trace, layer.name, direction)
-            under_way[layer.name, f"{direction}s"] = apart
             took[layer.name, f"{direction}s"] = (layer.statistics(direction).summed_s or 0.0) - apart
         took[layer.name, "flushes"] = layer.flush_busy_s or 0.0
     for one in () if calls is None else calls.call_times:
         took |= {(one.layer, f"{of.function} calls"): of.summed_s for of in one.functions}
         if not one.functions:
             took[one.layer, one.kind.replace("_", " ")] = one.summed_s
-    others = {name: sum(value for (layer, _), value in took.items() if layer == name) for name, _ in took}
-    for (name, kind), apart in under_way.items():
-        # The highest layer is the one that waits.
-        highest = next(layer for (layer, of), value in under_way.items() if of == kind and value) if apart else ""
-        if name == highest and io_s is not None:
-            took[name, f"waiting for non-blocking {name} {kind}"] = min(apart, max(0.0, io_s - others[name]))
-    # The highest layer comes first where a lower one takes as long.
-    (name, kind), most = max(took.items(), key=lambda item: item[1], default=(("", ""), 0.0))
-    part = "most of it" if most > 0.5 * (sum(took.values()) if io_s is None else io_s) else "the largest part of it"
-    what = kind if kind.startswith("waiting") else f"{name} {kind}"
-    return (name, f"{part} {what}") if most > 0 else (None, "")
+    return took
+
+
+def _waited(trace: Trace, took: Mapping[tuple[str, str], float], io_s: float | None) -> dict[tuple[str, str], float]:
+    """Return how long ranks wait for non-blocking operations, at most what the calls of their layer leave of the I/O.
+
+    It is the highest layer that waits. Nothing where no calls are recorded.
+    """
+    found: dict[tuple[str, str], float] = {}
+    for direction in DIRECTIONS if io_s is not None and trace.calls.totals is not None else ():
+        having = [one.name for one in trace.layers.values() if direction in one.directions]
+        under_way = {name: seconds for name in having if (seconds := _non_blocking_s(trace, name, direction))}
+        for name, seconds in list(under_way.items())[:1]:
+            others = sum(value for (layer, _), value in took.items() if layer == name)
+            kind = f"waiting for non-blocking {name} {direction}s"
+            found[name, kind] = min(seconds, max(0.0, (io_s or 0.0) - others))
+    return found
 
 
 def _non_blocking_s(trace: Trace, layer: str, direction: Direction) -> float:

@@ -218,16 +218,24 @@ def _with_cost(change: Change, others: Sequence[Change], pairs: Sequence[LoopPai
     kind = change.id.split(":")[0]
     if not change.matters or kind in (*_EFFECTS, "finding"):
         return change
-    own = [one for one in pairs if kind.startswith("iteration") and f" on {one.name} " in change.text]
-    for pair in (own or [one for one in pairs if one.does(change.layer, change.direction)])[:1]:
-        for layer in (*pair.layers[:1], None):
-            if (found := pair.compared(layer)) is not None:
-                same = (one for one in others if one.id == "iteration-time" and one.layer == layer)
-                cost = next((one for one in same if (one.before, one.after) == (found.before, found.after)), None)
-                low, high = (0.0, 0.0) if cost is None else cost.interval or (0.0, 0.0)
-                tells = cost is not None and (cost.matters or (cost.good != 0 and high <= _TELLING * low))
-                return replace(change, text=f"{change.text}. {cost.text}") if cost and tells else change
-    return change
+    own = (one for one in pairs if kind.startswith("iteration") and f" on {one.name} " in change.text)
+    like = (one for one in pairs if one.does(change.layer, change.direction))
+    pair = next(own, None) or next(like, None)
+    cost = None if pair is None else _cost_of_iteration(pair, others)
+    return change if cost is None else replace(change, text=f"{change.text}. {cost.text}")
+
+
+def _cost_of_iteration(pair: LoopPair, changes: Sequence[Change]) -> Change | None:
+    """Return the change of how long an iteration keeps its highest layer busy, or takes, if it tells something."""
+    for layer in (*pair.layers[:1], None):
+        if (found := pair.compared(layer)) is not None:
+            means = found.before, found.after
+            same = (one for one in changes if one.id == "iteration-time" and one.layer == layer)
+            cost = next((one for one in same if (one.before, one.after) == means), None)
+            low, high = (0.0, 0.0) if cost is None or cost.interval is None else cost.interval
+            tells = cost is not None and (cost.matters or (cost.good != 0 and high <= _TELLING * low))
+            return cost if tells else None
+    return None
 
 
 def _exp_interval(interval: tuple[float, float]) -> tuple[float, float]:
