@@ -5,8 +5,14 @@ import subprocess
 import sys
 import tracemalloc
 
+import numpy as np
+import pytest
 from iostrata.cli import main
 from iostrata.export.json.documents import handles_document, json_pieces
+from iostrata.export.json.runs import schedule_document
+from iostrata.runs.scheduling.comparison import compare_policies
+from iostrata.runs.scheduling.jobs import PeriodicJob
+from iostrata.runs.scheduling.policies import sets_of
 
 
 def test_a_document_about_a_trace_imports_nothing_of_many_runs():
@@ -45,3 +51,13 @@ def test_the_first_job_is_of_rank_one(tmp_path, capsys):
     (tmp_path / "metrics.csv").write_text("\n".join(["job,node,filesystem,metric,time,value", *rows, ""]))
     assert main(["assess", str(tmp_path / "metrics.csv"), "--json"]) == 0
     assert [job["rank"] for job in json.loads(capsys.readouterr().out)["jobs"]] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(("signal", "told"), [("POSIX total", "POSIX total"), ("", None)])
+def test_a_job_of_a_schedule_says_what_its_phases_are_of(signal, told):
+    phases = np.ones(3)
+    jobs = [PeriodicJob("a", 9 * phases, phases, period=10.0, signal=signal), PeriodicJob("b", phases, phases)]
+    found = compare_policies(jobs, iterations=3)
+    document = schedule_document(found, jobs, sets_of(found.workload.names, found.workload.period))
+    assert [one["signal"] for one in document["jobs"]] == [told, None]
+    assert [one["period_s"] for one in document["jobs"]] == [10.0, None]

@@ -128,3 +128,12 @@ def test_of_a_long_path_the_innermost_24_functions_are_named(deep):
     rows = np.arange(deep, dtype=np.int32)
     (text,) = PathTree(regions, rows - 1, rows).texts("callpath", np.array([deep - 1]))
     assert text == " > ".join([*["…"] * (deep > 24), *names[-24:]])
+
+
+@pytest.mark.parametrize("by", ["function", "caller", "callpath"])
+def test_behind_the_keys_of_all_paths_stands_that_of_none(by):
+    kinds = np.zeros(2, np.uint8)
+    regions = Regions(np.arange(2, dtype=np.uint32), ("main", "other"), kinds, kinds, ("", ""), np.zeros(2, np.int64))
+    keys = PathTree(regions, np.array([-1, 0], np.int32), np.array([0, 1], np.int32)).keys(by)
+    assert (len(keys), keys[-1]) == (3, -1)
+    assert keys.min() == -1
