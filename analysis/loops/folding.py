@@ -175,11 +175,19 @@ def fold(steps: Steps, evidence: float = EVIDENCE) -> list[Folded]:
 
 
 def _between(steps: Steps, line: Line, found: Sequence[Folded]) -> list[Folded]:
-    """Return single steps that are all there is before, between and behind loops, and many."""
+    """Return single steps that are all there is before, between and behind loops, and many.
+
+    What begins as the iterations of the loop before it is one that was not ended.
+    """
     edges = [0, *(int(edge) for one in found for edge in (one.start[0], one.start[-1])), len(line)]
     more: list[Folded] = []
     for low, high in zip(edges[::2], edges[1::2], strict=True):
-        if steps.count[low:high].sum() < _COMPARED:
+        begun = any(
+            np.array_equal(line.kind[low:high], line.kind[one.body[0] : one.body[1]][: high - low])
+            for one in found
+            if one.start[-1] == low
+        )
+        if begun or steps.count[low:high].sum() < _COMPARED:
             continue
         rest = steps.take(np.arange(low, high))
         joined = bool(rest.content.any())

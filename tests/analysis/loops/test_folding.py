@@ -259,3 +259,13 @@ def test_one_step_that_is_all_there_is_behind_a_loop_is_one_too(count, told):
     found = fold(steps_of(BODY * 12 + [(READ, 512)] * count))
     assert [one.count for one in found] == ([12, count] if told else [12])
     assert not told or found[1].start.tolist() == list(range(60, 61 + count))
+
+
+@pytest.mark.parametrize("ended", [70, 99])
+def test_an_iteration_that_was_not_ended_is_no_loop_by_itself(ended):
+    """Iterations of as many equal writes, a pause between them; the last one ends early."""
+    gap = np.full(12 * 100 + ended, 10)
+    gap[::100] = 5000
+    (loop,) = fold(steps_of([(WRITE, 100)] * len(gap), gap))
+    assert loop.count in (12, 13)
+    assert set(np.diff(loop.start[:13]).tolist()) == {100}
