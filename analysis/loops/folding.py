@@ -181,17 +181,13 @@ def _between(steps: Steps, line: Line, found: Sequence[Folded]) -> list[Folded]:
     """
     edges = [0, *(int(edge) for one in found for edge in (one.start[0], one.start[-1])), len(line)]
     more: list[Folded] = []
-    for low, high in zip(edges[::2], edges[1::2], strict=True):
-        begun = any(
-            np.array_equal(line.kind[low:high], line.kind[one.body[0] : one.body[1]][: high - low])
-            for one in found
-            if one.start[-1] == low
-        )
+    before = [slice(0, 0), *(slice(*one.body) for one in found)]
+    for body, low, high in zip(before, edges[::2], edges[1::2], strict=True):
+        begun = np.array_equal(line.kind[low:high], line.kind[body][: high - low])
         if begun or steps.count[low:high].sum() < _COMPARED:
             continue
         rest = steps.take(np.arange(low, high))
-        joined = bool(rest.content.any())
-        single = _repeated(rest) if joined else _plain_run(line.part(low, high), joined, _moving(rest))
+        single = _repeated(rest) if rest.content.any() else _plain_run(line.part(low, high), False, _moving(rest))
         more += (replace(one, start=one.start + low) for one in single)
     return more
 

@@ -266,15 +266,15 @@ def _covered(pairs: Sequence[LoopPair], runs: tuple[Sequence[Run], Sequence[Run]
 def _of_loops(pairs: Sequence[LoopPair]) -> Iterator[_Tested]:
     """Give the changes of loops: how many iterations, of which steps, and how long one takes, by layer."""
     for pair in pairs:
-        if pair.shared_out:
-            continue
         sides = [np.array([one.row.count for one in side], np.float64) for side in (pair.before, pair.after)]
-        say = functools.partial(count_text, pair.name)
+        say = functools.partial(count_text, pair.name, pair.shared_by)
         yield _ratio_change(("iterations", None, None), sides, COUNTED, 0, say)
         every = [one for side in (pair.before, pair.after) for one in side]
         # Where it is not known which rank did what, the steps are those of all ranks.
         if len({one.local for one in every}) > 1 and len({one.row.ranks > 0 for one in every}) == 1:
             yield _of_steps(pair)
+        if pair.shared_by is not None:
+            continue
         # How long iterations are tells nothing where they hold other parts of the program.
         for layer in (*(() if pair.elsewhere else (None,)), *pair.layers):
             found = pair.compared(layer)

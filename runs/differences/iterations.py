@@ -114,14 +114,15 @@ class LoopPair:
         return (layer is None or layer in self.layers) and (direction is None or direction in steps)
 
     @property
-    def shared_out(self) -> bool:
-        """Whether as many iterations in all are shared by more or fewer ranks: they are not compared by number."""
+    def shared_by(self) -> tuple[int, int] | None:
+        """How many ranks share as many iterations in all, where these are others: they are not compared by number."""
         counts, ranks = (
             [float(np.mean([getattr(one.row, name) for one in side])) for side in (self.before, self.after)]
             for name in ("count", "ranks")
         )
         shared, whole = ranks[0] != ranks[1], [count * rank for count, rank in zip(counts, ranks, strict=True)]
-        return shared and counts[0] != counts[1] and abs(whole[1] - whole[0]) <= _AS_MUCH * whole[0]
+        as_many = shared and counts[0] != counts[1] and abs(whole[1] - whole[0]) <= _AS_MUCH * whole[0]
+        return (round(ranks[0]), round(ranks[1])) if as_many else None
 
     @property
     def iterations(self) -> int:

@@ -172,9 +172,10 @@ def _factors(low: float, high: float) -> str:
     return f"{low:.2g} … {high:.2g} times" if high < _UNKNOWN * low else "too uncertain to tell how much"
 
 
-def count_text(name: str, words: Words) -> str:
-    """Return the sentence of a loop that has another number of iterations."""
-    return f"The loop{_on(name)} has {counted(round(words.after), 'iteration')} instead of {round(words.before):,}"
+def count_text(name: str, ranks: tuple[int, int] | None, words: Words) -> str:
+    """Return the sentence of a loop that has another number of iterations, as other `ranks` share as many."""
+    text = f"The loop{_on(name)} has {counted(round(words.after), 'iteration')} instead of {round(words.before):,}"
+    return text if ranks is None else f"{text}, as many in all, by {counted(ranks[1], 'rank')} instead of {ranks[0]:,}"
 
 
 def _on(name: str) -> str:
