@@ -106,13 +106,13 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     suffix = path.suffix.lower()
     if suffix == ".csv":
         rows = csv_rows(path)
-        header = [name.strip() for name in next(rows, (1, []))[1]]
+        header = [name.strip() for name in next(rows, (0, []))[1]]
         yield from ((f"line {line}", dict(zip(header, cells, strict=False))) for line, cells in rows)
     elif suffix in (".parquet", ".pq"):
         with _sound_parquet(path) as file:
             wanted = [name for name in ("job", *_NUMBERS) if name in file.schema_arrow.names]
             count = 0
-            for batch in file.iter_batches(batch_size=4096, columns=wanted):
+            for batch in file.iter_batches(columns=wanted):
                 for row in batch.to_pylist():
                     count += 1
                     yield f"row {count}", row

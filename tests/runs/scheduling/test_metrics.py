@@ -1,5 +1,7 @@
 """Stretch, I/O slowdown and utilization of schedules that can be worked out by hand, and the bounds of the papers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from iostrata.runs.scheduling.comparison import compare_policies, measure
@@ -63,6 +65,14 @@ def test_progress_counts_the_simulations_of_all_runs_and_policies():
         jobs, ["fair", "set-10"], runs=3, progress=lambda done, all_of_them: told.append((done, all_of_them))
     )
     assert told == [(number, 6) for number in range(6)]
+
+
+@pytest.mark.parametrize(("window", "computed"), [((10, None), 5), ((10.5, None), 0), ((None, 10), 8), (None, 13)])
+def test_a_rest_begins_with_the_last_end(make, window, computed):
+    workload = replace(make([(0, [(8, 2)])]), rest=np.array([5.0]))
+    metrics = measure(simulate(workload, np.array([0]), np.ones(1)), window)
+    moved = 2 if window in (None, (None, 10)) else 0
+    assert metrics.utilization == pytest.approx(computed / (computed + moved) if computed else np.nan, nan_ok=True)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -37,6 +37,11 @@ def test_queues_of_each_policy(make):
     assert known.weight[known.queue] == pytest.approx([0.1, 0.1, 0.001, 0.001, 0.001, 0.1, 0.1])
 
 
+def test_each_job_without_a_period_stands_alone(make):
+    workload = make([(0, [(18, 1)])] * 4, [np.nan, np.nan, 19.0, 384.0])
+    assert len(set(queues_of(workload, "set-10").queue.tolist())) == 4
+
+
 def test_where_no_period_is_known_bandwidth_is_shared_fairly(make):
     jobs = [(0, [(18, 1), (18, 1)]), (0, [(17, 24)]), (3, [(16, 4), (16, 4)])]
     workload = make(jobs)

@@ -101,3 +101,9 @@ def test_what_is_no_document(tmp_path):
 def test_jobs_of_one_name_are_told_apart():
     jobs = [recorded_job(name, DOCUMENT) for name in ("a", "b", "a", "a")]
     assert [job.name for job in named_apart(jobs)] == ["a", "b", "a (2)", "a (3)"]
+
+
+def test_phases_may_touch_and_one_node_is_enough():
+    touching = [entry("POSIX", "write", [(0, 6), (6, 16)])]
+    job = recorded_job("a", {"trace": {"duration_s": 16.0}, "layers": touching})
+    assert (job.compute.tolist(), job.work.tolist(), job.rest, job.nodes) == ([0, 0], [6, 10], 0, 1)

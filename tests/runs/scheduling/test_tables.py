@@ -1,10 +1,12 @@
 """Tables of jobs in each format, and what makes no sense in them."""
 
 import json
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
+import numpy as np
 import pytest
 from iostrata import TraceError
+from iostrata.runs.scheduling import tables
 from iostrata.runs.scheduling.tables import is_job_table, read_job_table
 
 ROWS = [
@@ -139,3 +141,64 @@ def test_a_table_of_operations_is_none_of_jobs(tmp_path):
     assert not is_job_table(path)
     assert not is_job_table(tmp_path / "missing.csv")
     assert not is_job_table(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("column", "low", "high"),
+    [
+        ("bandwidth", 1e-3, 2.0**63),
+        ("bytes", None, 2.0**63),
+        ("iterations", 1, 2**31),
+        ("compute_jitter", 0, 2),
+        ("nodes", 1e-3, 1e9),
+        ("known_period_s", 1e-9, 1e12),
+    ],
+)
+def test_numbers_make_sense_to_their_bounds_and_not_beyond(tmp_path, column, low, high):
+    def read(value):
+        row = {"job": "a", "period_s": 20, "io_time_s": 1} | {column: value}
+        return read_job_table(write(tmp_path / "jobs.csv", [row]))
+
+    whole = column == "iterations"
+    for bound, beyond in ((low, -np.inf), (high, np.inf)):
+        if bound is not None:
+            assert len(read(bound)) == 1
+            with pytest.raises(TraceError, match=f"{column} is "):
+                read(bound + (1 if beyond > 0 else -1) if whole else np.nextafter(float(bound), beyond))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_a_row_that_makes_no_sense_is_named_by_its_place(tmp_path, suffix):
+    rows = [{"job": name, "period_s": 20.0, "io_share": share} for name, share in (("a", 0.5), ("b", 0.5), ("c", 2.0))]
+    place = {".csv": "line 4", ".jsonl": "line 3", ".parquet": "row 3"}[suffix]
+    with pytest.raises(TraceError, match=f": {place}: io_share"):
+        read_job_table(write(tmp_path / f"jobs{suffix}", rows))
+
+
+def test_long_words_are_cut(tmp_path):
+    name, word = "a" * 1001, "b" * 61
+    (job,) = read_job_table(write(tmp_path / "jobs.csv", [{"job": name, "period_s": 20, "io_share": 0.5}]))
+    assert job.name == name[:1000]
+    with pytest.raises(TraceError, match=r"is '(?=.{60}')b+…b+'"):
+        read_job_table(write(tmp_path / "jobs.csv", [{"job": "a", "period_s": word, "io_share": 0.5}]))
+    with pytest.raises(TraceError, match=f"is '{word[:60]}'"):
+        read_job_table(write(tmp_path / "jobs.csv", [{"job": "a", "period_s": word[:60], "io_share": 0.5}]))
+
+
+def test_a_line_of_json_may_have_a_mebibyte(tmp_path):
+    path, row = tmp_path / "jobs.jsonl", json.dumps({"job": "a", "period_s": 20, "io_share": 0.5})
+    for more in (0, 1):
+        path.write_text(row[:-1] + " " * (2**20 - len(row) + more) + row[-1])
+        with pytest.raises(TraceError, match="line 1 is not") if more else nullcontext():
+            assert len(read_job_table(path)) == 1
+        assert is_job_table(path) == (not more)
+
+
+def test_jobs_beyond_the_most_are_refused(tmp_path, monkeypatch):
+    rows = [{"job": name, "period_s": 20, "io_share": 0.5} for name in "abc"]
+    path = write(tmp_path / "jobs.csv", rows)
+    monkeypatch.setattr(tables, "MOST_JOBS", 3)
+    assert len(read_job_table(path)) == 3
+    monkeypatch.setattr(tables, "MOST_JOBS", 2)
+    with pytest.raises(TraceError, match="more than 2 jobs"):
+        read_job_table(path)
