@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iostrata.analysis.set_10 import set_numbers, set_priorities
+from iostrata.analysis.set_10 import LONGEST, SHORTEST, set_numbers, set_priorities
 
-PERIODS = st.floats(1e-9, 1e12)
+PERIODS = st.floats(SHORTEST, LONGEST)
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,7 @@ def test_ten_times_the_period_is_the_next_set_with_a_tenth_of_the_priority(perio
 
 def test_the_priority_of_a_set_is_what_its_authors_say():
     assert set_priorities(np.array([-1.0, 0.0, 1.0, 3.0])) == pytest.approx([10, 1, 0.1, 0.001])
+
+
+def test_periods_that_can_be_given_reach_from_a_nanosecond_to_a_million_million_seconds():
+    assert np.log10([SHORTEST, LONGEST]).tolist() == [-9, 12]
