@@ -23,7 +23,7 @@ COLUMNS: Final = ("job_id", "rank", "ProducerName", "file", "record_id", "module
 """Those that are read, beside the time stamp."""
 _TIMESTAMP: Final = "timestamp"
 _ORDER: Final = ("HDF5", "MPI-IO", "POSIX")
-_NAMES: Final = (*_ORDER[:2], "ISOC", "POSIX")
+_NAMES: Final = ("HDF5", "MPI-IO", "ISOC", "POSIX")
 _MODES: Final = {"read": IoMode.READ, "write": IoMode.WRITE, "flush": IoMode.FLUSH}
 _EVENTS: Final = {"open": IoRecord.CREATE_HANDLE, "close": IoRecord.DESTROY_HANDLE}
 _NOTHING: Final = ("N/A", "")

@@ -1,5 +1,6 @@
 """A sample: the throughput during one run of an application, at regular times."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Self
@@ -89,7 +90,7 @@ def checked_samples(samples: tuple[Sample, ...]) -> None:
             f"a signature needs at least 2 runs of the application, better 5 to 10; there is {len(samples)}"
         )
     for sample in samples:
-        if not sample.interval > 0 or not np.isclose(sample.interval, samples[0].interval, rtol=1e-9):
+        if not sample.interval > 0 or not math.isclose(sample.interval, samples[0].interval):
             raise SelectionError(f"{sample.name}: its interval of {sample.interval:.6g} s is not that of the others")
         if not np.isfinite(sample.values).all() or (sample.values < 0).any():
             raise SelectionError(f"{sample.name}: its throughput has values that are negative or not finite")

@@ -140,4 +140,8 @@ def test_events_of_another_job_in_a_stream_are_refused_and_told(written, capsys)
 def test_a_rank_that_mpi_cannot_have_is_none(written):
     """Ranks are `int` of 32 bits; a larger number would wrap to another rank."""
     rows = [row(rank, "POSIX", "write", 1.0, 0.25, 1000, file="/a") for rank in (2**31 - 1, 2**31, 2**32, 2**40)]
-    assert sorted(iostrata.open_trace(written(rows)).definitions.groups.rank.tolist()) == [-1, 2**31 - 1]
+    trace = iostrata.open_trace(written(rows))
+    assert sorted(trace.definitions.groups.rank.tolist()) == [-1, 2**31 - 1]
+    assert [(one.events_expected, one.reason) for one in trace.damage.locations] == [
+        (3, "3 rows left out: a rank that is no number of a rank")
+    ]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iostrata.inputs.table.files import is_table
 from iostrata.layers.selection.source import open_source
 from iostrata.model.codes import IoFlag
 
@@ -268,6 +269,11 @@ def test_what_score_p_recorded_and_a_table_of_its_calls_give_the_same_numbers(fi
                     found.busy_s, expected.busy_s, rel_tol=1e-6, abs_tol=1e-6
                 )
     if kind == "parquet":
+        opened = [
+            [(key, opens) for key, opens in zip(one.key, one.columns["opens"].tolist(), strict=True) if key]
+            for one in (table.breakdown("file"), trace.breakdown("file"))
+        ]
+        assert opened[0] == opened[1]
         np.testing.assert_array_equal(table.stream.whole.attribution.parent, trace.stream.whole.attribution.parent)
         for one, other in zip(table.flows, trace.flows, strict=True):
             assert (one.upper, one.lower, one.direction, one.lower_bytes, one.attributed_bytes) == (
@@ -297,7 +303,9 @@ def test_definitions_that_somebody_changed(fixtures, tmp_path):
         )
         return path
 
-    for change in ({"handles": {**known["handles"], "parent": [10**6] * len(known["handles"]["id"])}}, {"clock": []}):
+    clocks = [[0, 0, 9, None], [2**63, 0, 9, None], [10**9, 0, -1, None], [10**9, 0, 2**64, None], []]
+    parents = {**known["handles"], "parent": [10**6] * len(known["handles"]["id"])}
+    for change in ({"handles": parents}, *({"clock": one} for one in clocks)):
         with pytest.raises(iostrata.TraceError, match="definitions in this table"):
             open_source(with_definitions(json.dumps({**known, **change})))
     for text in ("[", "7", '{"clock":[1,0,0,null]}', "[" * 100000):
@@ -311,6 +319,8 @@ def test_a_folder_of_parquet_files(tmp_path):
     for number in range(12):
         write(folder / f"part.{number}.parquet", [("POSIX", number, "read", 1.0, 2.0, 10, "/a")], "parquet", unit="")
     assert iostrata.open_trace(folder).layers["POSIX"].statistics("read").ranks == 12
+    pyarrow.parquet.write_table(pyarrow.table({"other": [1]}), folder / "part.0.parquet")
+    assert not is_table(b"", folder)
 
 
 @pytest.mark.parametrize("kind", ["parquet", "json", "csv"])

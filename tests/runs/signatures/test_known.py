@@ -91,3 +91,13 @@ def test_what_is_no_signature_is_told_in_a_line(known, damage):
     for reader in (read_signature, read_periods):
         with pytest.raises(TraceError, match="not a document of"):
             reader(known)
+
+
+def test_what_moves_on_at_another_rate_is_one_burst(known):
+    """Its parts are longer than the pauses that separate bursts; a step of no bytes between is the pause."""
+    usual = read_signature(known)
+    assert 4 < usual.pause < 4.5
+    rising = step_signal([5.0, 25.0, 49.0], [25.0, 45.0, 50.0], [1e8, 4e8, 1e8], window=(0.0, 71.5))
+    assert compared(usual, "run", rising).bursts == 1
+    apart = step_signal([5.0, 25.0, 49.5], [25.0, 45.0, 50.0], [1e8, 4e8, 1e8], window=(0.0, 71.5))
+    assert compared(usual, "run", apart).bursts == 2

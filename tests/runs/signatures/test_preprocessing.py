@@ -47,6 +47,14 @@ def test_a_compressed_sample_keeps_the_volume_of_every_part(values, length):
     assert found.sum() == pytest.approx(whole.sum(), rel=1e-9, abs=1e-3)
 
 
+def test_beside_equal_samples_one_that_differs_is_without_bounds_but_a_number():
+    # On the plane the two that are equal are 0 apart, the third one 2.5 in duration and 2.5 in volume from them.
+    equal, other = sample([1.0] * 2, 1.0), sample([1.0] * 12, 1.0)
+    factors = local_outlier_factors([equal] * 4 + [other])
+    away = np.hypot(12 / 4, 12 / 4) - np.hypot(2 / 4, 2 / 4)
+    assert factors.tolist() == pytest.approx([1, 1, 1, 1, away / 1e-10])
+
+
 def test_refining_puts_the_mean_between_two_values():
     found = refined(sample([1, 3, 2]))
     assert found.values.tolist() == [1, 2, 3, 2.5, 2]

@@ -29,6 +29,8 @@ def test_values_between_two_intervals_keep_their_volume(tmp_path):
     log = read_log(write_csv(tmp_path / "log.csv", START + 2 * np.arange(100), np.arange(100.0)))
     (sample,), _ = job_samples(log, [JobTimes("a", START + 21, START + 61)], interval=5.0)
     assert sample.volume == pytest.approx(10 + sum(2 * value for value in range(11, 30)) + 30)
+    (alike,), _ = job_samples(log, [JobTimes("a", START + 20, START + 40)], interval=log.interval)
+    assert alike.values.tolist() == list(range(10, 20))
     with pytest.raises(SelectionError, match="shorter than the log"):
         job_samples(log, [], interval=1.0)
 

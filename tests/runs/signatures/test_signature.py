@@ -1,12 +1,17 @@
 """Signatures of applications whose bursts are known: beside other jobs, and by themselves but delayed."""
 
+import math
+
 import iostrata
 import numpy as np
 import pytest
 from iostrata import SelectionError
-from iostrata.runs.signatures.sample import Sample
+from iostrata.analysis.phases.bursts import vertices
+from iostrata.cli import main
+from iostrata.runs import Collection
+from iostrata.runs.signatures.sample import Sample, checked_samples
 from iostrata.runs.signatures.signature import extract_signature, warped_mean
-from iostrata.runs.signatures.traces import common_layer, run_signals, trace_samples
+from iostrata.runs.signatures.traces import collection_signals, common_layer, run_signals, trace_samples
 
 STARTS, WIDTHS = (40, 160, 280, 400, 520), (30, 12, 30, 12, 30)
 
@@ -168,3 +173,29 @@ def test_six_recordings_beside_random_load_have_ten_writes_in_common(recordings)
 def test_the_warped_mean_of_equal_sequences_is_that_sequence() -> None:
     values = np.array([0.0, 1.0, 5.0, 2.0, 0.0, 3.0])
     assert warped_mean([values, values, values], len(values)).tolist() == values.tolist()
+
+
+@pytest.mark.parametrize("interval", [1e-9, 2.0, 1e6])
+def test_intervals_are_equal_up_to_rounding_however_short(interval):
+    one, other = Sample("a", np.ones(9), interval), Sample("b", np.ones(9), math.nextafter(interval, 1))
+    checked_samples((one, other))
+    with pytest.raises(SelectionError, match="b: its interval"):
+        checked_samples((one, Sample("b", np.ones(9), interval * (1 + 2e-9))))
+
+
+@pytest.mark.parametrize("direction", ["total", "read", "write"])
+def test_a_collection_gives_the_bandwidths_of_the_traces_that_it_was_made_of(fixtures, tmp_path, direction):
+    pytest.importorskip("pyarrow")
+    path = fixtures / "mixed4" / "traces.otf2"
+    assert main(["collect", str(path), "-o", str(tmp_path / "runs"), "--workers", "1"]) == 0
+    (found,) = collection_signals(Collection(tmp_path / "runs"), direction)
+    trace = iostrata.open_trace(path)
+    expected = run_signals(trace, "", "", direction)
+    assert found.ranks == expected.ranks == 4
+    assert found.signals.keys() == expected.signals.keys()
+    for layer, signal in found.signals.items():
+        assert signal.volume == pytest.approx(expected.signals[layer].volume, rel=1e-5)
+        assert signal.duration == pytest.approx(trace.duration, rel=1 / 256)
+        half = sum(trace.window) / 2
+        before = [float(np.interp(half, *vertices(one))) for one in (signal, expected.signals[layer])]
+        assert before[0] == pytest.approx(before[1], abs=signal.volume / 100)
