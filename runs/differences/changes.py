@@ -18,6 +18,7 @@ from .recorded import NotRecorded, could_tell_finding, could_tell_layer, main_la
 from .testing import ALPHA, ENOUGH, Group, Outcome, RunSpread, compare, compare_counts, corrected
 from .words import (
     Words,
+    cost_text,
     count_text,
     finding_text,
     iteration_text,
@@ -32,7 +33,9 @@ from .words import (
 )
 
 _FIRST: Final = ("ranks-of-run", "nodes-of-run", "layer", "iterations", "iteration")
-_EFFECTS: Final = ("period", "time", "slowest-rank", "bandwidth", "phases", "iteration-time", "duration")
+_EFFECTS: Final = (
+    "period", "time", "slowest-rank", "bandwidth", "phases", "iteration-time", "duration", "finding-cost",
+)  # fmt: skip
 """What follows from all else, and is no cause of what an iteration takes."""
 _CAUSES: Final = (*_FIRST, *(one.id for one in QUANTITIES if one.id not in _EFFECTS), "finding")
 _COVERED: Final = 0.5
@@ -64,8 +67,8 @@ class Change(Record):
     ----------
     id : str
         ``ranks-of-run``, ``nodes-of-run``, ``duration``, ``layer`` (one that came or went), ``finding:ID``,
-        ``iterations`` (how many a loop has), ``iteration`` (its steps), ``iteration-time`` (how long one takes, or
-        keeps a layer busy), or the id of a quantity.
+        ``finding-cost:ID`` (of one that both sides have), ``iterations`` (how many a loop has), ``iteration`` (its
+        steps), ``iteration-time`` (how long one takes, or keeps a layer busy), or the id of a quantity.
     layer, direction : str or None
     before, after : float, str or None
         Geometric mean over the runs, of shares the mean; of a finding its severity; of a layer its operations, its
@@ -101,7 +104,7 @@ class Change(Record):
     text: str = ""
     size: float = 0.0
     steady: bool = False
-    """Whether it is of all runs of one side, several, and of none of the other."""
+    """Whether it is of all runs of one side, several, and of none of the other, or no chance by itself."""
 
 
 Place = tuple[str, str | None, str | None]
@@ -199,7 +202,7 @@ def _groups(families: Mapping[object, Sequence[_Tested]]) -> Iterator[Group]:
 
 
 def _with_causes(changes: list[Change]) -> list[Change]:
-    """Return the changes; one finding of all runs of a side explains that its layer surely takes more or less time.
+    """Return the changes; a finding of all runs of a side, or its cost, explains why its layer surely takes longer.
 
     What decides by times, one run has and the next does not, so few runs could not tell by itself.
     """
@@ -537,6 +540,8 @@ def _of_findings(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Teste
             yield not_recorded(f"finding:{first.id}", first.layer, None, place, (before, after)[place], text)
         elif not _as_many(*_counts(have, able)):
             yield _came_or_went_finding(have, _counts(have, able))
+        elif (cost := _cost_of_finding(have)) is not None:
+            yield cost
 
 
 def _by_finding(runs: Iterable[Run]) -> dict[tuple[str, str], dict[str, FindingRow]]:
@@ -566,6 +571,25 @@ def _came_or_went_finding(
     change = Change(*place, severities[0], severities[1], good=good, text=text, size=0.6, steady=steady)
     p_value = compare_counts(*counts) if by_time else _presence(*counts)
     return _Tested(change, p_value, example.severity != "info")
+
+
+def _cost_of_finding(have: Sequence[Mapping[str, FindingRow]]) -> _Tested | None:
+    """Return the change of what a finding of both sides costs where that is far more or less, and worth telling.
+
+    It is a part of what the layer takes, which is tested, and explains that where it is no chance by itself.
+    """
+    rows = [list(one.values()) for one in have]
+    sides = [_present(one.cost_s for one in side) for side in rows]
+    if not all(len(side) for side in sides):
+        return None
+    dear = 0 if sides[0].mean() > sides[1].mean() else 1
+    first = rows[dear][0]
+    place, say = (f"finding-cost:{first.id}", first.layer, None), functools.partial(cost_text, first.id, first.layer)
+    one = _ratio_change(place, sides, TIMED, -1, say)
+    told = one.change.size >= _LARGE and first.severity != "info"
+    steady = (one.p_value or 0.0) < ALPHA or (min(map(len, sides)) > 1 and sides[dear].min() > sides[1 - dear].max())
+    change = replace(one.change, steady=steady, interval=None)
+    return _Tested(change, None, candidate=False) if told else None
 
 
 def _ratio_change(

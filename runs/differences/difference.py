@@ -20,7 +20,7 @@ _VISIBLE: Final = 0.005
 """Change of a logarithm from which on numbers of three digits differ."""
 _MUCH_LONGER: Final = (1.1, 1.5)
 """How many times as long one side takes from which on it is told though it may be chance: with a cause, without."""
-_SHOWS_NOTHING: Final = ("finding", "imbalance", "slowest-rank")
+_SHOWS_NOTHING: Final = ("finding", "finding-cost", "imbalance", "slowest-rank")
 """Changes that make no run better by themselves."""
 _CAUSE: Final = (1 / 3, 1.5)
 """Share of such a difference that a finding must cost more, at least and at most, to be its cause."""

@@ -185,7 +185,8 @@ class FailRule:
         return tuple(
             change.text
             for change in difference.mattering
-            if self.text == "changed" or (change.good < 0 and (self.text == "worse" or change.id.startswith("finding")))
+            if self.text == "changed"
+            or (change.good < 0 and (self.text == "worse" or change.id.startswith("finding:")))
         )
 
 

@@ -1,7 +1,7 @@
 """Changes in words: a sentence each, what is now before what was."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ...analysis.loops.words import size_text
@@ -90,6 +90,11 @@ def finding_text(name: str, text: str, came: bool, counts: tuple[tuple[int, int]
         return f"Finding {name} {'came' if came else 'went'}: {text}"
     (were, of_before), (are, of_after) = counts
     return f"Finding {name} is in {are} of {of_after} runs, before in {were} of {of_before}: {text}"
+
+
+def cost_text(name: str, layer: str, words: Words) -> str:
+    """Return the sentence of a finding of both sides that costs more or less."""
+    return _timed(f"Finding {name} ({layer}) costs up to", replace(words, interval=None))
 
 
 def period_text(

@@ -61,6 +61,25 @@ def test_what_one_run_a_side_leaves_open_names_the_finding_that_costs_what_is_ta
         assert diff_runs([lasting(30.0, *before)], [lasting(19.0, *after)]).uncertain == "B takes 11 s less than A"
 
 
+def test_what_a_finding_of_both_sides_costs_is_told_where_it_is_far_more_or_less():
+    def told(before: float, after: float, runs: int = 1) -> list[str]:
+        sides = [[lasting(20.0, ("small-requests", cost))] * runs for cost in (before, after)]
+        return [one.text for one in diff_runs(*sides).changes if one.id == "finding-cost:small-requests"]
+
+    (text,) = told(9.0, 0.09)
+    assert text == "Finding small-requests (POSIX) costs up to 90 ms instead of 9 s: 1/100"
+    assert told(0.09, 9.0) == ["Finding small-requests (POSIX) costs up to 9 s instead of 90 ms: 100 times"]
+    assert not told(9.0, 6.1)
+    assert not told(9.0, 9.0, 3)
+    # It is nothing that a rule for findings that came, or a verdict, goes by.
+    found = diff_runs([lasting(20.0, ("small-requests", 0.09))], [lasting(20.0, ("small-requests", 9.0))])
+    assert found.verdict == "same"
+    assert not FailRule("finding").broken_by(found)
+    # What does not matter on either side is not worth a sentence.
+    small = [run(findings=(replace(finding("small-requests", "info"), cost_s=cost),)) for cost in (1e-3, 1e-1)]
+    assert not [one for one in diff_runs(small[:1], small[1:]).changes if one.id.startswith("finding-cost")]
+
+
 def test_runs_that_take_about_as_long_and_many_runs_leave_nothing_open():
     assert diff_runs([lasting(21.0, ("late-arrivals", 1.0))], [lasting(20.0)]).uncertain is None
     slow, fast = lasting(30.0, ("late-arrivals", 9.0)), lasting(19.0)

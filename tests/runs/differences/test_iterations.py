@@ -179,6 +179,22 @@ def test_a_finding_by_time_of_all_runs_of_one_side_is_the_cause_of_what_surely_t
         assert runs > 3 or not [one for one in told if one.id == "finding:stragglers" and one.matters]
 
 
+def test_what_a_finding_costs_in_all_runs_of_one_side_explains_what_surely_takes_longer():
+    rng = np.random.default_rng(8)
+    small = FindingRow(
+        job="b", id="small-requests", severity="warning", layer="POSIX", text="x", advice="", evidence="{}"
+    )
+    sides = several(rng, 3, "a", imbalance=None), several(rng, 3, "b", imbalance=None, slower=2.1)
+    costs = [
+        [replace(one, findings=(replace(small, cost_s=cost),)) for one in sides[n]] for n, cost in enumerate((1, 3))
+    ]
+    mattering = {one.id for one in diff_runs(*costs).mattering}
+    assert {"finding-cost:small-requests", "iteration-time"} <= mattering
+    # Of equal runs it tells nothing, whatever it costs.
+    equal = costs[0], [replace(one, findings=costs[1][0].findings) for one in sides[0]]
+    assert not [one for one in diff_runs(*equal).mattering if one.id.startswith("finding-cost")]
+
+
 def test_the_cost_of_the_first_change_is_told_with_the_interval_of_the_test():
     rng = np.random.default_rng(1)
     small = [STEPS[0], ["POSIX", "write", 4096, "/run/a/dump.*", 1024]]
