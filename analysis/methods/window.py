@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from ...model.quantities import SamplingFrequency
 from ...signals.construction import StepSignal
 from ...signals.samples import MOST_BINS, Samples
-from ..phases.phases import Phases, signal_phases
+from ..phases.bins import bin_width
+from ..phases.bursts import vertices
+from ..phases.decision import decide
+from ..phases.phases import Phases, phases_of
 from ..results.evidence import Evidence
 from ..results.result import Period, PeriodResult, Regime, SamplingInfo
 from ..spectral.metrics import characterise
@@ -75,7 +78,7 @@ def analysed_window(
     AnalysedWindow
         The window is that of the signal where it has fewer than two phases, which is then said.
     """
-    found = signal_phases(signal, false_alarm_rate)
+    found = _phases_of(signal, false_alarm_rate)
     notes: list[str] = []
     if skip_first_phase:
         if len(found.bursts) < 2:
@@ -83,7 +86,7 @@ def analysed_window(
         else:
             second = float(found.bursts.start[1])
             signal = signal.clip(second, signal.window[1])
-            found = signal_phases(signal, false_alarm_rate)
+            found = _phases_of(signal, false_alarm_rate)
             notes.append(f"The first phase is left out: the window starts at the second, at {second:.6g} s.")
     frequency = min(finer * phase_frequency(signal), most_bins / signal.duration) if fs == "auto" else fs
     samples = signal.sample(frequency, abstraction_error=True)
@@ -92,6 +95,13 @@ def analysed_window(
     if aliasing is not None:
         notes.append(aliasing)
     return AnalysedWindow(signal, samples, sampling, found, aliasing, tuple(notes))
+
+
+def _phases_of(signal: StepSignal, false_alarm_rate: float) -> Phases:
+    """Decide on the periods of a signal and return its phases; see `decide`."""
+    times, cumulative = vertices(signal)
+    decision = decide(times, cumulative, false_alarm_rate, bin_width(times, cumulative))
+    return phases_of(decision, times, cumulative)
 
 
 def aliasing_warning(signal: StepSignal, sampling: SamplingInfo) -> str | None:

@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 
 from ...model.arrays import Floats
-from .bursts import ALIKE, FEWEST_BURSTS, MOST, MOST_PERIODS, NEARLY, NEGLIGIBLE, busy_extent
+from .bursts import ALIKE, FEWEST_BURSTS, MOST, MOST_PERIODS, NEARLY, NEGLIGIBLE, extent
 
 FEWEST_BINS = 4
 """Bins of a period. With fewer a burst and the gap beside it share a bin, and aliases look like periods."""
@@ -92,7 +92,7 @@ def in_units(times: Floats, cumulative: Floats) -> bool:
 
 def too_coarse(times: Floats, cumulative: Floats, width: float) -> bool:
     """Tell whether most of what happens in bins is faster than four bins a period, so that aliases stay hidden."""
-    low, high = busy_extent(times, cumulative)
+    low, high = extent(times, cumulative)
     every = round((high - low) / width)
     # Of a long signal pieces tell, as pulses at whole nanoseconds may have a thousand bins for each.
     count, pieces = min(every, 2**20), 1 if every <= 2**20 else 8

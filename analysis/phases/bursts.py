@@ -83,7 +83,7 @@ def vertices(signal: StepSignal) -> tuple[Floats, Floats]:
     return np.insert(times, at, times[at]), np.insert(cumulative, at, before)
 
 
-def busy_extent(times: Floats, cumulative: Floats) -> tuple[float, float]:
+def extent(times: Floats, cumulative: Floats) -> tuple[float, float]:
     """Return when the first activity begins and the last ends, in s: lengths are relative to this one."""
     moving = np.flatnonzero(np.diff(cumulative) > 0)
     return (float(times[moving[0]]), float(times[moving[-1] + 1])) if moving.size else (0.0, 0.0)
@@ -104,7 +104,7 @@ def levels(times: Floats, cumulative: Floats) -> list[float]:
     level before, θ' = 1/T ∫ min(x, θ) dt.
     """
     steps, volumes = np.diff(times), np.diff(cumulative)
-    low, high = busy_extent(times, cumulative)
+    low, high = extent(times, cumulative)
     if high <= low:
         return [0.0]
     mean = float(cumulative[-1]) / (high - low)
@@ -142,7 +142,8 @@ def sets_of_bursts(times: Floats, cumulative: Floats, bin_width: float = 0.0) ->
             distinct[key] = replace(known, log_weight=float(np.logaddexp(known.log_weight, one.log_weight)))
     found = sorted(distinct.values(), key=lambda one: -one.log_weight)
     random = np.random.default_rng(0)
-    return [replace(o, start=np.sort(o.start + bin_width * random.uniform(-0.5, 0.5, len(o)))) for o in found]
+    moved = (replace(o, start=np.sort(o.start + bin_width * random.uniform(-0.5, 0.5, len(o)))) for o in found)
+    return list(moved) if bin_width else found
 
 
 def _rungs(times: Floats, cumulative: Floats, level: float, log_weight: float) -> Iterator[Bursts]:
@@ -152,13 +153,16 @@ def _rungs(times: Floats, cumulative: Floats, level: float, log_weight: float) -
     # Rounding makes a path that is flat wander a little.
     above = float(np.ptp(path))
     lowest = RELATIVE_ROUNDING * (above + cumulative[-1] * NEGLIGIBLE)
-    while above > lowest and np.count_nonzero(thresholds >= above) < FEWEST_BURSTS:
+    while above > lowest and thresholds.size - np.searchsorted(thresholds, above) < FEWEST_BURSTS:
         above *= 0.5
     highest = max((upper for _, upper in _climb(thresholds, max(above, lowest))), default=0.0)
     lowest = max(NEGLIGIBLE * highest, lowest)
     largest = sorted(_climb(thresholds, lowest), key=lambda rung: rung[1] / rung[0], reverse=True)[:MOST_SETS]
-    for lower, upper in largest:
-        foot, top = rises_above(path, lower).reshape(-1, 2).T
+    rows = np.arange(path.size)
+    for lower, upper in sorted(largest):
+        # Those that remain are of the ones that remained before.
+        rows = rows[rises_above(path[rows], lower)]
+        foot, top = rows.reshape(-1, 2).T
         share = math.log(math.log(upper / lower) / math.log(highest / lowest))
         yield Bursts(times[foot], times[top], cumulative[top] - cumulative[foot], log_weight + share)
 

@@ -47,8 +47,8 @@ def in_whole_periods(train: PulseTrain) -> PulseTrain:
     A period begins after the longest interval; bursts before the first one are left out.
     """
     own, intervals = train.bursts, np.diff(train.bursts.start)
-    n, mean, spread = intervals.size, intervals.mean(), intervals.var(ddof=1)
-    least = spread
+    n, mean = intervals.size, intervals.mean()
+    least = spread = intervals.var(ddof=1)
     for length in range(2, min(MOST_PERIODS, n // FEWEST_BURSTS) + 1) if not train.drift else ():
         place = np.arange(n) % length
         means, ends = (np.bincount(place, np.diff(edge)) / np.bincount(place) for edge in (own.start, own.end))

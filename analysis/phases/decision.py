@@ -10,18 +10,7 @@ import numpy as np
 
 from ...model.arrays import Floats, median
 from .bins import FEWEST_BINS, bin_width, in_units, too_coarse
-from .bursts import (
-    ALIKE,
-    FEWEST_BURSTS,
-    MOST,
-    MOST_SETS,
-    NEARLY,
-    Bursts,
-    busy_extent,
-    clipped,
-    few_bursts,
-    sets_of_bursts,
-)
+from .bursts import ALIKE, FEWEST_BURSTS, MOST, MOST_SETS, NEARLY, Bursts, clipped, extent, few_bursts, sets_of_bursts
 from .concurrent import concurrent_trains
 from .cycles import cycle_length, in_whole_periods
 from .kernels import LOOSE_SHAPES
@@ -103,9 +92,9 @@ class Decision:
         spans = np.concatenate([train.spans for train in self.trains])
         starts = np.unique(np.concatenate([train.bursts.start for train in self.trains]))
         # Trains at the same time are there but once.
-        extent = max(train.start + train.length for train in self.trains) - min(train.start for train in self.trains)
+        length = max(train.start + train.length for train in self.trains) - min(train.start for train in self.trains)
         busy = self.busy - self.silent
-        coverage = min(sum(train.length for train in self.trains), extent, busy) / busy
+        coverage = min(sum(train.length for train in self.trains), length, busy) / busy
         # Of these a few phases are missing, where one touches that of the other.
         there = spans.size / float(spans.sum())
         there = 1.0 if self.kind == "concurrent" and there > NEARLY else there
@@ -139,7 +128,7 @@ def decide(times: Floats, cumulative: Floats, alpha: float, width: float = 0.0) 
     sets = tuple(sets_of_bursts(times, cumulative, width))
     if not sets or (width > 0 and too_coarse(times, cumulative, width)):
         return Decision("few", (), few_bursts(times, cumulative))
-    low, high = busy_extent(times, cumulative)
+    low, high = extent(times, cumulative)
     most_jitter = ALIKE if in_units(times, cumulative) else MOST_JITTER
     search = _Search(times, cumulative, alpha, width, sets, high - low, most_jitter)
     best = search.clearest()
@@ -229,13 +218,13 @@ class _Search:
 
     def _beside(self, trains: tuple[PulseTrain, ...]) -> list[PulseTrain]:
         """Return the trains in what lies before, between and after others, each part a signal of its own."""
-        low, high = busy_extent(self.times, self.cumulative)
+        low, high = extent(self.times, self.cumulative)
         begins = [low, *(float(one.bursts.start[-1]) for one in trains)]
         ends = [*(one.start for one in trains), high]
         found: list[PulseTrain] = []
         for begin, end, near in zip(begins, ends, (trains[0], *trains), strict=True):
             part = clipped(self.times, self.cumulative, begin, end)
-            first, last = busy_extent(*part)
+            first, last = extent(*part)
             # What is shorter may be the inside of one phase.
             if last - first > 2 * near.period:
                 inner = decide(*part, self.alpha, self.width or bin_width(*part))

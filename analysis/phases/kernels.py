@@ -59,6 +59,22 @@ def largest_thresholds(path: Floats) -> Floats:
 
 
 @compiled
+def moving_order(values: Floats, width: int, place: int) -> Floats:
+    """Return of each `width` values that follow one another the one at a place among them in order."""
+    ordered, found = np.sort(values[:width]), np.empty(values.size - width + 1)
+    for row in range(found.size):
+        found[row] = ordered[place]
+        # The one that is over gives way to the next.
+        at, new = np.searchsorted(ordered, values[row]), values[min(row + width, values.size - 1)]
+        while at > 0 and ordered[at - 1] > new:
+            ordered[at], at = ordered[at - 1], at - 1
+        while at < width - 1 and ordered[at + 1] < new:
+            ordered[at], at = ordered[at + 1], at + 1
+        ordered[at] = new
+    return found
+
+
+@compiled
 def path_to(last: int, before: Rows) -> Rows:
     """Return the rows of the path that ends with a row, given the one before each; -1 is before the first."""
     rows = [last]
@@ -215,15 +231,20 @@ def sums_until(positions: Rows, logs: Floats, spans: Floats, late: Mask) -> Floa
     # A delay is as likely to be of any length, on a logarithmic axis.
     ways = math.log(math.log(RANGE))
     for row in range(logs.size):
-        x, off, slow = logs[row], 1.0 * late[row], 1.0 * (spans[row] > 1)
-        single, prompt, step = x - math.log(spans[row]), x * (1 - off), (x - logs[max(row - 1, 0)]) ** 2
+        x, step, span = logs[row], (logs[row] - logs[max(row - 1, 0)]) ** 2, spans[row]
         if row == positions[at]:
             sums[at], sums[at, 15] = run, step
             at += 1
-        missing = (1.0, single, single * single, slow, (spans[row] - 1) * math.log(2.0))
-        delayed = (1 - off, prompt, prompt * prompt, off, off * ways)
-        for k, value in enumerate((x, x * x, x * row, *missing, *delayed, step, math.exp(x))):
-            run[k] += value
+        # One by one, as most of them are seldom anything.
+        single = x - math.log(span) if span > 1 else x
+        run[0], run[1], run[2], run[3] = run[0] + x, run[1] + x * x, run[2] + x * row, run[3] + 1
+        run[4], run[5], run[13], run[14] = run[4] + single, run[5] + single**2, run[13] + step, run[14] + math.exp(x)
+        if span > 1:
+            run[6], run[7] = run[6] + 1, run[7] + (span - 1) * math.log(2.0)
+        if late[row]:
+            run[11], run[12] = run[11] + 1, run[12] + ways
+        else:
+            run[8], run[9], run[10] = run[8] + 1, run[9] + x, run[10] + x * x
     sums[at] = run
     return sums
 

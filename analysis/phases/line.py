@@ -6,7 +6,7 @@ import numpy as np
 
 from ...model.arrays import Floats, median
 from .bins import FEWEST_BINS
-from .bursts import ALIKE, FEWEST_BURSTS, MOST_PERIODS, NEARLY, busy_extent, clipped, few_bursts
+from .bursts import ALIKE, FEWEST_BURSTS, MOST_PERIODS, NEARLY, clipped, extent, few_bursts
 
 MOST_BINS, FINER = 8192, 16
 """Bins at most, and steps between two lines of the spectrum."""
@@ -37,10 +37,12 @@ def spectral_line(times: Floats, cumulative: Floats, bin_width: float) -> tuple[
     Frequencies end at three times the fastest, as the shape of bursts of one length has lobes in the spectrum. None
     where the signal is at rest, or at its lowest rate, for most of the time: what has no period in its bursts has none.
     """
-    low, high = busy_extent(times, cumulative)
+    low, high = extent(times, cumulative)
     times, cumulative = clipped(times, cumulative, low, high)
     own = few_bursts(times, cumulative)
     steps, volumes = np.diff(np.stack((times, cumulative))[:, np.append(True, np.diff(times) > 0)])
+    if steps[volumes > 0].sum() <= 0.5 * (high - low):
+        return None
     # A constant floor, or rate, is no activity: at most so much moves in a quarter of the time.
     order = np.argsort(volumes / steps)
     floor = (volumes / steps)[order][np.searchsorted(np.cumsum(steps[order]), 0.25 * (high - low))]

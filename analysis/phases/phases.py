@@ -9,11 +9,9 @@ from functools import reduce
 import numpy as np
 
 from ...model.arrays import Floats, Rows
-from ...signals.construction import StepSignal
 from ..results.result import Phase
-from .bins import bin_width
-from .bursts import ALIKE, FEWEST_BURSTS, Bursts, vertices
-from .decision import SMALLEST, Decision, decide
+from .bursts import ALIKE, FEWEST_BURSTS, Bursts
+from .decision import SMALLEST, Decision
 from .kernels import longest_quiet
 
 BACKGROUND = 0.15
@@ -78,13 +76,6 @@ class Phases:
     def jitter(self) -> float | None:
         """Coefficient of variation of the time between the starts of phases, from four phases on."""
         return float(np.diff(self.bursts.start).std() / self.recurrence) if self.recurrence else None
-
-
-def signal_phases(signal: StepSignal, false_alarm_rate: float) -> Phases:
-    """Decide on the periods of a signal and return its phases; see `decide`."""
-    times, cumulative = vertices(signal)
-    decision = decide(times, cumulative, false_alarm_rate, bin_width(times, cumulative))
-    return phases_of(decision, times, cumulative)
 
 
 def phases_of(decision: Decision, times: Floats, cumulative: Floats) -> Phases:

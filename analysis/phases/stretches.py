@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
-from ...model.arrays import Floats, Mask, Rows, median
+from ...model.arrays import Floats, Mask, Rows
 from . import kernels
 from .bursts import ALIKE, FEWEST_BURSTS, MOST_PERIODS, NEGLIGIBLE, RELATIVE_ROUNDING, Bursts
-from .kernels import most_probable, sums_until
+from .kernels import most_probable, moving_order, sums_until
 
 MOST_SPANS, SPAN_WITHIN, NEIGHBOURS = 5, 0.15, 9
 """Intervals within an eighth of up to five times the usual of nine around them have phases missing."""
@@ -159,11 +158,9 @@ def spans_of(intervals: Floats) -> tuple[Floats, Mask]:
     width = min(NEIGHBOURS, intervals.size)
     # Reflected at both ends. The filter of SciPy is as fast, but loading it takes a twentieth of a second.
     low, high = intervals[: width // 2], intervals[intervals.size - (width - 1) // 2 :]
-    padded = np.concatenate((low[::-1], intervals, high[::-1]))
-    usual = np.partition(sliding_window_view(padded, width), int(0.4 * width), axis=1)[:, int(0.4 * width)]
-    turns = intervals / usual
+    turns = intervals / moving_order(np.concatenate((low[::-1], intervals, high[::-1])), width, int(0.4 * width))
     spans = np.maximum(np.rint(turns), 1.0)
-    whole = (np.abs(turns / spans - 1) < SPAN_WITHIN) & (spans <= MOST_SPANS)
+    whole = (np.abs(turns - spans) < SPAN_WITHIN * spans) & (spans <= MOST_SPANS)
     return np.where(whole, spans, 1.0), (turns > 1 + ALIKE) & (turns <= kernels.RANGE)
 
 
@@ -261,10 +258,9 @@ def stretches(intervals: Floats, spans: Floats, late: Mask, whole: bool = False)
     its gain over a free one.
     """
     n = intervals.size
-    logs = np.log(intervals) - np.log(median(intervals))
+    logs = np.log(intervals / intervals.mean())
     positions = np.array((0, n)) if whole else _positions(logs)
-    sums = sums_until(positions, logs, spans, late)
-    rows, law, gain = most_probable(positions, sums)
+    rows, law, gain = most_probable(positions, sums_until(positions, logs, spans, late))
     ends = positions[rows].tolist()
     return list(zip(ends, ends[1:], law[1:].tolist(), gain[1:].tolist(), strict=False))
 

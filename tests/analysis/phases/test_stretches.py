@@ -5,9 +5,11 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from iostrata.analysis.phases import stretches as phases
 from iostrata.analysis.phases.bursts import Bursts
-from iostrata.analysis.phases.kernels import DELAYED, DRIFTING, FREE, MISSING, STEADY
+from iostrata.analysis.phases.kernels import DELAYED, DRIFTING, FREE, MISSING, STEADY, moving_order
 from iostrata.analysis.phases.stretches import PulseTrain, _chance_off, spans_of, stretches
 
 
@@ -22,6 +24,14 @@ def trains_of(bursts: Bursts) -> list[PulseTrain]:
 def bursts_of(intervals: np.ndarray) -> Bursts:
     start = np.append(0.0, np.cumsum(intervals))
     return Bursts(start, start + 0.1 * intervals.min(), np.ones(start.size))
+
+
+@given(st.data(), st.lists(st.integers(1, 6), min_size=1, max_size=40))
+def test_the_moving_order_is_that_of_each_window_sorted(data: st.DataObject, values: list[int]) -> None:
+    width = data.draw(st.integers(1, len(values)))
+    place = data.draw(st.integers(0, width - 1))
+    slow = [sorted(values[row : row + width])[place] for row in range(len(values) - width + 1)]
+    assert moving_order(np.array(values, np.float64), width, place).tolist() == slow
 
 
 def test_two_periods_with_a_pause_between() -> None:

@@ -50,7 +50,7 @@ def test_verdicts_are_those_stored(held, kind):
     trains = [stretches.divided(one)[0] for one in sets]
     pieces = {
         "vertices": (times, cumulative),
-        "extent": bursts.busy_extent(times, cumulative),
+        "extent": bursts.extent(times, cumulative),
         "clipped": bursts.clipped(times, cumulative, 10.0, 60.0),
         "levels": bursts.levels(times, cumulative),
         "width": width,
