@@ -3,13 +3,17 @@
 import shutil
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import h5py
 import pytest
 import xarray
 from iostrata import Trace, open_trace, write_hdf5
+from iostrata.export.terminal import console
 from iostrata.export.written import Written
+from rich.cells import cell_len
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -60,3 +64,19 @@ def _ncdump(path: Path) -> str:
     done = subprocess.run(["ncdump", str(path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+@pytest.fixture
+def on_a_screen(printed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
+    """Return what runs a command and returns its lines on a terminal, none of which is wider than that."""
+    terminal = partial(console._QuietConsole, force_terminal=True, color_system=None)
+    monkeypatch.setattr(console, "_QuietConsole", terminal)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LINES", "24")
+
+    def run(*arguments: object) -> list[str]:
+        lines: list[str] = printed(*arguments)
+        assert max(map(cell_len, lines)) <= 80
+        return lines
+
+    return run

