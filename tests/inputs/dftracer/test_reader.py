@@ -3,6 +3,7 @@
 import gzip
 import importlib.util
 import json
+import re
 import string
 from pathlib import Path
 
@@ -313,6 +314,30 @@ def test_files_of_several_runs_in_a_folder_are_not_one(tmp_path):
     for name in ("b-1", "b-2"):
         (tmp_path / f"{name}.pfw").unlink()
     assert iostrata.open_trace(tmp_path).layers["POSIX"].statistics("write").operations == 27
+
+
+@pytest.mark.parametrize(("apart", "count"), [(60, 2), (61, 2), (70, 4), (70, 5)])
+def test_runs_lie_apart_from_a_minute_on_and_four_are_named(tmp_path, apart, count):
+    """Where they are as short as a call."""
+    for number in range(count):
+        start = 1_700_000_000 * 10**6 + number * (apart * 10**6 + 5)
+        (tmp_path / f"run{number}.pfw").write_text(dftracer_event("read", start, 5, ret=7, fname="/a") + "\n")
+    if apart == 60:
+        assert iostrata.open_trace(tmp_path).layers["POSIX"].statistics("read").bytes == 14
+        return
+    told = "; ".join([f"run{number}.pfw" for number in range(min(count, 4))] + ["…"] * (count > 4))
+    with pytest.raises(iostrata.TraceError, match=re.escape(f"of {count} runs that lie far apart in time ({told});")):
+        iostrata.open_trace(tmp_path)
+
+
+def test_a_last_line_may_end_without_a_new_one_and_a_unit_be_named_by_a_call(tmp_path):
+    path = tmp_path / "trace.pfw"
+    calls = [dftracer_event(name, 10 * row, 5, ret=7, fname="/a") for row, name in enumerate(("time_metric", "read"))]
+    path.write_text("[\n" + "\n".join(calls))
+    trace = iostrata.open_trace(path)
+    assert not trace.damage.damaged
+    assert trace.layers["POSIX"].statistics("read").bytes == 7
+    assert trace.layers["POSIX"].statistics("read").busy_s == pytest.approx(5e-6)
 
 
 def test_a_cut_file_gives_what_is_there(small_dftracer):
