@@ -13,7 +13,7 @@ from iostrata.cli import main
 from iostrata.inputs import recognition
 from iostrata.inputs.inflating import first_text
 from iostrata.inputs.parquet import PARQUET, parquet_parts
-from iostrata.inputs.recognition import GROUP, Recorder, find_recorder, recorders
+from iostrata.inputs.recognition import GROUP, Recorder, find_recorder, open_recorded, recorders
 from iostrata.layers.selection.source import open_source
 from iostrata.model.plugins import PluginWarning
 from iostrata.model.recording import Recording
@@ -175,3 +175,22 @@ def test_an_archive_is_opened_without_a_look_at_other_recorders(fixtures):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_recorders_are_shown_the_first_64_kib(tmp_path):
+    path, shown = tmp_path / "any", []
+    path.write_bytes(bytes(65_537))
+    known = Recorder("any", lambda head, _path: shown.append(head), lambda _path: None)
+    assert find_recorder(path, [known]) is None
+    assert [len(head) for head in shown] == [65_536]
+
+
+@pytest.mark.parametrize(
+    ("error", "words"), [(OSError(5, "it is broken", "a"), "it is broken"), (OSError("no number"), "no number")]
+)
+def test_what_cannot_be_read_says_why(error, words):
+    def fail(_path):
+        raise error
+
+    with pytest.raises(iostrata.TraceError, match=f"cannot read a: {words}; check"):
+        open_recorded("a", Recorder("any", lambda _head, _path: True, fail))
