@@ -113,7 +113,10 @@ def _known(name: str, document: Mapping[str, Any]) -> KnownSignature:
     used = [one for one in samples if one["used"]]
     lengths, moved = (np.array([one[key] for one in used], float) for key in ("duration_s", "volume"))
     # The clock of a signature is that of its shortest run.
-    longer = float(lengths.mean()) / float(str(document["duration_s"]))
+    shortest = float(str(document["duration_s"]))
+    if not used or shortest == 0:
+        raise ValueError("no run that takes time")
+    longer = float(lengths.mean()) / shortest
     order = np.argsort(start, kind="stable")
     _check_bursts(
         np.concatenate((start, end, *peaks, [longer])), end - start, np.concatenate((volumes, lengths, moved))
@@ -136,7 +139,7 @@ def _known(name: str, document: Mapping[str, Any]) -> KnownSignature:
 def _check_bursts(times: Floats, lengths: Floats, amounts: Floats) -> None:
     """Raise ValueError unless times are finite and from 0 on, lengths not negative, and amounts more than 0."""
     sound = np.isfinite(times).all() and (times >= 0).all() and (lengths >= 0).all()
-    if not sound or not 0 < amounts.min() < math.inf:
+    if not sound or not 0 < amounts.min() <= amounts.max() < math.inf:
         raise ValueError("bursts that cannot be")
 
 
