@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from iostrata.model.arrays import (
     RowsOfIds,
     any_ancestor,
+    column_at,
     column_types,
     depths,
     empty_columns,
+    median,
     nearest_lower_rank,
     sound_parents,
     subtree_sums,
@@ -161,3 +163,14 @@ def test_rows_of_ids_are_those_of_a_walk(ids, in_order):
     wanted = [*range(45), *range(2**32 - 5, 2**32)]
     rows = RowsOfIds(np.array(ids, np.uint32)).rows(np.array(wanted, np.uint32))
     assert rows.tolist() == [ids.index(one) if one in ids else -1 for one in wanted]
+
+
+@given(st.lists(st.integers(-9, 9), min_size=1, max_size=9))
+def test_the_median_is_that_of_numpy(values):
+    assert median(np.array(values)) == np.median(values)
+
+
+@given(st.lists(st.integers(-1, 9), max_size=5), st.lists(st.integers(-2, 7), max_size=9))
+def test_a_row_out_of_range_has_minus_1(column, rows):
+    found = column_at(np.array(column, np.int32), np.array(rows, np.int32))
+    assert found.tolist() == [column[row] if 0 <= row < len(column) else -1 for row in rows]

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from iostrata.model.document import Record, plain
+from iostrata.model.document import Record, checked_document, plain
 from iostrata.model.metrics import KEYS
 
 
@@ -59,3 +59,13 @@ def test_plain_values_are_of_python_and_finite() -> None:
     assert plain(values) == {"a": None, "b": [0, 1], "c": [True, None], "4": {"start_s": 0.0, "bytes": None}}
     with pytest.raises(TypeError, match="no plain form"):
         plain(object())
+
+
+def test_a_document_of_this_version_is_taken_and_no_other():
+    assert checked_document({"schema_version": 1, "a": 2}) == {"schema_version": 1, "a": 2}
+    for version, said in ((2, "2"), (0, "0"), (True, "True"), ("9" * 41, "9" * 40)):
+        with pytest.raises(ValueError, match=f"its schema_version is {said}, this program reads 1"):
+            checked_document({"schema_version": version})
+    for other in ({}, [], None):
+        with pytest.raises(ValueError, match="no "):
+            checked_document(other)

@@ -8,10 +8,13 @@ from hypothesis import strategies as st
 from iostrata.model.quantities import (
     bytes_text,
     counted,
+    deviation_text,
     frequency_text,
     interval_text,
     percent_text,
+    range_text,
     rate_text,
+    seconds_range_text,
     seconds_text,
     share_text,
 )
@@ -87,3 +90,37 @@ def test_a_part_is_neither_nothing_nor_everything(part):
 def test_rounding_is_no_jitter_and_no_width():
     assert percent_text(4.74e-16) == "<0.0001 %"
     assert interval_text(0.01, (0.01, 0.01 + 2e-18)) == "10.000 ms (10.000 … 10.000 ms)"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (range_text(0, 8000), "0 … 133 min"),
+        (range_text(0.663, 8.291), "0.66 … 8.29 s"),
+        (range_text(1, 9.999), "1.00 … 10.00 s"),
+        (range_text(1, 10), "1.0 … 10.0 s"),
+        (range_text(1, 99.9), "1.0 … 99.9 s"),
+        (range_text(1, 100), "1 … 100 s"),
+        (range_text(0.1162, 0.1164), "116 ms"),
+        (interval_text(5, (4.5, 5.5)), "5.0 s (4.5 … 5.5 s)"),
+        (interval_text(50, (45, 55)), "50 s (45 … 55 s)"),
+        (interval_text(5, (4.99, 5.01)), "5.000 s (4.990 … 5.010 s)"),
+        (interval_text(5, (5, 5.000002)), "5.000000 s (5.000000 … 5.000002 s)"),
+        (deviation_text(0.4012, (0.392, 0.409)), "401 ±9 ms"),
+        (deviation_text(5, (4.8, 5.1)), "5.0 ±0.2 s"),
+        (deviation_text(5, (4.9, 5.2)), "5.0 ±0.2 s"),
+        (deviation_text(50, (30, 60)), "50 ±20 s"),
+        (deviation_text(5, (5, 5)), "5 s"),
+        (deviation_text(5, None), "5 s"),
+        (seconds_range_text(1.14, 3.1), "1.1 to 3.1 s"),
+        (seconds_range_text(0.05, 2.0), "50 ms to 2 s"),
+        (seconds_range_text(0.188, 0.1881), "188 ms"),
+        (seconds_range_text(0.0, 3.1), "up to 3.1 s"),
+        (seconds_text(7199), "7199 s"),
+        (seconds_text(7200), "120 min"),
+        (seconds_text(35_999), "600 min"),
+        (seconds_text(36_000), "10 h"),
+    ],
+)
+def test_ranges_and_deviations(text, expected):
+    assert text == expected

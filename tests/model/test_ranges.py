@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iostrata.model import ranges
-from iostrata.model.ranges import RangeUnion
+from iostrata.model.ranges import Coverage, RangeUnion
 
 given_ranges = st.lists(
     st.tuples(st.integers(0, 2), st.integers(0, 300), st.integers(0, 40)).map(lambda one: (*one[:2], one[1] + one[2])),
@@ -65,3 +65,14 @@ def test_ranges_of_no_length_cover_nothing_more() -> None:
     union = union_of([(0, 1, 5), (2, 3, 4)])
     union.add(*np.array([(1, 7, 7), (5, 9, 9)], np.int64).T)
     assert [one.tolist() for one in union.stretches] == [[0, 2], [1, 3], [5, 4]]
+
+
+@given(given_ranges, st.lists(st.integers(-5, 350), max_size=9))
+def test_what_is_covered_until_a_time_is_what_a_set_of_places_has(rows: Any, times: Any) -> None:
+    group, begin, end = np.array(rows, np.int64).reshape(-1, 3).T
+    found = Coverage.of(group, begin, end)
+    covered = {(one, at) for one, low, high in rows for at in range(low, high)}
+    assert found.length == len(covered)
+    for one in range(4):
+        expected = [sum(part == one and at < time for part, at in covered) for time in times]
+        assert found.until(one, np.array(times)).tolist() == expected

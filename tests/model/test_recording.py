@@ -33,3 +33,27 @@ def test_what_was_counted_is_asked_for_by_layer_and_direction() -> None:
             told = [(one.layer, one.direction) for one in recording.counted(layers, directions)]
             assert sorted(told) == [(name, way) for name in named for way in moved]
     assert Recording().counted((), ("total",)) == []
+
+
+def test_totals_are_of_what_moved_or_transferred_anything() -> None:
+    """Of one rank that transferred nothing, one that moved nothing it knows, and a row of all ranks."""
+    counters = Counters(
+        module=np.array([0, 0, 0, 1], np.int32), file=np.array([0, 0, 1, 2], np.int32),
+        rank=np.array([0, 1, 2, -1], np.int32), reads=np.array([0, 2, 0, -1]), writes=np.array([0, 0, 3, -1]),
+        bytes_read=np.array([0, 0, 0, 50]), bytes_written=np.array([0, 0, 70, 0]),
+        modules=("POSIX", "HEATMAP"), layers=("POSIX", "MPI-IO"),
+        seconds={"read_time": np.array([1.0, 2.0, 4.0, -1.0])},
+    )  # fmt: skip
+    found = [tuple(vars(one).values()) for one in counters.totals()]
+    assert found == [
+        ("POSIX", "POSIX", "read", 2, 0, 1, 1, 2.0),
+        ("POSIX", "POSIX", "write", 3, 70, 1, 1, None),
+        ("HEATMAP", "MPI-IO", "read", None, 50, 1, None, None),
+    ]
+    assert counters.of_layer("MPI-IO").tolist() == [False, False, False, True]
+
+
+def test_ranks_that_nobody_knows_to_be_of_mpi_are_processes() -> None:
+    text = "2 ranks, rank 1 most of all on /data/rank 1/slow-ranks.h5"
+    assert Recording().told(text) == text
+    assert Recording(processes=True).told(text) == "2 processes, process 1 most of all on /data/rank 1/slow-ranks.h5"

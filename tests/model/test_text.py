@@ -56,3 +56,20 @@ def test_a_shortened_name_fits_and_keeps_both_ends(name, width):
         assert name.startswith(head)
         assert name.endswith(tail)
         assert len(head) + len(tail) < len(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "expected"),
+    [
+        ("abcdefghij", 10, "abcdefghij"),
+        ("abcdefghijk", 10, "abc…fghijk"),
+        ("abcdefghijk", 9, "abc…ghijk"),
+        ("数数数数数数", 10, "数…数数数"),
+        ("数数数数数数", 9, "数…数数"),
+        ("ab", 1, "…"),
+        ("ab", 0, "…"),
+    ],
+)
+def test_two_thirds_of_the_room_are_the_ends(name, width, expected):
+    """A wide character that half fits does not."""
+    assert shortened(name, width) == expected
