@@ -26,4 +26,4 @@ def test_communicators_of_one_process_each_are_known_by_the_kind_of_their_group(
         Communicator(number, "", group, None) for number, group in ((7, 1), (8, 2), (9, None), (10, 2))
     )
     made = replace(definitions, location_sets=groups, communicators=communicators)
-    assert self_communicators(made).tolist() == [1, 3]
+    assert self_communicators(made).tolist() == [8, 10]

@@ -84,8 +84,8 @@ def test_a_pattern_replaces_the_rules(make_definitions):
 
 def test_a_pattern_that_nothing_matches_is_refused(make_definitions):
     definitions = make_definitions([("POSIX", "/f", -1)])
-    for files in ("*.zarr", ""):
-        with pytest.raises(SelectionError):
+    for files, words in (("*.zarr", "zarr"), ("", "files ''"), (5, "files 5: give")):
+        with pytest.raises(SelectionError, match=words):
             select_files(definitions, files)
 
 
