@@ -15,7 +15,8 @@ ROW = LayerRow(
 BY_ID = {one.id: one for one in QUANTITIES}
 EXPECTED = {
     "collective": 2 / 8, "non-blocking": 6 / 8, "ranks": 4, "bytes": 100, "request-size": 12, "operations": 8,
-    "seeks": 7, "files": 5, "imbalance": 1.5, "amplification": 1.25, "period": 9, "time": 3, "slowest-rank": 2, "bandwidth": 50,
+    "seeks": 7, "files": 5, "imbalance": 1.5, "amplification": 1.25, "period": 9, "time": 3, "slowest-rank": 2,
+    "bandwidth": 50,
     "phases": 11,
 }  # fmt: skip
 
