@@ -78,6 +78,10 @@ class Activity(Columns):
         """Tell whether the last burst has gone on for much longer than it took from any burst to the next."""
         return len(self) > 1 and float(self.end[-1] - self.start[-1]) > OUTGROWN * float(np.diff(self.start).max())
 
+    def is_one(self, now: float) -> bool:
+        """Tell whether nothing has moved for so much longer than all of it took that it is one burst."""
+        return now - float(self.end[-1]) > ALONE * float(self.end[-1] - self.start[0])
+
     def rests(self, gap: float, now: float) -> bool:
         """Tell whether there are pauses of more than `gap` s for so much of the time that they are no insides."""
         pauses = np.append(self.start[1:], now) - self.end

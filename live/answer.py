@@ -37,8 +37,8 @@ class Answer(Record):
     operations, bytes : int
         So far.
     phases : int
-        So far: those that ``periods`` would count, or by `as_of` where no pauses part them; of what repeats in its
-        contents, the bursts.
+        So far: those that ``periods`` would count, or by `as_of` where no pauses part them or where these are no longer
+        such as they were; of what repeats in its contents, the bursts.
     in_phase : bool
         Whether a phase is under way.
     periodic : bool

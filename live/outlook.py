@@ -132,6 +132,14 @@ class Outlook:
         later = bursts.start > float(self.latest.end[-1])
         return self.phases + int((later & (bursts.volume >= LEAST * self.latest.volume.min())).sum())
 
+    def goes_on(self, bursts: Activity) -> bool:
+        """Tell whether bursts since the look are such as were phases in it: beside others what parts them may not.
+
+        They are parted by pauses of `quiet`, and all that there were up to now.
+        """
+        starts = np.append(self.latest.start[-1], bursts.start[bursts.start > float(self.latest.end[-1])])
+        return starts.size < 2 or bool(np.diff(starts).max() <= LONGER * np.diff(self.latest.start).max())
+
     def continued(self, bursts: Activity) -> "Outlook":
         """Return what holds when more has come, all bursts up to now: with those that are where the regime has them."""
         if not self.trains or self.since:

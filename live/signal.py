@@ -3,6 +3,7 @@
 Memory is bounded however long the job runs.
 """
 
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -101,6 +102,16 @@ class LiveSignal:
         """Return what moved when, as far back as can be known with pauses of `gap` s; None for all of the run."""
         widths = self._grid.widths
         return self._grid.level(0 if gap is None else sum(width > gap for width in widths[:-1]))
+
+    def before(self, latest: Activity) -> Activity:
+        """Return what moved before activity that goes back as far as its bins do, as wider ones know it."""
+        parts = [latest]
+        for number in range(len(self._grid.widths) - 1, -1, -1):
+            known, begin = self._grid.level(number), float(parts[0].start[0])
+            if known.start[0] < begin:
+                earlier = known.take(known.start < begin)
+                parts.insert(0, replace(earlier, end=np.minimum(earlier.end, begin)))
+        return Activity.concatenate(parts[:-1]) if len(parts) > 1 else Activity.empty()
 
 
 def bandwidth_of(activity: Activity, window: tuple[float, float]) -> StepSignal:

@@ -93,9 +93,11 @@ class Watcher:
         self._repeats: Repetition | None = None
         self._repeated = np.inf
         """Pause in s by which bursts were parted when something last repeated in them."""
-        self._over = False
+        self._over = self._joined = False
         self._seen = self._seen_phases = 0
         self._phases = 0
+        self._counts_bursts = False
+        """Whether phases are the bursts that pauses part now, and not those of the last look and what came since."""
         self._laws: dict[int, tuple[bytes, StartLaw]] = {}
         self._record = TrackRecord()
 
@@ -128,9 +130,12 @@ class Watcher:
 
     def _again(self, told: Answer, now: float) -> Answer:
         """Return an answer as of its time, with what has moved up to now, and the phases of that."""
-        if self._outlook.clear and self._seen_phases != self.signal.operations:
+        if self._seen_phases != self.signal.operations:
             self._seen_phases = self.signal.operations
-            self._phases = self._outlook.counted(self._by_pauses(self._outlook.quiet))
+            if self._counts_bursts and self._repeats is not None and self._repeats.tells:
+                self._phases = self._whole_number(self._by_pauses(self._gap), self._gap)
+            elif self._outlook.clear:
+                self._phases = self._counted(self._by_pauses(self._outlook.quiet))
         following = told.next_start if told.next_start is not None and told.next_start[1] > now else None
         return replace(
             told,
@@ -156,14 +161,15 @@ class Watcher:
         elif self._is_due(now) and self._credit.allows():
             self._look(begin, now)
         # The last answer is that of the command `periods` on all of it.
-        return self._answer(now, ended, last or (self._found.period is not None and not self._found.since))
+        return self._answer(now, ended, last or self._is_timed)
 
     def _part(self, now: float) -> None:
         """Part what moved into bursts, and find what repeats in them, and which are where the regime has them."""
         over = len(self._bursts) > 0 and now - float(self._bursts.end[-1]) > self._gap
-        if self._seen == self.signal.operations and over == self._over:
+        joined = len(self._bursts) > 1 and self._bursts.is_one(now)
+        if self._seen == self.signal.operations and over == self._over and joined == self._joined:
             return
-        self._seen = self.signal.operations
+        self._seen, self._joined = self.signal.operations, joined
         if self._found.holds:
             self._gap = self._found.quiet
             self._bursts = self._by_pauses(self._gap)
@@ -230,7 +236,7 @@ class Watcher:
         for gap, alike in ((self._repeated, False), (best, True), (self._repeated, True)):
             if repeats is None and gap < np.inf:
                 bursts = activity.bursts(gap)
-                if not bursts.is_outgrown() and not (gap < best and _in_clumps(bursts)):
+                if not bursts.is_outgrown() and not (gap < best and (_in_clumps(bursts) or bursts.is_one(now))):
                     repeats = repetition(bursts, now - float(bursts.end[-1]) > gap, alike)
                 best = best if repeats is None else gap
         return best, repeats
@@ -243,13 +249,37 @@ class Watcher:
         self._found = before.continued(self._parted)
         few = len(self._bursts) < FEWEST_BURSTS and self._gap < np.inf
         same = self._repeats is not None and self._repeats.tells
-        if before.train is None and (few or same or not len(before.latest)):
-            self._phases = len(self._bursts)
-        elif before.clear or (self._found.train is not None and not self._found.since):
-            self._phases = before.counted(self._parted)
+        unknown = before.train is None and (few or same or not len(before.latest))
+        self._counts_bursts = unknown or self._told_by_contents(self._is_timed) is not None
+        if self._counts_bursts:
+            self._phases = self._whole_number(self._bursts, self._gap)
+        elif before.clear or (before.train is not None and not self._found.since):
+            self._phases = self._counted(self._parted)
         else:
             # No pause parts them, so that only a look can count.
             self._phases = before.phases
+
+    @property
+    def _is_timed(self) -> bool:
+        """Whether times tell the period, and all bursts are where it has them."""
+        return self._found.period is not None and not self._found.since
+
+    def _told_by_contents(self, timed: bool) -> Repetition | None:
+        """Return what repeats where that tells the period, and not their times; `timed` where these do."""
+        repeats = self._repeats
+        # That volumes are alike is no evidence of a period.
+        if repeats is None or not repeats.tells or (timed and not _has_changed(self._found, repeats)):
+            return None
+        return repeats
+
+    def _counted(self, bursts: Activity) -> int:
+        """Return how many phases there are, parted as by the last look; where that no longer holds, as of that look."""
+        before = self._outlook
+        return before.counted(bursts) if before.train is not None or before.goes_on(bursts) else before.phases
+
+    def _whole_number(self, bursts: Activity, gap: float) -> int:
+        """Return how many bursts there are in all of the run, of which the latest are parted by pauses of `gap` s."""
+        return len(bursts) + len(self.signal.before(bursts).bursts(gap))
 
     def _is_due(self, now: float) -> bool:
         """Tell whether a look may tell more than the last one."""
@@ -266,7 +296,8 @@ class Watcher:
         if len(self._parted) == self._looked_bursts:
             return self._seen >= MORE * self._looked_operations
         latest = np.diff(self._bursts.start[-FEWEST_BURSTS:])
-        grown = len(self._parted) >= GROWTH * self._looked_bursts or self._phases <= 2 * FEWEST_BURSTS
+        few = (self._outlook.counted(self._parted) if self._outlook.clear else self._phases) <= 2 * FEWEST_BURSTS
+        grown = len(self._parted) >= GROWTH * self._looked_bursts or few
         return grown or bool(latest.size and latest.max() <= ALIKE * latest.min())
 
     def _look(self, begin: float, now: float) -> None:
@@ -364,9 +395,9 @@ class Watcher:
             iteration=None if repeats is None or repeats.loose else repeats.iterations,
             frequencies=None if self._ftio is None else self._ftio.intervals,
         )
-        # That volumes are alike is no evidence of a period.
-        if repeats is not None and repeats.tells and (not timed or _has_changed(found, repeats)):
-            answer = _by_contents(answer, repeats)
+        telling = self._told_by_contents(timed)
+        if telling is not None:
+            answer = _by_contents(answer, telling)
         return answer if ended else self._foretold(answer, found, repeats)
 
     def _foretold(self, answer: Answer, found: Outlook, repeats: Repetition | None) -> Answer:

@@ -8,12 +8,14 @@ from iostrata.analysis.results.result import is_certain
 from iostrata.live import budget
 from iostrata.live import signal as live_signal
 from iostrata.live import watcher as watching
+from iostrata.live.activity import Activity
 from iostrata.live.budget import Credit
 from iostrata.live.job import LiveJob
 from iostrata.live.outlook import outlook
 from iostrata.live.records.intake import Key, Spans
 from iostrata.live.watcher import Watcher
 from iostrata.model.quantities import seconds_text
+from iostrata.signals.construction import step_signal
 
 
 def phases_at(starts, per_phase=20, seed=0):
@@ -373,3 +375,64 @@ def test_a_new_pace_of_the_same_bursts_is_told_from_their_third_iteration_on(sha
         if 4 < stop <= 11 or 14 < stop <= 23 or stop > 26:
             told.append(answer.period == pytest.approx(apart[stop - 2], rel=0.1) and abs(answer.phases - stop) <= 1)
     assert all(told)
+
+
+def told_of(start, every, share=None, length=1e-5):
+    """Return the answers about operations of one size, an update every so many seconds."""
+    job, answers, at = LiveJob(share=share), [], 0
+    for now in np.arange(1, int(start[-1] / every) + 3) * every:
+        stop = int(np.searchsorted(start, now - length))
+        part = start[at:stop]
+        job.add(Key("POSIX", "read"), Spans(part, part + length, np.full(part.size, 16384)))
+        answers += job.answers(0.0, float(now))
+        at = stop
+    return answers
+
+
+def test_phases_of_what_repeats_in_its_contents_are_its_bursts_also_told_again():
+    looks, answers = Credit(), Credit()
+    watcher = Watcher(Key("POSIX", "write"), looks, answers=answers)
+    starts = np.append(10.0 * np.arange(12), 110 + 3.0 * np.arange(1, 12))
+    told = None
+    for row, start in enumerate(starts):
+        if row == 12:
+            assert told.period == pytest.approx(10)
+            looks.spend(1.0)
+        if row == 20:
+            answers.spend(1.0)
+        volume = 10**6 if row < 12 else 4 * 10**5
+        watcher.add(Spans(np.array([start]), np.array([start + 0.1]), np.array([volume])))
+        told = watcher.answer(0.0, start + 2)
+        if row > 16:
+            assert (told.as_of is None) == (row < 20)
+            assert told.period == pytest.approx(3)
+            assert told.phases == row + 1
+
+
+def test_what_has_been_silent_for_long_was_one_burst():
+    gaps = np.random.default_rng(1).choice([0.002, 0.004, 0.008], 9)
+    answers = told_of(np.append(np.repeat(np.cumsum(gaps), 4), 2.0), 0.1)
+    silent = [one for one in answers if 0.5 < one.time < 1.9]
+    assert silent
+    assert {(one.phases, one.iteration, one.in_phase) for one in silent} == {(1, None, False)}
+
+
+def test_phases_that_contents_repeat_in_are_counted_over_a_run_that_no_bin_remembers():
+    random = np.random.default_rng(3)
+    start = np.cumsum(random.choice([1.0, 2.0, 4.0], 5000) * random.uniform(0.8, 1.2, 5000))
+    answers = told_of(start, 50.0, length=0.1)
+    told = [one for one in answers if one.iteration is not None and one.as_of is None]
+    assert told[-1].iteration < 2200
+    assert all(one.phases >= 0.85 * np.searchsorted(start, one.time) for one in told)
+
+
+@pytest.mark.parametrize(("pause", "goes_on"), [(0.1, True), (5.0, False)])
+def test_phases_without_a_period_are_counted_on_until_far_longer_pauses_part_them(pause, goes_on):
+    start = np.cumsum(0.02 * np.random.default_rng(6).integers(1, 9, 16))
+    found = outlook(step_signal(start, start + 0.01, np.full(16, 10**6), window=(0.0, float(start[-1]) + 0.02)))
+    assert found.train is None
+    assert found.clear
+    start = np.append(start, start[-1] + pause)
+    bursts = Activity(start, start + 0.01, np.full(17, 10**6), np.ones(17, np.int64))
+    assert found.counted(bursts) == found.phases + 1
+    assert found.goes_on(bursts) == goes_on
