@@ -240,7 +240,8 @@ def _loops(
         own = number, None, count, tuple(ranks), tuple(told.sums), tuple(body)
         iterations = told.iterations if len(told.iterations) == count else ()
         bits = round(max(one.folded.bits for one in members), 1)
-        yield Loop(*own, bits=bits, iterations=iterations, sums=told.sums).timed(begin, float(told.end.max()))
+        loop = Loop(*own, bits=bits, iterations=iterations, sums=told.sums)
+        yield loop.timed(begin, float(told.end.max()), members[0].folded.joined)
         yield from inner
         number += 1 + len(inner)
 
@@ -300,11 +301,11 @@ def _steps_of(
         # It comes before those within it.
         inner.append(Loop(name, parent, within.count, tuple(ranks), (), ()))
         body = _steps_of(trace, member, within, file, number, name, inner, ranks)
-        begin = steps.begin[within.start[:-1]] / trace.definitions.clock.ticks_per_second
+        begin = Member(member.group, within).begin / trace.definitions.clock.ticks_per_second
         end = steps.end[within.start[-1] - 1] / trace.definitions.clock.ticks_per_second
         layers = tuple(one for one in trace.order if any(one == step.layer for step in body))
         known = replace(inner[place], layers=layers, body=tuple(body), bits=round(within.bits, 1))
-        inner[place] = known.timed(begin, float(end))
+        inner[place] = known.timed(begin, float(end), within.joined)
         found.append(BodyStep(None, "loop", None, file, within.count, name))
         at = int(within.start[-1])
     return found + _plain_steps(trace, member.group, at, high, file, folded)

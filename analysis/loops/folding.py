@@ -7,6 +7,7 @@ random order a share of 2^-b at most saves b bits by one way to cut. Pauses are 
 where they are costs bits, too.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -53,6 +54,8 @@ _COMPARED: Final = 64
 """Iterations whose pauses are compared."""
 _CLEAR: Final = 2.0
 """Times another pause must be longer to be where iterations begin."""
+_LONG: Final = 8.0
+"""Times the longest other gap that pauses must take to part a burst of calls from the next one by themselves."""
 _EVEN: Final = 0.02
 """Share of the usual length by which parts around others may differ in length and count as about as long."""
 _BETWEEN: Final = 2
@@ -148,6 +151,11 @@ class Folded:
         return len(self.start) - 1 if self.repeats is None else int(self.repeats.sum())
 
     @property
+    def joined(self) -> bool:
+        """Whether it is not known when each iteration begins."""
+        return self.repeats is not None and bool((self.repeats > 1).any())
+
+    @property
     def body(self) -> tuple[int, int]:
         """Where the usual iteration begins and ends."""
         return int(self.start[self.usual]), int(self.start[self.usual + 1])
@@ -159,6 +167,8 @@ def fold(steps: Steps, evidence: float = EVIDENCE) -> list[Folded]:
     Less `evidence` is needed where others show that there is a loop.
     """
     repeated = _repeated(steps)
+    if repeated and (bursts := _bursts(repeated[0], steps.gap)):
+        return bursts
     if len(steps) < _FEWEST:
         return repeated
     line = _line_of(steps)
@@ -326,12 +336,35 @@ def _best(line: Line, depth: int, closely: bool = True, evidence: float = EVIDEN
     told = [one for one in known if one.saved > max(one.left, needed) and one.start[0] <= (1 - _ALL) * len(line)]
     if told and base.saved < base.left:
         base = max(told, key=lambda one: one.saved)
+    even = _evenly_paused(line, tried)
+    base = base if even is None or len(base.start) <= len(even.start) else even
     if base.plain is not base.token:
         base = _of_files(line, base, [one for one in known if one.saved > needed])
     base = base._replace(saved=base.saved + _within(line, base, depth))
     if base.saved < needed:
         return None
     return _without_marks(line, _around(line, base, depth), known) if closely else base
+
+
+def _evenly_paused(line: Line, tried: Sequence[Cuts]) -> Cuts | None:
+    """Return the way to cut by pauses that are long beside all other gaps, if the same is done between nearly all.
+
+    What the program does from one to the next may save more bits, as every file is an iteration, and gaps of a few µs
+    that come by a rhythm of the system; neither is what a long pause parts.
+    """
+    found = None
+    for one in tried:
+        if one.plain is one.token or len(one.start) < _FEWEST or one.saved < EVIDENCE + np.log2(len(tried)):
+            continue
+        gap = line.gap.copy()
+        gap[0] = 0
+        pauses = gap[one.start[1:]]
+        gap[one.start] = 0
+        # What is before the first pause and behind the last one may be more or less.
+        alike = np.bincount(one.first).max() >= max(2.0, _ALL * (len(one.first) - 2))
+        if alike and pauses.min() > _LONG * gap.max() and (found is None or one.saved > found.saved):
+            found = one
+    return found
 
 
 def _of_files(line: Line, base: Cuts, known: Sequence[Cuts]) -> Cuts:
@@ -692,6 +725,30 @@ def _repeated(steps: Steps) -> list[Folded]:
     if calls.max() < _ALL * steps.count[low:high].sum() or 2 * calls.max() < steps.count.sum():
         return []
     return [Folded(np.append(where, high), 0, np.zeros(len(where), np.bool_), 0.0, (), steps.times[where])]
+
+
+def _bursts(loop: Folded, gap: Ints) -> list[Folded]:
+    """Return an outer loop around one whose iterations were too many to be kept, where long pauses part them evenly."""
+    row, repeats, count = loop.start[:-1], loop.repeats, loop.count
+    assert repeats is not None
+    between = gap[row[1:]]
+    order = np.append(np.sort(between)[::-1], 0)
+    clear = np.flatnonzero(order[:-1] > _LONG * order[1:]) + 1
+    for pauses in clear[clear > 1].tolist():
+        first = np.append(0, np.flatnonzero(between >= order[pauses - 1]) + 1)
+        each = np.add.reduceat(repeats, first)
+        _, place, often = np.unique(each, return_index=True, return_counts=True)
+        usual = int(place[np.argmax(often)])
+        other = each != each[usual]
+        told = math.log2(count) * (1 + 2 * np.count_nonzero(other)) + math.log2(len(order))
+        bits = (math.lgamma(count) - math.lgamma(pauses + 1) - math.lgamma(count - pauses)) / math.log(2) - told
+        if bits >= EVIDENCE and other.mean() <= 1 - _ALL:
+            edges = np.append(row[first], loop.start[-1])
+            within = slice(first[usual], np.append(first, len(row))[usual + 1])
+            start = np.append(row[within], edges[usual + 1])
+            inner = Folded(start, 0, np.zeros(len(start) - 1, np.bool_), 0.0, (), repeats[within])
+            return [Folded(edges, usual, other, bits, (inner,))]
+    return []
 
 
 def _is_divided(loop: Folded) -> bool:

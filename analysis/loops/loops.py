@@ -18,7 +18,7 @@ from ...model.codes import IoMode
 from ...model.document import Document, Record
 from ...model.errors import import_library
 from ...model.metrics import described, metric
-from .timing import Intervals, standing_out, timing_of
+from .timing import Intervals, Timing, standing_out, timing_of
 
 _SUBSTANTIAL: Final = 0.001
 """Share of bytes, or of the run, from which on a loop is among the first to be shown."""
@@ -134,7 +134,7 @@ class Loop(Record):
     timing : str
         ``clock``: begins lie on an even grid; ``regular``: intervals vary by a quarter at most; ``irregular``.
     timing_probability : float or None
-        Of that class, given as many intervals.
+        Of that class, given as many intervals; None where too few are known.
     timing_changes : str
         Pauses, another pace or a drift of the intervals where they are certain, in words.
     iterations : tuple of Iteration
@@ -159,9 +159,14 @@ class Loop(Record):
     timing_probability: float | None = None
     timing_changes: str = ""
 
-    def timed(self, begin: Floats, end: float) -> "Loop":
-        """Return the loop, whose iterations begin at these times in s and the last of which ends then."""
+    def timed(self, begin: Floats, end: float, joined: bool) -> "Loop":
+        """Return the loop, whose iterations begin at these times in s and the last of which ends then.
+
+        Where several were `joined` these only say how often they begin, not how regularly.
+        """
         timing = timing_of(begin)
+        if joined:
+            timing = Timing(timing.intervals, "irregular", None, "")
         return replace(
             self,
             begin_s=float(begin.min()),

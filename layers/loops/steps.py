@@ -37,6 +37,10 @@ _LONGEST: Final = 256
 """Calls of each of them up to which they are."""
 _SEVERAL: Final = 16
 """Parts from which on it shows that they are the same."""
+_LONGEST_GAPS: Final = 512
+"""Of gaps that lie nowhere apart so many of the longest are kept, as some of them may be the program's pauses."""
+_LONG: Final = 8.0
+"""Times the usual time from one call to the next that these take at least."""
 _ALIKE: Final = 0.9
 """Share of the parts that must be."""
 _APART: Final = 1.25
@@ -323,8 +327,8 @@ class Body(NamedTuple):
 def _bound(gap: Ints, most: int, anyhow: bool, usual: float) -> int:
     """Return a length that so many gaps exceed at most, where lengths lie far apart.
 
-    Where they lie nowhere apart none exceeds it, or, `anyhow`, so many do. Gaps that are short beside the `usual` time
-    from one call to the next are no pauses.
+    Where they lie nowhere apart a few that are long exceed it, or, `anyhow`, so many do. Gaps that are short beside the
+    `usual` time from one call to the next are no pauses.
     """
     order = np.sort(gap)[::-1].astype(np.float64)
     few = np.arange(_SEVERAL, min(most, len(order) // 2))
@@ -332,7 +336,9 @@ def _bound(gap: Ints, most: int, anyhow: bool, usual: float) -> int:
     apart = few[ratio > max(_APART, np.sqrt(ratio.max(initial=0)))]
     if len(apart):
         return int(np.sqrt(order[apart[-1] - 1] * order[apart[-1]]))
-    return int(order[min(most, len(order) - 1)]) if anyhow else int(np.iinfo(np.int64).max)
+    if anyhow:
+        return int(order[min(most, len(order) - 1)])
+    return int(max(_LONG * usual, order[min(most, _LONGEST_GAPS, len(order) - 1)]))
 
 
 def _repeated(unit: Ints) -> Body | tuple[()]:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from iostrata import SelectionError, find_loops, open_trace
 from iostrata.analysis.loops.words import blame_text
+from iostrata.layers.loops import steps
 from iostrata.model.codes import IoFlag, IoRecord
 
 TRUTH = {
@@ -315,3 +316,15 @@ def test_threads_that_last_stay_by_themselves(threaded):
     """Of four threads at once none follows another."""
     found = threaded(4, of_all=4)
     assert {one.count for one in found.outermost if one.bytes > 10_000} == {8}
+
+
+def test_how_regular_joined_iterations_are_is_not_told(tmp_path, monkeypatch):
+    """When each of them begins is not kept: that their mean is even says nothing about a clock."""
+    monkeypatch.setattr(steps, "MOST_STEPS", 100)
+    begins = np.cumsum(np.random.default_rng(3).choice([0.1, 0.4], 1000))
+    rows = [f"POSIX,0,write,{begin:.6f},{begin + 0.01:.6f},48,out.dat" for begin in begins.tolist()]
+    (tmp_path / "made.csv").write_text("\n".join(["layer,rank,mode,start,end,bytes,file", *rows]))
+    (loop,) = find_loops(open_trace(tmp_path / "made.csv")).outermost
+    assert loop.count == 1000
+    assert loop.interval_s.mean == pytest.approx(np.diff(begins).mean(), rel=0.01)
+    assert (loop.timing, loop.timing_probability) == ("irregular", None)

@@ -269,3 +269,30 @@ def test_an_iteration_that_was_not_ended_is_no_loop_by_itself(ended):
     (loop,) = fold(steps_of([(WRITE, 100)] * len(gap), gap))
     assert loop.count in (12, 13)
     assert set(np.diff(loop.start[:13]).tolist()) == {400}
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=20)
+def test_long_pauses_part_iterations_whatever_the_short_gaps_between_them(seed):
+    """In the last two of twelve bursts the process is disturbed at many of its writes."""
+    rng = np.random.default_rng(seed)
+    gap = rng.integers(0, 2, (12, 64))
+    gap[10:][rng.random((2, 64)) < 0.6] = 10
+    gap[:, 1] = 10
+    gap[:, 0] = rng.integers(200_000, 220_000, 12)
+    (loop,) = fold(steps_of([(OPEN, 0)] + [(WRITE, 100)] * gap.size, np.append(0, gap.ravel())))
+    assert loop.start.tolist() == list(range(1, gap.size + 2, 64))
+
+
+@given(st.integers(4, 12), st.integers(20, 60))
+@settings(max_examples=20)
+def test_numbered_files_between_long_pauses_are_a_loop_within_a_loop(count, files):
+    rows = [(*step, 1 + file) for file in range(count * files) for step in [(OPEN, 0), (WRITE, 100), (CLOSE, 0)]]
+    gap = np.tile([5, 1, 2], count * files)
+    gap[:: 3 * files] = 90_000
+    (loop,) = fold(steps_of(rows, gap))
+    assert loop.start.tolist() == list(range(0, len(rows) + 1, 3 * files))
+    assert [one.count for one in loop.inner] == [files]
+    # Where some are longer only now and then, each file is an iteration.
+    gap[:: 3 * files] = np.where(np.arange(count) % 2, 30, 5)
+    assert [one.count for one in fold(steps_of(rows, gap))] == [count * files]

@@ -89,6 +89,24 @@ def test_the_short_gaps_behind_stragglers_are_no_pauses(monkeypatch):
     assert [one.count for one in fold(steps)] == [8]
 
 
+@pytest.mark.parametrize("bursts", [3, 8])
+def test_few_long_pauses_of_what_needs_no_room_part_bursts(monkeypatch, bursts):
+    """Three passes over a file, or eight dumps of many small records; the process stands still now and then."""
+    monkeypatch.setattr(module, "MOST_STEPS", 1000)
+    rng = np.random.default_rng(bursts)
+    gap = rng.lognormal(2, 1, 5000 * bursts).astype(np.int64)
+    gap[rng.integers(1, len(gap), 20)] = rng.integers(500, 4000, 20)
+    gap[::5000] = rng.integers(50_000, 60_000, bursts)
+    whole, *parts = (long_sequence([OPEN, *[WRITE] * len(gap)], np.append(0, gap), cut) for cut in (len(gap), 701))
+    assert all(same(whole, one) for one in parts)
+    (loop,) = fold(whole)
+    assert loop.count == bursts
+    assert not loop.other.any()
+    (inner,) = loop.inner
+    assert inner.count == 5000
+    assert inner.joined
+
+
 @pytest.mark.parametrize("keep", [range(0, 12, 3), [0], [0, 5]])
 def test_joined_steps_add_up(keep):
     count = np.arange(12)
