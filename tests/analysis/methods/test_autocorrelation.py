@@ -37,6 +37,8 @@ def test_period_and_confidence_are_those_of_the_paper(seed: int, period: int, ji
     assert result.confidence == pytest.approx(max(0.0, 1 - kept.std() / kept.mean()))
     assert result.period_interval == pytest.approx((kept.min() - 0.125, kept.max() + 0.125))
     assert (result.evidence.candidates, result.evidence.dropped) == (kept.size, distances.size - kept.size)
+    # Sixteen are listed.
+    assert result.evidence.candidates_s == pytest.approx(kept[:16])
     assert result.method == "autocorrelation"
 
 
@@ -49,6 +51,13 @@ def test_a_signal_of_bursts_has_its_period_and_its_phases() -> None:
         assert len(result.phases) == 12
         low, high = result.period_interval or (0.0, 0.0)
         assert low <= 10.0 <= high
+
+
+def test_automatic_bins_are_eight_to_the_spectrums_one() -> None:
+    start = 3.0 + 10.0 * np.arange(12)
+    signal = step_signal(start, start + 2.0, np.full(12, 100.0), window=(0.0, 125.0))
+    ours, other = (detect_period(signal, method=method).sampling.fs for method in ("autocorrelation", "ftio"))
+    assert ours == pytest.approx(8 * other)
 
 
 def test_options_of_the_spectrum_are_not_taken() -> None:

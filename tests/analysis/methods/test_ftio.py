@@ -111,6 +111,16 @@ def test_a_run_like_the_example_of_the_paper() -> None:
     assert result.regimes == (Regime(0.0, 781.7, result.period),)
 
 
+def test_sixteen_candidates_are_listed() -> None:
+    # Twenty waves of one height, none of them a harmonic of another.
+    lines = np.arange(101, 121)
+    samples = 20 + np.cos(2 * np.pi * np.outer(np.arange(1000), lines) / 1000).sum(axis=1)
+    evidence = detect_period_samples(samples, 1.0, method="ftio").evidence
+    assert evidence.candidates == 20
+    assert len(evidence.candidates_hz) == 16
+    assert {round(one * 1000) for one in evidence.candidates_hz} < set(lines.tolist())
+
+
 def test_disagreement_of_the_autocorrelation_lowers_the_refined_confidence() -> None:
     # Twenty bursts of 15 s every 30 s: whole in the first signal, beats of 3 s in the second. The fundamental stays,
     # while the peaks of the autocorrelation come 3 s apart.
