@@ -24,9 +24,7 @@ _OF_IO: Final = 0.1
 """Share of the I/O from which on a finding is its cause, where it is less than a warning."""
 _MOST: Final = 0.5
 """Of the I/O that a cause costs: below, where the time goes is told first, and which part of it that is."""
-_BESIDE: Final = "stragglers"
-"""What costs others time outside of I/O, and so is no cause of it."""
-_LATE: Final = (_BESIDE, "late-arrivals")
+_LATE: Final = ("stragglers", "late-arrivals")
 """What is told as well where something else is the cause."""
 _APART: Final = "flush-dominates"
 """What never tells the time of one layer again in another, so that layers add up."""
@@ -238,7 +236,7 @@ def _causes(findings: Sequence[Finding], io_s: float) -> list[Finding]:
 
     What reads and what writes cost the same ranks in the same way adds up.
     """
-    explains = {rule.id for rule in rules() if rule.in_short and not rule.may_be_meant} - {_BESIDE}
+    explains = {rule.id for rule in rules() if rule.in_short and not (rule.may_be_meant or rule.outside_io)}
     priced = [one for one in findings if one.id in explains and one.cost_s is not None]
     alike = [[one, *(other for other in priced if _adds(other, one))] for one in priced]
     found = max(alike, key=_explained, default=[])

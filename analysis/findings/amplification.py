@@ -11,9 +11,10 @@ from .facts import KIB, MIB, Facts, Gain, Match
 from .rule import finding
 
 _UNITS = {"amplification": "times", "attributed_amplification": "times", "steps": "times"}
-_REWRITTEN = 2.0
+_NEEDLESS = 2.0
 """Times as many bytes below from which on the time of calls above goes by them, and not by what was asked for."""
-_ONCE = "that share of the time that the bytes take which are written again, of those below alone"
+_DONE = {"write": "written", "read": "read"}
+_ONCE = "that share of the time that the bytes take which are {} needlessly, of those below alone"
 _UNITS |= {"bytes_read_inside_writes": "byte"}
 
 
@@ -34,8 +35,8 @@ def write_amplification(facts: Facts, *, amplification: float = 1.1, extra_bytes
     :Why: Each byte too many costs time at the storage, and may be read and written again.
     :How it is measured: Bytes by descent: all writes through handles below the upper layer's, over the bytes of the
         upper layer, but for files that the upper layer opens and never writes; cost is their share of the lower layer's
-        time. From twice as many inside the calls on, it is that share of the calls' time, as what is written again is
-        packed, filtered and waited for again.
+        time. From twice as many inside the calls on, it is that share of the calls' time, as what is moved needlessly
+        is packed, filtered and waited for, too.
     :When it is wrong: A library that buffers may write now what was asked for before the window; use the whole run.
     :What helps: See which pair of layers adds the bytes. Fill values: nc_set_fill(NC_NOFILL) or
         H5Pset_fill_time(H5D_FILL_TIME_NEVER). Chunks: choose H5Pset_chunk so that a call writes whole chunks, or a
@@ -61,11 +62,11 @@ def read_amplification(facts: Facts, *, amplification: float = 1.1, extra_bytes:
     Notes
     -----
     :In short: more is read below than asked for above; reading only that.
-    :Why: Whole chunks are read for a part of them, or the same again.
+    :Why: Whole chunks, or all that a buffer holds, are read for a part of them, or the same again.
     :How it is measured: As for ``write-amplification``.
     :When it is wrong: Read-ahead of a library that pays off later looks the same.
-    :What helps: Read whole chunks and enlarge the chunk cache (nc_set_chunk_cache, H5Pset_chunk_cache); set ROMIO's
-        hint romio_ds_read=disable, or read collectively.
+    :What helps: Read by one call what lies together in the file; read whole chunks and enlarge the chunk cache
+        (nc_set_chunk_cache, H5Pset_chunk_cache); set ROMIO's hint romio_ds_read=disable, or read collectively.
     """
     return _amplified(facts, "read", amplification, extra_bytes)
 
@@ -88,11 +89,11 @@ def _amplified(facts: Facts, direction: str, least: float, extra_bytes: float) -
             if step.upper_bytes and _on_the_way(facts, flow, step)
         ]
         cost = (1 - asked / moved) * facts.longest_s(counted_below)
-        in_calls = rewritten_share(flow) * facts.longest_s(flow.parts["upper"]) if direction == "write" else 0.0
+        in_calls, done = needless_share(flow) * facts.longest_s(flow.parts["upper"]), _DONE[direction]
         yield Match(
             flow.upper,
-            f"{flow.lower} has {'written' if direction == 'write' else 'read'} {bytes_text(moved)} for "
-            f"{bytes_text(asked)} of {flow.upper}{beside}: {moved / asked:.2f} times{outside}",
+            f"{flow.lower} has {done} {bytes_text(moved)} for {bytes_text(asked)} of {flow.upper}{beside}: "
+            f"{moved / asked:.2f} times{outside}",
             {
                 "upper": flow.upper,
                 "lower": flow.lower,
@@ -107,14 +108,16 @@ def _amplified(facts: Facts, direction: str, least: float, extra_bytes: float) -
             },
             cells=counted_below,
             cost_s=max(cost, in_calls),
-            gain=Gain((cost, in_calls), f"{_ONCE} or of the calls of {flow.upper}") if in_calls > cost else None,
+            gain=Gain((cost, in_calls), f"{_ONCE.format(done)} or of the calls of {flow.upper}")
+            if in_calls > cost
+            else None,
         )
 
 
-def rewritten_share(flow: Flow) -> float:
-    """Return which share of the bytes that calls of the upper layer write below is written again, 0 below a half."""
+def needless_share(flow: Flow) -> float:
+    """Return which share of the bytes that calls of the upper layer move below nobody asked for, 0 below a half."""
     times = flow.attributed_amplification or 0.0
-    return 1 - 1 / times if times >= _REWRITTEN else 0.0
+    return 1 - 1 / times if times >= _NEEDLESS else 0.0
 
 
 def _on_the_way(facts: Facts, flow: Flow, step: Flow) -> bool:

@@ -1,14 +1,14 @@
 """Findings about calls of an upper layer: who does their work, and where their time goes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from ...layers.flow.flow import Flow
 from ...model.quantities import bytes_text, counted, named_ranks, percent_text, seconds_text
-from .amplification import rewritten_share
+from .amplification import needless_share
 from .counted import CountedFacts
-from .facts import MIB, CollectiveFlow, Facts, Gain, Match, ends_of
+from .facts import LEAST_SHARE, MIB, CollectiveFlow, Facts, Gain, Match, ends_of
 from .rule import finding
 
 
@@ -76,7 +76,7 @@ def funnelled_collective(
         nodes = np.unique(facts.definitions.groups.node[facts.cells.process[found.lower]])
         names = [facts.definitions.system_tree.name[row] for row in nodes.tolist() if row >= 0]
         way = "leave" if flow.direction == "write" else "arrive"
-        busy, idle = _idle_below(flow, facts)
+        busy, idle = _idle_below(facts, flow, [flow])
         cost, below = facts.longest_s(found.upper), facts.longest_s(found.lower)
         spread = below * len(ranks) / len(asking)
         yield Match(
@@ -264,30 +264,30 @@ def layer_overhead(
     -----
     :In short: the library works or waits while nothing moves below; fewer and larger calls.
     :Why: Packing, conversion, communication or waiting in the library.
-    :How it is measured: Union of the layer's operations less the time in which the next layer has one; of several, the
-        one that moves most; no more than the rank longest in these operations spends there. Time that goes with bytes
-        written again is that of ``write-amplification``.
+    :How it is measured: Union of the layer's operations less the time in which any layer below has one for it; no more
+        than the rank longest in these operations spends there. Time that goes with bytes written again, or read though
+        nobody asked for them, is that of ``write-amplification`` and ``read-amplification``.
     :When it is wrong: Data that a library keeps in memory moves later.
     :What helps: The time goes to communication, packing, conversion or waiting inside the library: fewer and larger
         calls, data types that match the file's, fewer ranks per call.
     """
     least = max(least_s, share_of_run * facts.run_s)
     for flow in facts.adjacent("write", "read"):
+        below = [one for one in facts.flows if (one.upper, one.direction) == (flow.upper, flow.direction)]
         # Of several layers below, such as ISO C for a header and POSIX for the rest, the one that moves most.
-        beside = (one for one in facts.adjacent(flow.direction) if one.upper == flow.upper)
-        most = max(one.lower_bytes for one in beside)
+        most = max(one.lower_bytes for one in below if one.adjacent)
         if not flow.lower_operations or not flow.upper_operations or flow.lower_bytes < most:
             continue
-        busy, idle = _idle_below(flow, facts)
+        busy, idle = _idle_below(facts, flow, below)
         if idle < least or idle < least_share * busy:
             continue
-        written = (one for one in facts.flows if one.upper == flow.upper and flow.direction == one.direction == "write")
-        again = max(map(rewritten_share, written), default=0.0)
-        rewriting = f", {percent_text(again)} of it for what is written again there" if again else ""
+        again = max(map(needless_share, below))
+        what = "written again" if flow.direction == "write" else "read too much"
+        needless = f", {percent_text(again)} of it for what is {what} there" if again else ""
         yield Match(
             flow.upper,
-            f"{flow.upper} {flow.direction}s keep the layer busy for {seconds_text(busy)}, and for "
-            f"{seconds_text(idle)} of it ({percent_text(idle / busy)}) nothing moves in {flow.lower}{rewriting}",
+            f"{flow.upper} {flow.direction}s keep the layer busy for {seconds_text(busy)}, and for {seconds_text(idle)}"
+            f" of it ({percent_text(idle / busy)}) nothing moves in {_busy_below(facts, flow, below)}{needless}",
             {**ends_of(flow), "busy_s": busy, "idle_below_s": idle, "share": idle / busy},
             cells=flow.parts["upper"],
             cost_s=min(idle, facts.longest_s(flow.parts["upper"])) * (1 - again),
@@ -300,8 +300,18 @@ def _beyond_fastest(found: CollectiveFlow, facts: Facts) -> float:
     return float(np.maximum(0, ticks - np.quantile(ticks, 0.25)).sum()) / facts.cells.window.ticks_per_second
 
 
-def _idle_below(flow: Flow, facts: Facts) -> tuple[float, float]:
-    """Return in s how long the upper layer is busy, and for how long of it the lower one is not."""
-    upper, either, lower = flow.sums.busy_ticks()
+def _idle_below(facts: Facts, flow: Flow, below: Sequence[Flow]) -> tuple[float, float]:
+    """Return in s how long the upper layer is busy, and for how long of it no lower one of the flows `below` is."""
+    busy, idle = flow.sums.idle_ticks([one.sums for one in below])
     second = facts.cells.window.ticks_per_second
-    return upper / second, (either - lower) / second
+    return busy / second, idle / second
+
+
+def _busy_below(facts: Facts, flow: Flow, below: Sequence[Flow]) -> str:
+    """Return the layers in which something moves for 1 % of the time of the upper one, each beyond those above it."""
+    named: list[Flow] = []
+    for one in below:
+        busy, idle = _idle_below(facts, flow, named)
+        if idle - _idle_below(facts, flow, [*named, one])[1] >= LEAST_SHARE * busy:
+            named.append(one)
+    return " or ".join(one.lower for one in named) or flow.lower

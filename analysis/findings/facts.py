@@ -24,6 +24,7 @@ from ...model.sums import NOBODY
 from ..detect import detect_period
 from ..results.parts import Phase
 from ..results.result import PeriodResult
+from .waiting import waited_part
 
 Numbers = npt.NDArray[np.integer[Any]]
 """Numbers of processes or files, −1 where unknown."""
@@ -194,7 +195,8 @@ class Facts:
     def rank_seconds(self, cells: Mask) -> Floats:
         """Return the time that each process spends in some operations, one after the other, float64 (processes,).
 
-        Without what it waits in calls of several processes until the last one comes: that is no time of I/O.
+        Without what it waits in calls of several processes until the last one comes: that is no time of I/O. Nor is
+        what goes on beside all that it does (`waited_part`).
         """
         chosen = cells & (self.cells.process >= 0)
         ticks = sums_by(self.cells.process[chosen], self._worked[chosen], len(self.definitions.groups.id))
@@ -203,9 +205,9 @@ class Facts:
 
     @cached_property
     def _worked(self) -> Floats:
-        """Ticks of the operations without those until the last of several processes came, float64 (cells,)."""
+        """Ticks of the operations that processes wait for, but until the last of several came, float64 (cells,)."""
         cells, met = self.cells, self.trace.calls.meetings
-        ticks = cells.columns.ticks.astype(np.float64)
+        ticks = cells.columns.ticks * self.waited_part
         if not len(met):
             return ticks
         waits = KeyedSums((met.process, met.handle, met.kind - TRANSFER), {"ticks": met.waited})
@@ -214,6 +216,17 @@ class Facts:
         whole = KeyedSums(keys, {"ticks": there}).at(keys, "ticks")
         share = np.minimum(1.0, waits.at(keys, "ticks") / np.maximum(whole, 1))
         return np.asarray(ticks * (1 - np.where(cells.selected, share, 0.0)))
+
+    @cached_property
+    def waited_part(self) -> Floats:
+        """Which part of its time each cell's process may wait for, float64 (cells,)."""
+        return waited_part(self.trace, self.cells, self.worked_metadata)
+
+    @cached_property
+    def first_threads_s(self) -> float:
+        """Time in s that the first thread of a rank is in I/O at most; infinite where no other thread is in I/O."""
+        cost = self.trace.calls.cost
+        return np.inf if cost is None or not cost.other_threads_io.any() else float(cost.io.max(initial=0.0))
 
     @cached_property
     def worked_metadata(self) -> KeyedSums:

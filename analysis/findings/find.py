@@ -24,6 +24,7 @@ LEAST_COST: Final = 0.001
 _NAMED: Final = 4
 """More ranks than these are not named."""
 _BY_COUNTERS: Final = " (by sums of the whole run)"
+_BESIDE: Final = " (in the background: by other threads than the first of a rank, which may not wait for it)"
 
 
 @dataclass(frozen=True)
@@ -36,15 +37,16 @@ class Finding(Record):
         Name of the rule.
     severity : str
         ``critical`` where it costs a fifth of the run, ``warning`` from a fiftieth on; ``info`` where it costs less,
-        where nobody knows what it costs, and where it may well be meant.
+        where nobody knows what it costs, where it may well be meant, and where other threads than a rank's first one
+        do it.
     layer : str
         Layer that is looked at; of a pair the upper one.
     sentence : str
         What was found, with its numbers.
     cost_s : float or None
         What it costs the run at most, in s: the time that the rank which is longest in the operations concerned spends
-        there, or the part of it that the rule blames, as others may wait or compute meanwhile; None where the trace has
-        no times of what it is about.
+        there, or the part of it that the rule blames, as others may wait or compute meanwhile; of non-blocking
+        operations what it may wait for them. None where the trace has no times of what it is about.
     cost_share : float or None
         The same over the length of the run, or of the window.
     evidence : mapping of str to number, str or list
@@ -235,6 +237,13 @@ def _by_streams(facts: Facts | CountedFacts, match: Match) -> bool:
     return bool((cells.layer[above[above >= 0]] == (*cells.layers, "ISOC").index("ISOC")).any())
 
 
+def _in_background(facts: Facts | CountedFacts, rule: Rule, cost: float | None, severity: str) -> bool:
+    """Tell whether no first thread of a rank is in I/O for as long as something of a severity must cost."""
+    if isinstance(facts, CountedFacts) or rule.outside_io or cost is None or severity == "info":
+        return False
+    return severity_of(min(cost, facts.first_threads_s) / facts.run_s) != severity
+
+
 def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match, shown: frozenset[str]) -> Finding:
     """Return a match with what it costs, and advice for the libraries and file systems `shown`."""
     cost = facts.cost(match)
@@ -249,6 +258,8 @@ def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match, shown: froze
     evidence = {**match.evidence, **called, **where}
     told = facts.definitions.recording.told
     severity = "info" if match.minor or rule.may_be_meant else severity_of(share)
+    if _in_background(facts, rule, cost, severity):
+        severity, caution = "info", caution + _BESIDE
     libraries = shown if _by_streams(facts, match) else shown - {"ISOC"}
     text, advice = told(match.text) + told(_names(match.text, evidence)), advice_for(rule.advice, libraries, deed)
     gained = match.gained(cost)

@@ -106,7 +106,7 @@ def _arrivals_match(facts: Facts, layer: str, met: Meetings, cost: float, names:
     )
 
 
-@finding(needs=("ranks",), explained_by={"imbalance": 0.5}, by_time=True)
+@finding(needs=("ranks",), explained_by={"imbalance": 0.5}, by_time=True, outside_io=True)
 def stragglers(
     facts: Facts,
     *,

@@ -3,8 +3,12 @@
 from collections.abc import Iterator
 from itertools import product
 
+import numpy as np
+
 from ...layers.flow.relations import SizeLimits
 from ...layers.selection.directions import DIRECTIONS, modes_of
+from ...model.arrays import Mask
+from ...model.codes import IoFlag
 from ...model.quantities import bytes_text, percent_text
 from .better_cases import gain_of_larger
 from .counted import CountedFacts, pattern_text
@@ -29,7 +33,12 @@ def _small_requests_counted(
         )
 
 
-@finding(limits={"small": "size"}, units={"median_request": "byte", "limit": "byte"}, counted=_small_requests_counted)
+@finding(
+    limits={"small": "size"},
+    units={"median_request": "byte", "limit": "byte"},
+    explained_by={"read-amplification": 0.9},
+    counted=_small_requests_counted,
+)
 def small_requests(
     facts: Facts, *, size: float = SizeLimits.small, operations: float = 100, least_share: float = 0.6
 ) -> Iterator[Match]:
@@ -48,7 +57,8 @@ def small_requests(
     -----
     :In short: {direction} are small; larger ones.
     :Why: Each has the same latency, whatever its size.
-    :How it is measured: Sizes asked for, of all operations of a layer and direction that ask for bytes.
+    :How it is measured: Sizes asked for, of all operations of a layer and direction that ask for bytes; but not of
+        non-blocking ones that a library puts together to larger ones.
     :When it is wrong: A buffer below may merge them: look at the layer beneath.
     :What helps: Writes: collect data in a buffer (setvbuf, H5Pset_meta_block_size, nc__enddef with padding) and write
         more per call. Reads: larger pieces at once (setvbuf, H5Pset_sieve_buf_size, H5Pset_chunk_cache). Or call
@@ -62,6 +72,8 @@ def small_requests(
         small, count = sized & cells.small, cells.operations(sized) - empty
         below = cells.operations(small) - empty
         if requests is None or count < max(operations, empty) or below < least_share * count:
+            continue
+        if _merged_meanwhile(facts, layer, direction, small, least_share):
             continue
         (median,) = requests.at([empty + (count - 1) // 2])
         cost = facts.longest_s(small)
@@ -83,6 +95,18 @@ def small_requests(
             cost_s=cost,
             gain=gain_of_larger(facts, row, modes_of(direction)[0], size, cost),
         )
+
+
+def _merged_meanwhile(facts: Facts, layer: str, direction: str, small: Mask, least_share: float) -> bool:
+    """Tell whether most `small` requests are non-blocking, and those below are not small: a call takes no time then."""
+    cells = facts.cells
+    waiting = small & ((cells.flags & np.uint32(IoFlag.NON_BLOCKING)) > 0)
+    if 2 * cells.operations(waiting) <= cells.operations(small):
+        return False
+    below = np.zeros(len(small), np.bool_)
+    for flow in facts.adjacent(direction):
+        below |= flow.parts["lower"] & cells.sized & cells.moving & (flow.upper == layer)
+    return bool(below.any()) and cells.operations(below & cells.small) < least_share * cells.operations(below)
 
 
 def _split_requests_counted(

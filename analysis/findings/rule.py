@@ -52,6 +52,8 @@ class Rule:
         information.
     by_time : bool
         Whether times decide, so that one run has the finding and the next does not.
+    outside_io : bool
+        Whether what it costs is spent outside of I/O, such as waiting for who is late.
     counted : callable or None
         The same in counters, where what it needs of operations is not known: ``(counted_facts, **thresholds)``, of
         which it takes those that it has parameters for, to an iterator of `Match`.
@@ -73,6 +75,7 @@ class Rule:
     explained_by: Mapping[str, float] = field(default_factory=dict)
     follows: tuple[str, ...] = ()
     by_time: bool = False
+    outside_io: bool = False
     counted: Callable[..., Iterator[Match]] | None = None
     counters_only: bool = False
     limits: Mapping[str, str] = field(default_factory=dict)
@@ -136,7 +139,7 @@ def finding(**declared: Any) -> Callable[[Callable[..., Iterator[Match]]], Rule]
     ----------
     **declared
         What else `Rule` has, where it applies: ``may_be_meant``, ``needs``, ``units``, ``explained_by``, ``follows``,
-        ``by_time`` and ``limits``.
+        ``by_time``, ``outside_io`` and ``limits``.
     """
 
     def declare(function: Callable[..., Iterator[Match]]) -> Rule:

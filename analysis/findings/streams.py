@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ...layers.flow.access_pattern import Deed, StreamSums
+from ...layers.flow.access_pattern import Deed
 from ...layers.flow.calls import ALIGNMENT
 from ...layers.flow.relations import SizeLimits
 from ...layers.selection.directions import DIRECTIONS, modes_of
-from ...model.arrays import Ints, Mask
+from ...model.arrays import Floats, Ints, Mask
 from ...model.codes import IoMode
 from ...model.keyed import KeyedSums
 from ...model.quantities import bytes_text, counted, named_ranks, percent_text, seconds_text
@@ -19,6 +19,13 @@ from .facts import MIB, Facts, Gain, Match
 from .rule import finding
 
 _PACES_PER_OCTAVE: Final = 2
+
+
+class _Waited(NamedTuple):
+    """Sums as `iostrata.layers.flow.access_pattern.StreamSums` has them, of a part of the ticks."""
+
+    deeds: KeyedSums
+    paces: KeyedSums
 
 
 def _alternating_counted(counters: CountedFacts, *, operations: float, least_share: float) -> Iterator[Match]:
@@ -419,21 +426,35 @@ def _slow_match(facts: Facts, layer: str, direction: str, found: _SlowTransfers,
     )
 
 
-def _both_ways(facts: Facts) -> Iterator[tuple[str, str, int, StreamSums]]:
+def _both_ways(facts: Facts) -> Iterator[tuple[str, str, int, _Waited]]:
     """Give layer, direction, mode of its operations and sums, as `_streams`."""
     for layer, sums in _streams(facts):
         for direction in DIRECTIONS:
             yield layer, direction, modes_of(direction)[0], sums
 
 
-def _streams(facts: Facts) -> Iterator[tuple[str, StreamSums]]:
-    """Give the layers with operations of the program's own, highest first."""
-    for row, layer in enumerate(facts.cells.layers):
-        if row in facts.sums.streams:
-            yield layer, facts.sums.streams[row]
+def _streams(facts: Facts) -> Iterator[tuple[str, _Waited]]:
+    """Give the layers with operations of the program's own, highest first, with the ticks that may be waited for."""
+    cells, own = facts.cells, facts.cells.selected & facts.cells.own & (facts.cells.process >= 0)
+    for row, layer in enumerate(cells.layers):
+        if row not in facts.sums.streams:
+            continue
+        mine, sums = own & (cells.layer == row), facts.sums.streams[row]
+        ticks, length = cells.columns.ticks[mine], len(facts.definitions.groups.id)
+        whole, waited = (
+            np.bincount(cells.process[mine], of, minlength=length) for of in (ticks, ticks * facts.waited_part[mine])
+        )
+        part = np.where(whole > 0, waited / np.maximum(whole, 1), 1.0)
+        yield layer, _Waited(_scaled(sums.deeds, part), _scaled(sums.paces, part))
 
 
-def _of(sums: StreamSums, deed: int) -> KeyedSums:
+def _scaled(found: KeyedSums, part: Floats) -> KeyedSums:
+    """Return sums whose last key is the process with a part of their ticks."""
+    ticks = np.rint(found["ticks"] * part[found.keys[-1]]).astype(np.int64)
+    return KeyedSums(found.keys, {**found.values, "ticks": ticks})
+
+
+def _of(sums: _Waited, deed: int) -> KeyedSums:
     return sums.deeds.taken(sums.deeds.keys[0] == deed)
 
 

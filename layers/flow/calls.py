@@ -1,5 +1,6 @@
 """What ran beneath the calls of an upper layer, added up; collective calls by their keys, across processes."""
 
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
@@ -335,12 +336,11 @@ class FlowSums(Sums):
             Of all operations of the block, as from `CallSequences.keys`.
         """
         traffic, upper, beneath = rows.traffic, rows.upper, rows.beneath
+        below = rows.descending.copy()
+        below[rows.against] = True
+        self.busy_below.add(*traffic.times(np.flatnonzero(below)))
         if self.adjacent:
-            begin, end = traffic.times(upper)
-            self.busy.add(begin, end)
-            below = rows.descending.copy()
-            below[rows.against] = True
-            self.busy_below.add(*traffic.times(np.flatnonzero(below)))
+            self.busy.add(*traffic.times(upper))
             self._add_split(rows, split)
         if not len(upper):
             return
@@ -366,11 +366,13 @@ class FlowSums(Sums):
         if collective.any():
             self._add_calls(rows, collective, sequence, place, moving)
 
-    def busy_ticks(self) -> tuple[int, int, int]:
-        """Return when the upper layer was busy, when either was, and when the lower one was, for it, in ticks."""
-        either = deepcopy(self.busy)
-        either.merge(self.busy_below)
-        return self.busy.length, either.length, self.busy_below.length
+    def idle_ticks(self, below: Sequence[Self]) -> tuple[int, int]:
+        """Return how long the upper layer was busy, and for how long of it no lower one of some flows was, in ticks."""
+        busy, either = self.busy.empty(), deepcopy(self.busy)
+        for one in below:
+            busy.merge(one.busy_below)
+        either.merge(busy)
+        return self.busy.length, either.length - busy.length
 
     def distributions(self) -> tuple[Distribution, Distribution, Distribution]:
         """Return lower operations beneath a call, ranks that moved bytes there, and operations under way at once."""

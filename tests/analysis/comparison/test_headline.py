@@ -274,7 +274,7 @@ def test_a_cause_that_is_most_of_the_io_spares_as_much_of_the_calls_beside_it(fi
     [
         (60_000, "most of it waiting for non-blocking MPI-IO writes"),
         # What is under way beside computing is no I/O, however long.
-        (1_000, "most of it MPI-IO opens"),
+        (1_000, "MPI-IO, since opens take long"),
     ],
 )
 def test_what_ranks_wait_for_non_blocking_operations_is_io(written, waits_us, part):
