@@ -7,14 +7,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...layers.selection.directions import DIRECTIONS, Direction
+from ...layers.selection.directions import DIRECTIONS
 from ...layers.summary.counted import KINDS
 from ...layers.trace import Trace
-from ...model.codes import IoFlag
+from ...model.codes import IoFlag, IoMode
 from ...model.document import Record
 from ...model.quantities import counted, named_ranks, percent_text, seconds_range_text, seconds_text
 from ..findings.counted import CountedFacts, facts_of
-from ..findings.facts import blocking_s
+from ..findings.facts import MUCH_OF_RUN, blocking_s
 from ..findings.find import Finding
 from ..findings.rule import rule_of, rules
 
@@ -26,6 +26,8 @@ _MOST: Final = 0.5
 """Of the I/O that a cause costs: below, where the time goes is told first, and which part of it that is."""
 _LATE: Final = ("stragglers", "late-arrivals")
 """What is told as well where something else is the cause."""
+_UNEVEN: Final = ("serial-io", "imbalance")
+"""What others may wait for: what they do is told beside the cause."""
 _APART: Final = "flush-dominates"
 """What never tells the time of one layer again in another, so that layers add up."""
 _NEEDLESS: Final = "read-back"
@@ -34,6 +36,8 @@ _EVEN: Final = 0.8
 """Of what the rank longest in I/O spends there, the mean over ranks: above, one number tells of both."""
 _BY_TURNS: Final = 1.5
 """Times the I/O of the rank longest in it, from which on what ranks do by turns is told: below, they mostly overlap."""
+_ALONE: Final = 0.98
+"""Of what ranks are in I/O together, which any of them is: above, no two are there at once."""
 _ONE_TIME: Final = ("small-requests", "flush-dominates")
 """Causes whose time counters hold as one, so that nothing tells which of them it is."""
 _ALIKE: Final = 0.9
@@ -129,14 +133,14 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
     causes, recording = ([], "") if share < _LITTLE else (_causes(findings, longest), _recording(trace, mean))
     part, text = min(1.0, _cost(causes) / longest) if causes else 0.0, ""
     if part < _MOST:
-        layer, what = _longest(trace, None if mean is None else mean * trace.ranks)
+        layer, what = _longest(trace, longest, None if mean is None else mean * trace.ranks, rank)
         known = replace(known, layer=layer)
         text = f", {what}" if layer else ""
         text += "; little to gain there" if 0 < share < _LITTLE and not waited else ""
     if causes:
         known, why = _blamed(known, causes, findings, part, bool(recording))
         text += why
-    rest = _late(findings, known.finding) + threads + _in_mpi(trace, run_s) + recording + _unseen(trace, run_s)
+    rest = _late(findings, causes, run_s) + threads + _in_mpi(trace, run_s) + recording + _unseen(trace, run_s)
     return replace(known, text=told(head + text + rest), cause=told(text).lstrip(" ,;:"))
 
 
@@ -149,6 +153,7 @@ def _share_text(known: Headline, trace: Trace, threads: str) -> str:
         text += f" on rank {known.rank}, {seconds_text(mean)} on average"
     if any_s is not None and not threads and trace.ranks > 1 and any_s > _BY_TURNS * longest:
         text += f", {seconds_text(any_s)} on one rank or another"
+        text += ", never on two at once" if any_s >= _ALONE * (mean or 0.0) * trace.ranks else ""
     return f"{text})"
 
 
@@ -253,7 +258,7 @@ def _explained(causes: Sequence[Finding]) -> tuple[float, float, float]:
     first = causes[0]
     later = _ALIKE if rule_of(first.id).by_time or first.id == _NEEDLESS else 1.0
     least = (first.gain_s or _NOTHING)[0]
-    return _cost(causes) * (_MOST if first.gain_s == _NOTHING else later), first.cost_s or 0.0, least
+    return _cost(causes) * (_MOST if first.gain_s == _NOTHING else later), _cost(causes[:1]), least
 
 
 def _adds(other: Finding, one: Finding) -> bool:
@@ -264,19 +269,27 @@ def _adds(other: Finding, one: Finding) -> bool:
     return one.id == _APART if other.layer != one.layer else None not in ways and ways[0] != ways[1]
 
 
-def _late(findings: Sequence[Finding], cause: str | None) -> str:
-    """Return how long others wait for ranks that are late, in words; nothing where it is the cause or is little."""
-    late = (one for one in findings if one.id in _LATE and one.id != cause and one.severity != "info" and one.cost_s)
-    first = next(late, None)
-    if first is None:
+def _late(findings: Sequence[Finding], causes: Sequence[Finding], run_s: float) -> str:
+    """Return how long others wait for ranks that are late or do more, in words; nothing where that is little.
+
+    Nor where it is the cause that a rank is late.
+    """
+    known = {one.id for one in causes}
+    late = (one for one in findings if one.id in _LATE and one.id not in known and one.severity != "info")
+    uneven = [(one.evidence.get("others_wait_s", 0.0), one) for one in findings if one.id in _UNEVEN]
+    found = [(one.cost_s or 0.0, one) for one in late][:1] or sorted(uneven, key=lambda pair: -pair[0])
+    waited, first = found[0] if found else (0.0, None)
+    if first is None or waited < MUCH_OF_RUN * run_s:
         return ""
-    wrong = rule_of(first.id).in_short.partition(";")[0].format_map(first.evidence)
-    return f"; {wrong}, for which others wait up to {seconds_text(first.cost_s or 0.0)}"
+    if first.id in known:
+        return f"; others wait up to {seconds_text(waited)} for that"
+    wrong = rule_of(first.id).in_short.partition(";")[0].format_map(_told([first]))
+    return f"; {wrong}, for which others wait up to {seconds_text(waited)}"
 
 
 def _cost(causes: Sequence[Finding]) -> float:
-    """Return what causes cost together, in s."""
-    return sum(one.cost_s or 0.0 for one in causes)
+    """Return what causes cost together in I/O, in s."""
+    return sum(one.evidence.get("in_io_s", one.cost_s) or 0.0 for one in causes)
 
 
 def _who(one: Finding) -> frozenset[int]:
@@ -286,19 +299,25 @@ def _who(one: Finding) -> frozenset[int]:
 
 def _why(causes: Sequence[Finding], findings: Sequence[Finding], gain: tuple[float, float] | None, io_s: float) -> str:
     """Return what is wrong, what helps and what could be saved, of one kind and of those that share its time."""
-    first = causes[0]
-    told: defaultdict[str, Any] = defaultdict(str, first.evidence)
-    told["who"] = named_ranks(list(first.ranks)) if 0 < len(first.ranks) <= _NAMED else "few ranks"
-    told["direction"] = " and ".join(f"{one.evidence.get('direction', 'call')}s" for one in reversed(causes))
+    first, told = causes[0], _told(causes)
     wrong, _, helps = zip(*(rule_of(one).in_short.partition(";") for one in _of_one_time(first, findings)), strict=True)
     saved = f"up to {seconds_text(min(io_s, _cost(causes)), 2)}"
     if gain == _NOTHING:
-        return f"{' and '.join(wrong).format_map(told)}; nothing to gain by {' and '.join(map(str.strip, helps))}"
+        return f"{' and '.join(wrong)}; nothing to gain by {' and '.join(map(str.strip, helps))}".format_map(told)
     if gain is not None:
         own = min(gain[1], sum(one.gain_s[1] for one in causes if one.gain_s))
         saved, all_told = seconds_range_text(gain[0], own), seconds_text(gain[1], 2)
         saved += "" if seconds_text(own, 2) == all_told else f", {all_told} if the other calls wait for the same"
-    return f"{' and '.join(wrong).format_map(told)}; {' and '.join(map(str.strip, helps))} could save {saved}"
+    return f"{' and '.join(wrong)}; {' and '.join(map(str.strip, helps))} could save {saved}".format_map(told)
+
+
+def _told(causes: Sequence[Finding]) -> Mapping[str, Any]:
+    """Return what short texts about causes of one kind may name."""
+    first = causes[0]
+    told: defaultdict[str, Any] = defaultdict(str, first.evidence)
+    told["who"] = named_ranks(list(first.ranks)) if 0 < len(first.ranks) <= _NAMED else "few ranks"
+    told["direction"] = " and ".join(f"{one.evidence.get('direction', 'call')}s" for one in reversed(causes))
+    return told
 
 
 def _of_one_time(first: Finding, findings: Sequence[Finding]) -> list[str]:
@@ -328,16 +347,22 @@ def _gain_of(causes: Sequence[Finding], io_s: float) -> tuple[tuple[float, float
         # Closes, opens and other ranks wait for the same: what spares most of these calls' time spares theirs.
         most *= io_s / cost
         reason += "; at most with as much of the other calls, if they wait for the same"
-    return (min(least, io_s), min(most, io_s)), reason
+    # What others wait meanwhile may be more than that.
+    most = min(most, max(io_s, *(one.evidence.get("others_wait_s", 0.0) for one in causes)))
+    return (min(least, most), most), reason
 
 
-def _longest(trace: Trace, io_s: float | None) -> tuple[str | None, str]:
-    """Return the layer whose calls of one kind take longest, summed over ranks, and whether they are most of the I/O.
+def _longest(trace: Trace, longest: float, summed: float | None, rank: int | None) -> tuple[str | None, str]:
+    """Return the layer whose calls of one kind take longest, and whether they are most of the I/O.
 
-    Where it is not known how long all ranks are in I/O, the kinds of all layers together stand for it.
+    Of the rank that is longest in I/O, for that is what it is told of; where calls are not recorded, summed over ranks.
+    Where it is not known how long all are in I/O, the kinds of all layers together stand for it.
     """
-    took = _seconds_by_kind(trace)
-    took |= _waited(trace, took, io_s)
+    calls, groups = trace.calls.totals, trace.definitions.groups
+    process = int(np.flatnonzero(groups.rank == rank)[0]) if calls is not None and rank is not None else None
+    io_s = summed if process is None else longest
+    took = _seconds_by_kind(trace, process)
+    took |= _waited(trace, took, io_s, process)
     # The highest layer comes first where a lower one takes as long.
     (name, kind), most = max(took.items(), key=lambda item: item[1], default=(("", ""), 0.0))
     part = "most of it" if most > 0.5 * (sum(took.values()) if io_s is None else io_s) else "the largest part of it"
@@ -345,8 +370,8 @@ def _longest(trace: Trace, io_s: float | None) -> tuple[str | None, str]:
     return (name, f"{part} {what}") if most > 0 else (None, "")
 
 
-def _seconds_by_kind(trace: Trace) -> dict[tuple[str, str], float]:
-    """Return how long calls of each kind take in s, summed over ranks, by layer and kind, the highest layer first.
+def _seconds_by_kind(trace: Trace, process: int | None) -> dict[tuple[str, str], float]:
+    """Return how long calls of each kind take a process in s, or all, by layer and kind, the highest layer first.
 
     Where calls are recorded, non-blocking operations are left out: what they are under way is no time of a call.
     """
@@ -354,17 +379,22 @@ def _seconds_by_kind(trace: Trace) -> dict[tuple[str, str], float]:
     took: dict[tuple[str, str], float] = {}
     for layer in trace.layers.values():
         for direction in layer.directions:
-            apart = 0.0 if calls is None else _non_blocking_s(trace, layer.name, direction)
-            took[layer.name, f"{direction}s"] = (layer.statistics(direction).summed_s or 0.0) - apart
-        took[layer.name, "flushes"] = layer.flush_busy_s or 0.0
-    for one in () if calls is None else calls.call_times:
+            apart = 0.0 if calls is None else _seconds(trace, layer.name, direction, process)[0]
+            every = layer.statistics(direction).summed_s or 0.0
+            every = every if process is None else sum(_seconds(trace, layer.name, direction, process))
+            took[layer.name, f"{direction}s"] = every - apart
+        flushes = layer.flush_busy_s or 0.0
+        took[layer.name, "flushes"] = flushes if process is None else sum(_seconds(trace, layer.name, "", process))
+    for one in () if calls is None else calls.call_times if process is None else calls.call_times_of(process):
         took |= {(one.layer, f"{of.function} calls"): of.summed_s for of in one.functions}
         if not one.functions:
             took[one.layer, one.kind.replace("_", " ")] = one.summed_s
     return took
 
 
-def _waited(trace: Trace, took: Mapping[tuple[str, str], float], io_s: float | None) -> dict[tuple[str, str], float]:
+def _waited(
+    trace: Trace, took: Mapping[tuple[str, str], float], io_s: float | None, process: int | None
+) -> dict[tuple[str, str], float]:
     """Return how long ranks wait for non-blocking operations, at most what the calls of their layer leave of the I/O.
 
     It is the highest layer that waits. Nothing where no calls are recorded.
@@ -372,7 +402,7 @@ def _waited(trace: Trace, took: Mapping[tuple[str, str], float], io_s: float | N
     found: dict[tuple[str, str], float] = {}
     for direction in DIRECTIONS if io_s is not None and trace.calls.totals is not None else ():
         having = [one.name for one in trace.layers.values() if direction in one.directions]
-        under_way = {name: seconds for name in having if (seconds := _non_blocking_s(trace, name, direction))}
+        under_way = {name: seconds for name in having if (seconds := _seconds(trace, name, direction, process)[0])}
         for name, seconds in list(under_way.items())[:1]:
             others = sum(value for (layer, _), value in took.items() if layer == name)
             kind = f"waiting for non-blocking {name} {direction}s"
@@ -380,11 +410,14 @@ def _waited(trace: Trace, took: Mapping[tuple[str, str], float], io_s: float | N
     return found
 
 
-def _non_blocking_s(trace: Trace, layer: str, direction: Direction) -> float:
-    """Return how long non-blocking operations of a layer are under way, in s, summed."""
+def _seconds(trace: Trace, layer: str, direction: str, process: int | None) -> tuple[float, float]:
+    """Return how long non-blocking and other operations of a layer are under way, in s, summed; flushes for ``""``."""
     cells = trace.relations.cells
-    chosen = cells.of(layer, direction) & ((cells.flags & np.uint32(IoFlag.NON_BLOCKING)) > 0)
-    return float(cells.columns.ticks[chosen].sum()) / trace.definitions.clock.ticks_per_second
+    flushes = cells.selected & (cells.layer == cells.layer_row(layer)) & (cells.mode == IoMode.FLUSH)
+    chosen = cells.of(layer, direction) if direction else flushes
+    chosen &= (process is None) | (cells.process == process)
+    beside = (cells.flags & np.uint32(IoFlag.NON_BLOCKING)) > 0
+    return cells.seconds(chosen & beside), cells.seconds(chosen & ~beside)
 
 
 def _recording(trace: Trace, mean: float | None) -> str:

@@ -55,8 +55,8 @@ def gain_of_larger(facts: Facts, layer: int, mode: int, size: float, cost: float
     return Gain((low, high), f"at the mean rate of larger ones, and at the best rate there is, {rate}")
 
 
-def gain_of_fewer_flushes(facts: Facts, layer: int, flushes: int, cost: float) -> Gain | None:
-    """Return what leaving out flushes would save; None where nothing tells.
+def gain_of_fewer_flushes(facts: Facts, layer: int, flushing: Mask, cost: float) -> Gain | None:
+    """Return what leaving out flushes, cells, would save; None where nothing tells, nothing where none flushes twice.
 
     At least those that put out nothing: what others put out must be some time. Where each puts out so little that it
     waits for the storage rather than for bytes, half as many take half as long, too.
@@ -64,6 +64,9 @@ def gain_of_fewer_flushes(facts: Facts, layer: int, flushes: int, cost: float) -
     streams = facts.sums.streams.get(layer)
     if streams is None:
         return None
+    flushes, process = facts.cells.operations(flushing), facts.cells.process[flushing]
+    if np.bincount(process[process >= 0], facts.cells.columns.operations[flushing][process >= 0]).max(initial=0) <= 1:
+        return Gain((0.0, 0.0), "none of them is made again")
     empty = streams.deeds.taken(streams.deeds.keys[0] == Deed.FLUSHES_NOTHING)
     least = float(empty["ticks"].max(initial=0)) / facts.cells.window.ticks_per_second
     written = facts.cells.bytes(facts.cells.of(facts.cells.layers[layer], "write"))

@@ -87,6 +87,8 @@ class Match:
         Whether it is for information, whatever it costs.
     gain : Gain or None
         What of it could be saved, at least and at most, as the trace shows a better case; None where it shows none.
+    advice : str
+        What helps here, where it is something else than what the rule says.
     where : dict or None
         Who did it, on which files and when, as evidence; None where that is who did the operations in `cells`.
     """
@@ -98,6 +100,7 @@ class Match:
     cost_s: float | None = None
     minor: bool = False
     gain: Gain | None = None
+    advice: str = ""
     where: dict[str, Any] | None = None
 
     def gained(self, cost: float | None) -> tuple[tuple[float, float] | None, str]:

@@ -261,6 +261,9 @@ def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match, shown: froze
     if _in_background(facts, rule, cost, severity):
         severity, caution = "info", caution + _BESIDE
     libraries = shown if _by_streams(facts, match) else shown - {"ISOC"}
-    text, advice = told(match.text) + told(_names(match.text, evidence)), advice_for(rule.advice, libraries, deed)
+    text, advice = (
+        told(match.text) + told(_names(match.text, evidence)),
+        advice_for(match.advice or rule.advice, libraries, deed),
+    )
     gained = match.gained(cost)
     return Finding(rule.id, severity, match.layer, text, cost, share, evidence, advice, caution, *gained)

@@ -76,7 +76,7 @@ def flush_dominates(facts: Facts, *, least_share: float = 0.5, least_s: float = 
             {"flushes": count, "flush_s": flushing, "write_s": writing, "share": flushing / (flushing + writing)},
             cells=mask,
             cost_s=flushing,
-            gain=gain_of_fewer_flushes(facts, row, count, flushing),
+            gain=gain_of_fewer_flushes(facts, row, mask, flushing),
         )
 
 

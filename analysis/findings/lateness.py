@@ -8,13 +8,13 @@ import numpy as np
 from ...layers.attribution.calls.functions import FUNCTION
 from ...layers.attribution.calls.meetings import Meetings
 from ...layers.selection.directions import Direction, modes_of
-from ...layers.trace import Trace
 from ...model.arrays import Ints, Mask
 from ...model.quantities import counted, named_ranks, percent_text, seconds_text
 from ..results.parts import Phase
 from .facts import MIB, RANKS_SHOWN, Facts, Gain, Match
 from .last_ranks import LateRanks, SignalOf, late_ranks
 from .rule import finding
+from .waiting import others_in_mpi
 
 _MOSTLY: Final = 0.8
 """Of the time that others wait for the last ranks: those that it is due to are named where they are half at most."""
@@ -163,7 +163,7 @@ def stragglers(
         count, late = int(by_them.sum()), float(found.gain[by_them].sum())
         if number < phases or not mine.any() or count < least_share * number:
             continue
-        others = _others_wait(facts.trace, found, mine, moving[layer, direction])
+        others = others_in_mpi(facts.trace, found.rank[mine], moving[layer, direction])
         if late < max(least_s, share_of_run * facts.run_s) or (others is not None and others < waited * late):
             continue
         cost = None if others is None else min(late, others)
@@ -227,20 +227,3 @@ def _often_late(found: LateRanks, least_share: float, least_chance: float) -> Ma
     each = float(np.median(found.count))
     chance = each * bdtrc(times - 1, number, float((found.late.sum(axis=1) / found.count).mean()))
     return np.asarray((times >= least_share * number) & (chance <= least_chance))
-
-
-def _others_wait(trace: Trace, found: LateRanks, late: Mask, moving: list[int]) -> float | None:
-    """Return how much longer than the late ranks the others are in MPI, in s (median); None where unknown.
-
-    A rank that is late and that nobody waits for costs nothing. Of the others only those count that are `moving`: who
-    has nothing to do waits whoever is late.
-    """
-    cost = trace.calls.cost
-    if cost is None:
-        return None
-    rank = np.array([-1 if rank is None else rank for rank in cost.rank])
-    mine = np.isin(rank, found.rank[late])
-    others = np.isin(rank, moving) & ~mine
-    if not mine.any() or not others.any():
-        return None
-    return max(0.0, float(np.median(cost.mpi[others]) - cost.mpi[mine].max()))

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...layers.attribution.calls.calls import CALL_KINDS, Calls
 from ...layers.attribution.calls.functions import FUNCTION
-from ...model.arrays import Floats
+from ...model.arrays import Floats, column_at
 from ...model.codes import IoRecord
 from ...model.keyed import KeyedSums
 from ...model.quantities import counted, joined, named_ranks, seconds_text
@@ -17,6 +17,12 @@ from .counted import CountedFacts
 from .facts import LEAST_SHARE, Facts, Gain, Match, distinct_names
 from .rule import finding
 
+_FEWER_OBJECTS: Final = (
+    "Put many small objects into few large ones: one data set, table or compound for all of a step rather than a group "
+    "and a data set for each; keep objects open that are used again; write attributes once. Where it must be many, "
+    "H5Pset_libver_bounds(…, H5F_LIBVER_LATEST, …), H5Pset_layout(…, H5D_COMPACT) and H5Pset_meta_block_size make each "
+    "cheaper."
+)
 _FLUSHES: Final = re.compile("sync|flush|suspend|wait", re.IGNORECASE)
 """Functions that put out what was written, or wait until it is, some of which leave no event."""
 _KINDS_NAMED: Final = 3
@@ -25,7 +31,7 @@ _TOLD: Final = 0.1
 """Of the time in calls: what ranks wait there for the last of them beside it is told from that on."""
 
 
-@finding(needs=("metadata",), by_time=True, units={"most_per_second": "1/s"})
+@finding(needs=("metadata",), by_time=True, units={"most_per_second": "1/s", "objects": "count"})
 def metadata_storm(
     facts: Facts, *, operations: float = 1000, per_second: float = 1000, per_transfer: float = 1.0
 ) -> Iterator[Match]:
@@ -42,13 +48,13 @@ def metadata_storm(
 
     Notes
     -----
-    :In short: files are opened, closed or deleted all the time; opening each once.
+    :In short: {things} are opened, closed or deleted all the time; {fewer}.
     :Why: They all go to few metadata servers.
     :How it is measured: Metadata events on the program's files, seeks aside, which cost nothing; the most within a
-        second. From 1,000 on.
+        second. From 1,000 on. Of a library with a format, opens within an open file are of objects, such as data sets.
     :When it is wrong: Without the time of calls there is no cost, and it is for information only.
     :What helps: Keep files open, put many small files into one, open once and hand the data on; use collective metadata
-        (H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write).
+        (H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write). Where it is objects in files, fewer and larger ones.
     """
     calls, sums, second = facts.trace.calls.totals, facts.trace.sums.handles, facts.cells.window.ticks_per_second
     for row, layer in enumerate(facts.cells.layers):
@@ -61,10 +67,11 @@ def metadata_storm(
         transfers, transfer_s = _transfers(facts, row)
         if events < per_transfer * max(1, transfers) and peak < per_second:
             continue
-        took = facts.metadata_seconds(row)
+        took, objects = facts.metadata_seconds(row), _objects(facts, row)
         of_layer = None if calls is None or took is None else facts.events_of(row)
+        within = f", {objects['objects']:,} of them opens of objects in a file," if "objects" in objects else ""
         text = (
-            f"{events:,} {layer} metadata operations beside {counted(transfers, 'transfer')}: "
+            f"{events:,} {layer} metadata operations{within} beside {counted(transfers, 'transfer')}: "
             f"{sums.text_of(row, leave_out=(IoRecord.SEEK,))}; up to {peak:,} within a second"
         )
         if took is not None:
@@ -80,12 +87,27 @@ def metadata_storm(
                 "metadata_s": None if took is None else float(took.sum()),
                 "transfer_s": transfer_s,
                 **({} if took is None else _busiest(facts, took)),
+                **objects,
                 "time_range_s": [float(times[0] / second), float(times[-1] / second)],
             },
             where=_where_called(facts, calls, of_layer) if calls and of_layer is not None and len(of_layer) else None,
             cost_s=None if took is None else min(float(took.max(initial=0.0)), facts.run_s),
             gain=_storm_gain(facts, row, took),
+            advice=_FEWER_OBJECTS if "objects" in objects else "",
         )
+
+
+def _objects(facts: Facts, row: int) -> dict[str, Any]:
+    """Return what is opened in a layer, in words, and how many of it are objects in files where those are most."""
+    opens, stack = facts.trace.sums.handles.opens, facts.cells.stack
+    handle = opens.keys[0].astype(np.int32)
+    parent = column_at(stack.parent, handle)
+    mine = facts.cells.selection.selected[handle] & (stack.layer[handle] == row)
+    inside = mine & (parent >= 0) & (column_at(stack.layer, parent) == row)
+    count = int(opens["count"][inside].sum())
+    if facts.cells.layers[row] not in facts.sums.formats or 2 * count <= int(opens["count"][mine].sum()):
+        return {"things": "files", "fewer": "opening each once"}
+    return {"things": "objects in files", "fewer": "fewer and larger ones", "objects": count}
 
 
 def _metadata_time_counted(
@@ -214,6 +236,7 @@ def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took:
             "transfer_s": transfer_s,
             **busiest,
         },
+        advice=_FEWER_OBJECTS if "objects" in _objects(facts, row) else "",
         where=where,
         cost_s=min(float(took.max(initial=0.0)), facts.run_s),
         gain=gain,

@@ -13,8 +13,9 @@ from ...model.codes import IoFlag
 from ...model.quantities import bytes_text, counted, named_ranks, percent_text, seconds_text
 from .better_cases import gain_of_sharing
 from .counted import CountedFacts, CountedGroup
-from .facts import KIB, MIB, RANKS_SHOWN, Facts, Gain, Match
+from .facts import KIB, LEAST_SHARE, MIB, RANKS_SHOWN, Facts, Gain, Match
 from .rule import finding
+from .waiting import others_wait_s
 
 _UNITS = {"rank_imbalance": "ratio", "node_imbalance": "ratio"}
 
@@ -89,7 +90,13 @@ def imbalance(
             layer,
             f"{who} of the program's {layer} {direction}s, {bytes_text(moved)} over "
             f"{counted(len(found.ranks.name), 'rank')} on {counted(len(found.nodes.name), 'node')}",
-            {"busiest": who, "direction": direction, "bytes": moved, **found.to_dict()},
+            {
+                "busiest": who,
+                "direction": direction,
+                "bytes": moved,
+                "others_wait_s": others_wait_s(facts.trace, found.ranks.busiest),
+                **found.to_dict(),
+            },
             cells=own,
             cost_s=float(seconds.max(initial=0.0) - seconds.mean()),
             gain=gain_of_sharing(
@@ -163,10 +170,11 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
 
     Notes
     -----
-    :In short: {who} alone moves everything; several writers or readers.
+    :In short: {who} alone does all {direction}; sharing them.
     :Why: It cannot be faster than one process.
     :How it is measured: The program's own operations of a layer; cost is what the others could take from it, with the
-        flushes of what is written, opens and closes.
+        flushes of what is written, opens and closes; or what they wait in MPI meanwhile, where it is in I/O for a
+        quarter of that at least: how much longer than this rank they are there (median).
     :When it is wrong: Where it is little, or the others compute meanwhile, it costs nothing that matters.
     :What helps: Let several ranks move the data: one a node, or all of them by MPI-IO or a library above it; where
         it is little, it may stay as it is.
@@ -177,18 +185,27 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
         if ranks < 2 or found.movers != 1 or moved < least_bytes:
             continue
         longest = float(_seconds(facts, layer, direction, own).max(initial=0.0))
+        # What the others could take from it.
+        shared, waited = longest * (1 - 1 / ranks), others_wait_s(facts.trace, found.ranks.busiest)
+        waiting = f" and are in MPI for {seconds_text(waited)} longer" if waited >= LEAST_SHARE * facts.run_s else ""
+        least, reason = gain_of_sharing(
+            longest, longest / ranks, ranks, len(found.nodes.name), _flushing(facts, layer, direction, own)
+        )
         yield Match(
             layer,
             f"rank {found.ranks.busiest} alone does the program's {layer} {direction}s, {bytes_text(moved)} in "
             f"{seconds_text(longest)}, while the other {counted(ranks - 1, 'rank')} "
-            f"{'does' if ranks == 2 else 'do'} none",
-            {"direction": direction, "bytes": moved, **found.to_dict()},
+            f"{'does' if ranks == 2 else 'do'} none{waiting}",
+            {
+                "direction": direction,
+                "bytes": moved,
+                "in_io_s": shared,
+                "others_wait_s": waited,
+                **found.to_dict(),
+            },
             cells=own,
-            # What the others could take from it.
-            cost_s=longest * (1 - 1 / ranks),
-            gain=gain_of_sharing(
-                longest, longest / ranks, ranks, len(found.nodes.name), _flushing(facts, layer, direction, own)
-            ),
+            cost_s=max(shared, waited),
+            gain=Gain((least[0], max(least[1], waited)), reason + ", or than others wait" if waiting else reason),
         )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import product
+from typing import Final
 
 import numpy as np
 
@@ -97,6 +98,13 @@ def small_requests(
         )
 
 
+_APART: Final = (
+    "What is asked for by one call lies apart in the file, and no buffer cuts it: make the blocks of the data type or "
+    "file view larger, or of the hyperslab; or let ranks whose blocks lie side by side move them together: call "
+    "collectively (MPI_File_write_all, H5FD_MPIO_COLLECTIVE), and measure both ways."
+)
+
+
 def _merged_meanwhile(facts: Facts, layer: str, direction: str, small: Mask, least_share: float) -> bool:
     """Tell whether most `small` requests are non-blocking, and those below are not small: a call takes no time then."""
     cells = facts.cells
@@ -135,7 +143,10 @@ def _split_requests_counted(
 @finding(
     may_be_meant=True,
     limits={"split": "request", "pieces": "pieces"},
-    units={"pieces": "count", "median_request": "byte", "largest_piece": "byte"},
+    units={
+        **dict.fromkeys(("pieces", "placed_pieces", "aligned_pieces"), "count"),
+        **dict.fromkeys(("median_request", "largest_piece"), "byte"),
+    },
     counted=_split_requests_counted,
 )
 def split_requests(
@@ -161,11 +172,14 @@ def split_requests(
 
     Notes
     -----
-    :Why: A buffer or a stripe cuts them; each piece has its latency.
+    :Why: A buffer or a stripe cuts them, or gaps in the file; each piece has its latency.
     :How it is measured: Operations of the lower layer inside one of the upper, unless one of them moves 90 % of it.
+        Where most of them do not follow one another in the file, gaps cut them.
     :When it is wrong: Pieces that go to several servers at once are meant to be.
     :What helps: Raise the buffer that cuts them: OMPI_MCA_io_ompio_bytes_per_agg of OMPIO, ROMIO's cb_buffer_size and
         ind_wr_buffer_size, H5Pset_buffer; let requests begin at blocks of the file: lfs setstripe -S, H5Pset_alignment.
+        Where gaps cut them, no buffer does: larger blocks of the file view, data type or hyperslab, or collective
+        calls.
     """
     cells = facts.cells
     for flow in facts.adjacent("write", "read"):
@@ -173,19 +187,24 @@ def split_requests(
         count = cells.operations(split)
         if count < operations or cells.bytes(split) < least_share * flow.upper_bytes:
             continue
-        sums, median = flow.sums, flow.sums.split.median()
+        sums, median, access = flow.sums, flow.sums.split.median(), flow.lower_access
+        apart = access.strided + access.random > access.sequential
+        of_known = f" of {sums.placed:,} whose offset is known" if sums.placed < sums.pieces else " of them"
+        aligned = f"; {sums.aligned:,}{of_known} begin on a 4 KiB boundary" if sums.placed else ""
         yield Match(
             flow.upper,
             f"{flow.lower} did {count:,} {flow.upper} {flow.direction}s of {bytes_text(median)} (median) in "
-            f"{sums.pieces:,} pieces of at most {bytes_text(sums.largest)}; {sums.aligned:,} of them began on a 4 KiB "
-            "boundary",
+            f"{sums.pieces:,} pieces of at most {bytes_text(sums.largest)}"
+            f"{', most of which do not follow one another in the file' if apart else ''}{aligned}",
             {
                 **ends_of(flow),
                 "split_operations": count,
                 "pieces": sums.pieces,
-                "aligned_operations": sums.aligned,
+                "placed_pieces": sums.placed,
+                "aligned_pieces": sums.aligned,
                 "median_request": median,
                 "largest_piece": sums.largest,
             },
             cells=split,
+            advice=_APART if apart else "",
         )

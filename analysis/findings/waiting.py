@@ -1,4 +1,7 @@
-"""What of the time of operations their processes may wait for: not what goes on beside all that they do."""
+"""Who waits for I/O: which part of operations their processes may wait for, and how long others wait for a rank."""
+
+from collections.abc import Collection
+from typing import Final
 
 import numpy as np
 
@@ -6,9 +9,44 @@ from ...layers.attribution.calls.cost import io_seconds
 from ...layers.flow.cells import Cells
 from ...layers.selection.window import sums_by
 from ...layers.trace import Trace
-from ...model.arrays import Floats
+from ...model.arrays import Floats, Integers, Mask
 from ...model.codes import IoFlag
 from ...model.keyed import KeyedSums
+
+_IN_IO: Final = 0.25
+"""Of the time that others wait for a rank, which that is in I/O: with less, it is something else that they wait for."""
+
+
+def others_in_mpi(trace: Trace, late: Integers, among: Collection[int] | None = None) -> float | None:
+    """Return how much longer than the `late` ranks others are in MPI outside of I/O, in s (median); None where unknown.
+
+    A rank that is late and that nobody waits for costs nothing.
+
+    Parameters
+    ----------
+    trace : Trace
+    late : int (n,)
+    among : collection of int, optional
+        Of others only these count, such as those that have something to do: who has not waits whoever is late.
+    """
+    cost = trace.calls.cost
+    if cost is None:
+        return None
+    rank = np.array([-1 if one is None else one for one in cost.rank])
+    mine = np.isin(rank, late)
+    others = (rank >= 0 if among is None else np.isin(rank, list(among))) & ~mine
+    if not mine.any() or not others.any():
+        return None
+    return max(0.0, float(np.median(cost.mpi[others]) - cost.mpi[mine].max()))
+
+
+def others_wait_s(trace: Trace, rank: int | str | None) -> float:
+    """Return how long others wait for a rank that does more I/O than they, in s; 0 where that is not most of it."""
+    cost = trace.calls.cost
+    if cost is None or rank not in cost.rank:
+        return 0.0
+    waited = others_in_mpi(trace, np.array([rank])) or 0.0
+    return waited if cost.io[cost.rank.index(rank)] >= _IN_IO * waited else 0.0
 
 
 def waited_part(trace: Trace, cells: Cells, metadata: KeyedSums) -> Floats:
@@ -51,7 +89,7 @@ def _by_layer(cells: Cells, processes: int) -> tuple[Floats, Floats]:
     place = cells.layer.astype(np.int64) * processes + cells.process
     length = len(cells.layers) * processes
 
-    def ticks(chosen: np.ndarray) -> Floats:
+    def ticks(chosen: Mask) -> Floats:
         return sums_by(place[chosen], cells.columns.ticks[chosen].astype(np.float64), length)
 
     return ticks(shown & beside), ticks(shown & ~beside)

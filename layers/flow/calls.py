@@ -8,7 +8,7 @@ from typing import Final, Self
 
 import numpy as np
 
-from ...model.arrays import Ints, Mask, Rows, Ticks
+from ...model.arrays import Ints, Mask, Rows, Ticks, Unsigned
 from ...model.codes import UNDEFINED_UINT64
 from ...model.keyed import KeyedSums, rows_beyond
 from ...model.sums import Sums, added, keyed, largest, nested
@@ -323,9 +323,10 @@ class FlowSums(Sums):
     busy_below: BusyTime = _busy_time()
     pieces: int = added(0)
     aligned: int = added(0)
+    placed: int = added(0)
     largest: float = largest(0)
 
-    def add(self, rows: FlowRows, split: Mask, sequence: Ints, place: Ints) -> None:
+    def add(self, rows: FlowRows, split: Mask, sequence: Ints, place: Ints, offset: Unsigned) -> None:
         """Add the operations of a block.
 
         Parameters
@@ -334,6 +335,8 @@ class FlowSums(Sums):
             Which upper operations became several.
         sequence, place : int64 (n,)
             Of all operations of the block, as from `CallSequences.keys`.
+        offset : uint64 (n,)
+            Where they begin in their files, as from `FilePositions.offsets`.
         """
         traffic, upper, beneath = rows.traffic, rows.upper, rows.beneath
         below = rows.descending.copy()
@@ -341,7 +344,7 @@ class FlowSums(Sums):
         self.busy_below.add(*traffic.times(np.flatnonzero(below)))
         if self.adjacent:
             self.busy.add(*traffic.times(upper))
-            self._add_split(rows, split)
+            self._add_split(rows, split, offset)
         if not len(upper):
             return
         self.contained += rows.contained()
@@ -450,7 +453,7 @@ class FlowSums(Sums):
         self.steps.add(keys[0][idle], keys[1][idle], begin[idle], end[idle], none, beneath=False)
         self.steps.add(*keys_below, *traffic.times(below), moved[below] > 0)
 
-    def _add_split(self, rows: FlowRows, split: Mask) -> None:
+    def _add_split(self, rows: FlowRows, split: Mask, offset: Unsigned) -> None:
         """Add the requests that became several."""
         if not split.any():
             return
@@ -458,8 +461,9 @@ class FlowSums(Sums):
         below = rows.beneath[split[rows.above]]
         self.largest = max(self.largest, float(rows.traffic.moved[below].max()))
         self.split.add(np.rint(rows.traffic.moved[rows.upper[split]]))
-        offset = rows.traffic.operations.offset[rows.upper[split]]
-        self.aligned += int(((offset != UNDEFINED_UINT64) & (offset % np.uint64(ALIGNMENT) == 0)).sum())
+        known = offset[below][offset[below] != UNDEFINED_UINT64]
+        self.placed += len(known)
+        self.aligned += int((known % np.uint64(ALIGNMENT) == 0).sum())
 
 
 def split_operations(rows: FlowRows, least: float, pieces: float) -> Mask:

@@ -123,7 +123,7 @@ class RelationSums(Sums):
                 if len(rows.upper) or len(below):
                     key = high, low, direction
                     known = self.flows.setdefault(key, FlowSums(adjacent, self.scope))
-                    known.add(rows, marks, sequence, place)
+                    known.add(rows, marks, sequence, place, offset)
                     self._add_access(block, offset, key, below)
         for row, layer in enumerate(self.scope.order):
             of_layer = block.selected & (block.layer == row)

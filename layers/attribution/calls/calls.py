@@ -275,7 +275,14 @@ class Calls(Sums):
     @cached_property
     def call_times(self) -> tuple[CallTime, ...]:
         """What the calls that move no data took, by layer and kind."""
+        return self._call_times(self.counted_metadata)
+
+    def call_times_of(self, process: int) -> tuple[CallTime, ...]:
+        """Return what those of a process took; when any was under way is of all processes."""
         sums = self.counted_metadata
+        return self._call_times(sums.taken(sums.keys[2] == process))
+
+    def _call_times(self, sums: KeyedSums) -> tuple[CallTime, ...]:
         layer, kind, _, _, _, region, undecided = sums.keys
         group = busy_groups(layer, kind, region, undecided)
         covered, begin, end = self.busy.stretches

@@ -201,10 +201,9 @@ def test_flushes_of_layers_add_up_as_none_is_told_twice(fixtures):
     assert {one.layer for one in flushes} == {"netCDF", "HDF5"}
     assert found.cause_share * found.io_s == pytest.approx(sum(one.cost_s for one in flushes))
     assert (
-        f"MPI_File_sync calls; {found.cause_share:.0%}".replace("%", " % of the I/O in netCDF and HDF5, since")
-        in found.text
+        f"HDF5 flushes; {found.cause_share:.0%}".replace("%", " % of the I/O in netCDF and HDF5, since") in found.text
     )
-    assert found.layer == "MPI-IO"
+    assert found.layer == "HDF5"
 
 
 def test_what_others_wait_is_no_cause_of_the_io(fixtures):
@@ -267,6 +266,97 @@ def test_a_cause_that_is_most_of_the_io_spares_as_much_of_the_calls_beside_it(fi
         else:
             assert told.cause_share >= 0.5 or most <= sum(one.gain_s[1] for one in causes) * (1 + 1e-9)
     assert ranges
+
+
+def written_by_one(written, waits, each):
+    """Rank 0 alone writes ten times 50 ms, and is 40 ms longer in each call that makes the file; the others wait."""
+    data = written.handle(written.file("/s/data"), written.posix)
+    for step in range(10):
+        begin = 100_000 * step
+        for piece in range(each):
+            start = begin + 50_000 * piece // each
+            written.call(0, "write", start, start + 50_000 // each)
+            written.operate(0, data, IoOperationMode.WRITE, start + 1, start + 50_000 // each - 1, 2**21 // each)
+        for rank in range(4):
+            written.call(rank, "MPI_Barrier", begin + (0 if rank and waits else 89_000), begin + 90_000)
+    return written.closed()
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_that_others_wait_for_the_one_that_does_all_is_told_and_to_gain(written, waits):
+    trace = written_by_one(written, waits, 1)
+    findings = find(trace)
+    one, found = next(one for one in findings if one.id == "serial-io"), headline_of(trace, findings)
+    assert found.finding == "serial-io"
+    assert "since rank 0 alone does all writes; sharing them could save" in found.text
+    assert ("others wait up to 890 ms for that" in found.text) is waits
+    assert one.cost_s == pytest.approx(0.89 if waits else 0.375, rel=0.01)
+    assert found.gain_s[1] == pytest.approx(0.89 if waits else 0.5, rel=0.01)
+    assert ("are in MPI for 890 ms longer" in one.text) is waits
+
+
+def test_who_others_wait_for_is_told_beside_another_cause(written):
+    found = told(written_by_one(written, True, 100))
+    assert found.finding == "small-requests"
+    assert "; rank 0 alone does all writes, for which others wait up to 890 ms" in found.text
+
+
+def test_others_wait_for_something_else_where_a_rank_is_hardly_in_io(written):
+    data = written.handle(written.file("/s/data"), written.posix)
+    for step in range(10):
+        begin = 100_000 * step
+        written.call(0, "write", begin, begin + 10_000)
+        written.operate(0, data, IoOperationMode.WRITE, begin + 1, begin + 9_999, 2**21)
+        for rank in range(4):
+            written.call(rank, "MPI_Barrier", begin + (0 if rank else 89_000), begin + 90_000)
+    assert "others wait" not in told(written.closed()).text
+
+
+def test_the_largest_part_is_that_of_the_rank_that_is_named(written):
+    """Three ranks open for 30 ms, and the one that is longest in I/O writes for 80 ms beside 30 ms of opens."""
+    for rank in range(4):
+        data = written.handle(written.file(f"/s/data.{rank}"), written.posix)
+        for step in range(10):
+            begin = 100_000 * step
+            written.call(rank, "open", begin, begin + 3_000)
+            written.create(rank, data, begin + 2_000)
+            end = begin + (8_000 if rank == 2 else 500)
+            written.call(rank, "write", begin + 3_000, begin + 3_000 + end - begin)
+            written.operate(rank, data, IoOperationMode.WRITE, begin + 3_001, begin + 2_999 + end - begin, 2**20)
+    trace = written.closed()
+    found = headline_of(trace, [])
+    assert found.rank == 2
+    assert found.text.endswith(" on rank 2, 53.8 ms on average), most of it POSIX writes")
+
+
+@pytest.mark.parametrize(("shift", "alone"), [(25_000, True), (15_000, False)])
+def test_ranks_that_are_never_in_io_at_once_are_told(written, shift, alone):
+    data = written.handle(written.file("/s/data"), written.posix)
+    for step in range(10):
+        for rank in range(4):
+            begin = 100_000 * step + shift * rank
+            written.call(rank, "write", begin, begin + 20_000)
+            written.operate(rank, data, IoOperationMode.WRITE, begin + 1, begin + 19_999, 2**20)
+    text = told(written.closed()).text
+    assert "ms on one rank or another" in text
+    assert ("never on two at once" in text) is alone
+
+
+@pytest.mark.parametrize("flushes", [1, 10])
+def test_one_flush_cannot_be_fewer(written, flushes):
+    for rank in range(4):
+        data = written.handle(written.file(f"/s/data.{rank}"), written.posix)
+        for step in range(10):
+            begin = 100_000 * step
+            written.call(rank, "write", begin, begin + 1_000)
+            written.operate(rank, data, IoOperationMode.WRITE, begin + 1, begin + 999, 2**22)
+            if step >= 10 - flushes:
+                done = begin + 1_000 + 75_000 // flushes
+                written.call(rank, "fsync", begin + 1_000, done)
+                written.operate(rank, data, IoOperationMode.FLUSH, begin + 1_001, done - 10, 0)
+    text = told(written.closed()).text
+    assert "since flushes take long" in text
+    assert ("nothing to gain by fewer flushes" in text) is (flushes == 1)
 
 
 @pytest.mark.parametrize(

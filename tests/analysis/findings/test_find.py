@@ -219,13 +219,35 @@ def test_split_requests(written, pieces):
         start = 1000 * place
         written.operate(0, upper, WRITE, start, start + 900, 2**20, offset=place * 2**20)
         for piece in range(pieces):
-            written.operate(0, lower, WRITE, start + 100 * piece + 10, start + 100 * piece + 90, 2**20 // pieces)
+            at = place * 2**20 + piece * 2**18 + (512 if piece == 1 else 0)
+            begin = start + 100 * piece
+            written.operate(0, lower, WRITE, begin + 10, begin + 90, 2**20 // pieces, offset=at)
     ids = written.findings()
     assert ("split-requests" in ids) is (pieces > 1)
     if pieces > 1:
         evidence = ids["split-requests"].evidence
-        assert (evidence["split_operations"], evidence["pieces"], evidence["aligned_operations"]) == (5, 20, 5)
+        assert (evidence["split_operations"], evidence["pieces"], evidence["aligned_pieces"]) == (5, 20, 15)
+        assert "; 15 of them begin on a 4 KiB boundary" in ids["split-requests"].text
         assert evidence["largest_piece"] == 2**18
+
+
+@pytest.mark.parametrize(("stride", "apart"), [(2**14, False), (2**16, True)])
+def test_requests_that_gaps_cut_are_told_from_those_that_a_buffer_cuts(written, stride, apart):
+    """Four ranks write 64 blocks of 16 KiB a call, side by side as a file view has them, or one after the other."""
+    file = written.file("/s/a")
+    upper = written.handle(file, written.mpi)
+    lower = written.handle(file, written.posix, upper)
+    for rank in range(4):
+        for call in range(4):
+            start = 100_000 * call
+            written.operate(rank, upper, WRITE, start, start + 70_000, 2**20)
+            for piece in range(64):
+                at = stride * (64 * call + piece) + (2**14 * rank if apart else 2**22 * rank)
+                begin = start + 1000 * piece + 10
+                written.operate(rank, lower, WRITE, begin, begin + 900, 2**14, offset=at)
+    one = written.findings()["split-requests"]
+    assert ("most of which do not follow one another in the file" in one.text) is apart
+    assert ("MPI_File_write_all" in one.advice, "cb_buffer_size" in one.advice) == (apart, not apart)
 
 
 @pytest.mark.parametrize(("header", "split"), [(616, False), (2**19, True)])
