@@ -1,7 +1,7 @@
 """What layers do in the iterations of the program's loops: the period of each, and one layer against another."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -49,7 +49,12 @@ _SEVERAL: Final = 1.5
 """Operations of one layer for one of the other from which on they are split or merged: half of them, at least."""
 _HARDLY: Final = 0.01
 """Share of the bytes above up to which an iteration hardly moves anything below."""
+_SLICE: Final = 0.03
+"""Longest period, in s, that the scheduler may give a process that shares its core: a few of its ticks of up to 10 ms."""
+_STREAM: Final = 8
+"""Calls, or iterations, in a period from which on these are a stream that goes on through it."""
 _MODES: Final = {"read": (IoMode.READ,), "write": (IoMode.WRITE,), "total": (IoMode.READ, IoMode.WRITE)}
+_DONE: Final = {"read": "read", "write": "written"}
 VERDICTS: Final = {
     "same": "as many operations below",
     "merged": "several operations above are one below",
@@ -245,6 +250,42 @@ class TraceLoops:
         there = (self.passes(one, layer, direction) for one in mine)
         return tuple(one for one in there if len(one) >= _TAKES_PART * one.loop.count)[:1]
 
+    def without_slices(
+        self, result: PeriodResult, layer: str, direction: Direction, signal: StepSignal
+    ) -> PeriodResult:
+        """Return the verdict on a layer without a period that is no doing of the program.
+
+        Calls that it makes one after the other, and no loop of them that is as long, are all it does. That they come in
+        bursts of some ms is the doing of a system that gives the process its core, and takes it.
+        """
+        period = result.period
+        each = None if period is None else self._call_within(layer, direction, period)
+        if period is None or each is None:
+            return result
+        bursts = f"bursts {seconds_text(period, 2)} apart are rather those of a system where processes share cores"
+        reason = f"The program calls on and on, every {seconds_text(each)} on average: {bursts}."
+        return replace(result, periods=(), regimes=(), metrics=characterise(signal), reason=reason)
+
+    def _call_within(self, layer: str, direction: Direction, period: float) -> float | None:
+        """Return how often calls come that go on through many a short period; None where that may be the program's."""
+        kinds = DIRECTIONS if direction == "total" else (direction,)
+        for one in self.loops.outermost if period <= _SLICE else ():
+            part = one.sums.get(layer)
+            moved = 0.0 if part is None else sum(getattr(part, f"bytes_{_DONE[kind]}") for kind in kinds)
+            if moved < _MOST * self._bytes(layer, direction) or layer not in layers_called(one, self.loops.loops):
+                continue
+            between = [each.interval_s.mean for each in self._nest(one)]
+            if _STREAM * min(between) <= period and not any(_near(each, period) for each in between):
+                return min(between)
+        return None
+
+    def _nest(self, loop: Loop) -> Iterator[Loop]:
+        """Give a loop and those within it."""
+        yield loop
+        for one in self.loops.loops:
+            if one.parent == loop.id:
+                yield from self._nest(one)
+
     def pair(self, upper: str, lower: str, direction: Direction) -> tuple[Passes, Passes] | None:
         """Return what two layers move in one loop: that of the upper one's in which the lower one takes part.
 
@@ -373,6 +414,10 @@ def goes_on_through(passes: Passes, result: PeriodResult) -> bool:
 
 def _alike(one: float, other: float) -> bool:
     return max(one, other) <= _SAME * min(one, other)
+
+
+def _near(one: float, other: float) -> bool:
+    return max(one, other) <= _SEVERAL * min(one, other)
 
 
 def _trains(loop: Loop) -> "list[PulseTrain]":

@@ -163,13 +163,14 @@ def in_loop(found: LayerPeriod, loops: TraceLoops | None, detect: Callable[[Step
         return found
     several = loops.deciding(found.layer, direction, found.part if isinstance(found.part, str) else None)
     if not several:
-        return found
+        return replace(found, result=loops.without_slices(found.result, found.layer, direction, found.signal))
     top = found.layer if found.by else loops.top(several[0].loop, direction)
 
     def leader() -> tuple[str, PeriodResult]:
         return top, found.result if top == found.layer else detect(loops.bandwidth(top, direction))
 
     result = period_by_loops(several, found.result, found.signal, leader)
+    result = loops.without_slices(result, found.layer, direction, found.signal)
     return replace(found, result=result, loop=loops.entry(several[0]), by_signal=found.result)
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from ...model.quantities import SamplingFrequency
 from ...signals.construction import StepSignal
 from ...signals.samples import bin_count
@@ -104,8 +106,11 @@ def _regimes(signal: StepSignal, decision: Decision, phases: Phases, width: floa
     times, cumulative = vertices(signal)
     if decision.line is not None:
         period, sure = decision.line[0], confidence(decision, None, width)
-        share = holding_share(times, cumulative, *signal.window, period)
-        return (Regime(*signal.window, period, sure, valid_share=share),)
+        # It cannot be seen where nothing moves.
+        moving = np.flatnonzero(np.diff(cumulative) > 0)
+        start, end = float(times[moving[0]]), float(times[moving[-1] + 1])
+        share = holding_share(times, cumulative, start, end, period)
+        return (Regime(start, end, period, sure, valid_share=share),)
     regimes = []
     # Periods that hold at the same time do not divide the run: its regime is that of the main one.
     trains = decision.trains[:1] if decision.kind == "concurrent" else decision.trains

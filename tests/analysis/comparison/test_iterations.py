@@ -240,3 +240,22 @@ def test_without_loops_the_signal_decides(irregular):
     (found,) = layer_periods(irregular.layers.values(), ["write"])
     assert found.loop is None
     assert found.of_signal is found.result
+
+
+def stream_in_bursts(path, calls, on, off):
+    """Return the verdict on a stream of calls that stands still again and again; times are in ms."""
+    rng, begin, bursts = np.random.default_rng(1), 0.0, []
+    for count in rng.integers(*calls, 60).tolist():
+        bursts.append(begin + np.linspace(0, on, count, endpoint=False))
+        begin += on + off
+    rows = [f"POSIX,0,write,{one / 1000:.9f},{(one + on / 500) / 1000:.9f},1000,/d/out" for one in np.concatenate(bursts)]
+    path.write_text("\n".join(["layer,rank,mode,start,end,bytes,file", *rows]))
+    trace = open_trace(path)
+    return next(iter(layer_periods(trace.layers.values(), loops=loops_of(trace)))).result
+
+
+def test_a_core_that_is_shared_gives_a_stream_of_calls_no_period(tmp_path):
+    """How many calls come between is what fits into a slice; where it is as many, or takes long, it is the program."""
+    assert stream_in_bursts(tmp_path / "slices.csv", (40, 120), 4.0, 4.0).period is None
+    assert stream_in_bursts(tmp_path / "even.csv", (80, 81), 4.0, 4.0).period == pytest.approx(0.008, rel=0.01)
+    assert stream_in_bursts(tmp_path / "long.csv", (40, 120), 400.0, 400.0).period == pytest.approx(0.8, rel=0.01)

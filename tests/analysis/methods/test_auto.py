@@ -261,6 +261,9 @@ def test_an_oscillation_lost_in_noise() -> None:
         # What is listed are the bursts of the noise; they have no period of their own.
         assert result.jitter > 0.3
         assert "spectrum" in result.reason
+        # It lasts while something moves.
+        (regime,) = detect_period_samples(np.concatenate([np.zeros(100), x, np.zeros(70)]), 1.0).regimes
+        assert (regime.start, regime.end) == (100, 1700)
 
 
 @pytest.mark.parametrize("rate", [0.0, -0.1, 0.6, float("nan")])
