@@ -118,6 +118,11 @@ class Layer:
         """Time in s in which at least one flush that ended was under way."""
         return self._flush_sums.seconds(self._flush_sums.busy.length)
 
+    def flushing_s(self, start: float, end: float) -> float:
+        """Return the time in s between two times, in s, in which at least one flush that ended was under way."""
+        second = self.scope.window.ticks_per_second
+        return self._flush_sums.busy.within(round(start * second), round(end * second)) / second
+
     @property
     def _flush_sums(self) -> ChosenSums:
         return ChosenSums(self.sums, categories_of(self.lineages_of(), [IoMode.FLUSH]))

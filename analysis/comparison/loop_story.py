@@ -12,7 +12,7 @@ from ...layers.statistics.kinds import common_folder
 from ...layers.trace import Trace
 from ...model.quantities import bytes_text, seconds_text
 from ..loops.loops import Iteration, Loop, Loops
-from ..loops.words import alike, alike_text, layers_called, moved_text, pace_text, ranks_text
+from ..loops.words import alike, alike_text, layers_called, moved_text, paces_text, ranks_text
 from ..registry import DEFAULT_METHOD
 from ..results.result import PeriodResult
 from .iterations import loops_of
@@ -167,9 +167,9 @@ def _segment(found: Loops, group: Sequence[Loop], folder: str, pauses: Sequence[
     called = " and ".join(layers_called(group[0], found.loops))
     ranks = sorted({rank for one in group for rank in one.ranks})
     who = ", ".join(filter(None, (ranks_text(ranks, found.trace.ranks), called)))
-    pace = pace_text(group[0]) if len(group) == 1 else ""
+    pace = paces_text(group)
     if any(begin < one < end for one in pauses):
-        pace = f"mostly every {seconds_text(group[0].interval_s.median)}, " if pace else ""
+        pace = f"mostly every {seconds_text(group[0].interval_s.median)}, " if pace and len(group) == 1 else ""
         pace += "before and after a pause"
     what = ", ".join(filter(None, (alike_text(group, found.loops, folder), pace)))
     amounts = moved_text(group[0], found.loops).removesuffix(f" in {called}") if len(group) == 1 else ""

@@ -60,6 +60,8 @@ _SAME: Final = 1.25
 """Ratio of two periods up to which a log after a break is the same log."""
 _NEAR: Final = 0.5
 """Share of a period by which a burst before or after its regime may be early or late and still belong to its train."""
+_FLUSHING: Final = 0.01
+"""Share of a time without reads and writes from which on it is told that something is flushed meanwhile."""
 _EVENTS: Final = 100
 """Opens, closes, deletions and the like from which on they are a segment, where nothing moves meanwhile."""
 _VERBS: Final[dict[str, str]] = {"read": "read", "write": "written"}
@@ -528,13 +530,17 @@ def _silence_text(one: Segment, trace: Trace) -> str:
     length = seconds_text(one.end - one.start)
     # The run may have ended a little earlier.
     most = "at most " if trace.definitions.recording.whole_seconds else ""
-    nothing = "no reads or writes" if one.metadata_events else "no I/O"
+    flushes = {name: layer.flushing_s(one.start, one.end) for name, layer in trace.layers.items() if layer.flushes}
+    layer = max(flushes, key=lambda name: flushes[name], default="")
+    flushing = bool(layer) and flushes[layer] >= _FLUSHING * (one.end - one.start)
+    nothing = "no reads or writes" if one.metadata_events or flushing else "no I/O"
     nothing = f"{bytes_text(one.bytes)} read or written" if one.bytes else nothing
     silence = {
         "pause": f"{nothing} {'in' if one.bytes else 'for'} {length}",
         "end": f"{nothing} until the end, {most}{length}",
     }
     text = silence.get(one.kind, f"start-up, {nothing}")
+    text += f", {layer} flushes for {seconds_text(flushes[layer])}" if flushing else ""
     meanwhile = f", {counted(one.metadata_events, 'metadata operation')}; {' → '.join(one.layers)}"
     return f"{text}{meanwhile}" if one.metadata_events else text
 

@@ -23,6 +23,7 @@ from ...layers.loops.steps import (
     ranks_of,
     successive_threads,
 )
+from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ...model.arrays import Ints
 from .folding import Folded, fold
@@ -326,7 +327,10 @@ def _plain_steps(trace: Trace, group: StepGroup, low: int, high: int, file: str,
         found = _by_kind(found)
     varying = {(trace.order[layer], kind) for layer, kind in _varying(group.steps, folded)}
     found = [replace(one, bytes=None) if (one.layer, one.kind) in varying else one for one in found]
-    return [_with_mean(trace, one, found, group, folded) if one.bytes is None else one for one in found]
+    return [
+        _with_mean(trace, one, found, group, folded) if one.bytes is None and one.kind in DIRECTIONS else one
+        for one in found
+    ]
 
 
 def _with_mean(trace: Trace, step: BodyStep, others: Sequence[BodyStep], group: StepGroup, folded: Folded) -> BodyStep:

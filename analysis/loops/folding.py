@@ -691,7 +691,14 @@ def _clusters(cuts: Cuts, ends: Ints) -> Ints:
         else:
             of_kind[kind] = len(histograms)
             histograms.append(mine)
-    return np.array([of_kind[int(one)] for one in cuts.first], np.int64)
+    cluster = np.array([of_kind[int(one)] for one in cuts.first], np.int64)
+    # What grows from part to part is one: each is like the one before, if not like the first.
+    single = np.flatnonzero(np.bincount(cuts.first, minlength=len(cluster)) == 1)
+    for part in single[1:][np.diff(single) == 1].tolist():
+        one, other = (cuts.token[cuts.start[place] : ends[place]] for place in (part - 1, part))
+        if cluster[part - 1] != cluster[part] and 2 * _shared(one, other) >= _ALIKE * (len(one) + len(other)):
+            cluster[cluster == cluster[part]] = cluster[part - 1]
+    return cluster
 
 
 def _divided(one: Folded, line: Line, fresh: Mask) -> Folded:

@@ -23,6 +23,8 @@ _STEPS_SHOWN: Final = 10
 """Steps of an iteration in a line: of more the largest are told, and how many there are beside them."""
 _RANKS_SHOWN: Final = 6
 """Ranks at one distance of which more are not named each."""
+_PACES_SHOWN: Final = 3
+"""Loops that are alike of which the pace of each is told."""
 _RANGES_SHOWN: Final = 8
 """Ranges of ranks of which more would hide what the line is about; exports have all."""
 
@@ -230,6 +232,17 @@ def pace_text(loop: Loop) -> str:
     alike = between[np.abs(between - median) <= _ALIKE * median]
     mostly = len(alike) > 0.5 * len(between) and alike.sum() > _MUCH * between.sum()
     return f"mostly every {seconds_text(median)}" if mostly else f"every {mean} on average"
+
+
+def paces_text(group: Sequence[Loop]) -> str:
+    """Return how often iterations of loops that are alike begin; of many loops nothing.
+
+    The longest loop is told first: ``18 × every 443 ms, 7 × every 1.07 s``.
+    """
+    if len(group) == 1:
+        return pace_text(group[0])
+    order = sorted(group, key=lambda one: -one.count) if len(group) <= _PACES_SHOWN else []
+    return ", ".join(f"{one.count:,} × {pace}" for one in order if (pace := pace_text(one)))
 
 
 def moved_text(loop: Loop, loops: Sequence[Loop] = ()) -> str:

@@ -8,7 +8,16 @@ from rich.text import Text
 
 from ...analysis.loops.loops import LayerPart, Loop, Loops
 from ...analysis.loops.streams import FileStream, StreamLayer, of_stream
-from ...analysis.loops.words import alike, alike_text, moved_text, outlier_text, pace_text, ranks_text, timing_text
+from ...analysis.loops.words import (
+    alike,
+    alike_text,
+    moved_text,
+    outlier_text,
+    pace_text,
+    paces_text,
+    ranks_text,
+    timing_text,
+)
 from ...layers.statistics.kinds import common_folder
 from ...model.quantities import bytes_text, counted, range_text, seconds_text
 from ...model.text import printable
@@ -52,11 +61,12 @@ def _print_loops(found: Loops, group: Sequence[Loop], folder: str, console: Cons
 
 
 def _in_all(group: Sequence[Loop]) -> str:
-    """Return what loops that are alike move together, in the highest layer."""
+    """Return how often loops that are alike begin, and what they move together, in the highest layer."""
     top = next(iter(group[0].sums), "")
     parts = [one.sums[top] for one in group if top in one.sums]
     moved = _amounts(sum(one.bytes_read for one in parts), sum(one.bytes_written for one in parts))
-    return f"{moved} by all of them in {printable(top)}" if moved else "nothing moved"
+    what = f"{moved} by all of them in {printable(top)}" if moved else "nothing moved"
+    return "; ".join(filter(None, (paces_text(group), what)))
 
 
 def _amounts(read: float, written: float) -> str:

@@ -55,6 +55,15 @@ class BusyTime(Sums):
         step = self._points.step if self._points is not None else 0
         return step if step > 1 else 0
 
+    def within(self, begin: int, end: int) -> int:
+        """Return the ticks between two times in which at least one interval was open."""
+        around, whole = self.empty(), self.empty()
+        for union in (around, whole):
+            union.merge(self)
+            union.add(np.array([self.start, end]), np.array([begin, self.end]))
+        whole.add(np.array([begin]), np.array([end]))
+        return end - begin - (whole.length - around.length)
+
     def add(self, begin: Ticks, end: Ticks) -> None:
         """Add intervals [begin, end] in any order."""
         lasting = end > begin

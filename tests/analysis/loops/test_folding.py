@@ -296,3 +296,14 @@ def test_numbered_files_between_long_pauses_are_a_loop_within_a_loop(count, file
     # Where some are longer only now and then, each file is an iteration.
     gap[:: 3 * files] = np.where(np.arange(count) % 2, 30, 5)
     assert [one.count for one in fold(steps_of(rows, gap))] == [count * files]
+
+
+def test_iterations_that_grow_by_more_and_more_are_one_loop():
+    """Dumps of a refined mesh: each has an eighth more blocks, and every fourth is read back."""
+    rows = []
+    for dump in range(20):
+        blocks = int(7 * 1.125**dump)
+        rows += [(OPEN, 0), *[(WRITE, 4096)] * blocks, (WRITE, 100 + 37 * dump), (FLUSH, 0), (CLOSE, 0)]
+        rows += [(OPEN, 0), *[(READ, 4096)] * (blocks // 4 + 1), (CLOSE, 0)] if dump % 4 == 3 else []
+    (loop,) = fold(steps_of(rows, [1000 if kind == OPEN else 10 for kind, _ in rows]))
+    assert loop.count == 20

@@ -100,3 +100,10 @@ def test_the_error_is_of_the_order_stated(mean: int, monkeypatch: pytest.MonkeyP
         errors.append((found.length - (end - begin).sum()) / found.step / len(begin) ** 0.5)
     assert abs(np.mean(errors)) < 4 * np.std(errors) / len(errors) ** 0.5 + 1e-12
     assert np.abs(errors).max() < 3
+
+
+@given(some=lists, low=st.integers(0, 500), high=st.integers(0, 500))
+def test_the_time_between_two_times_is_that_of_the_ticks_there(some: Intervals, low: int, high: int) -> None:
+    low, high = sorted((low, high))
+    within = {tick for begin, length in some for tick in range(begin, begin + length) if low <= tick < high}
+    assert busy(some).within(low, high) == len(within)
