@@ -50,7 +50,7 @@ _SEVERAL: Final = 1.5
 _HARDLY: Final = 0.01
 """Share of the bytes above up to which an iteration hardly moves anything below."""
 _SLICE: Final = 0.03
-"""Longest period, in s, that the scheduler may give a process that shares its core: a few of its ticks of up to 10 ms."""
+"""Longest period in s that a scheduler may give a process that shares its core: a few ticks of up to 10 ms."""
 _STREAM: Final = 4
 """Calls, or iterations, in a period from which on these are a stream that goes on through it."""
 _MODES: Final = {"read": (IoMode.READ,), "write": (IoMode.WRITE,), "total": (IoMode.READ, IoMode.WRITE)}

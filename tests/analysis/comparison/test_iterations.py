@@ -248,7 +248,8 @@ def stream_in_bursts(path, calls, on, off):
     for count in rng.integers(*calls, 60).tolist():
         bursts.append(begin + np.linspace(0, on, count, endpoint=False))
         begin += on + off
-    rows = [f"POSIX,0,write,{one / 1000:.9f},{(one + on / 500) / 1000:.9f},1000,/d/out" for one in np.concatenate(bursts)]
+    begins = np.concatenate(bursts) / 1000
+    rows = [f"POSIX,0,write,{one:.9f},{one + on / 500_000:.9f},1000,/d/out" for one in begins]
     path.write_text("\n".join(["layer,rank,mode,start,end,bytes,file", *rows]))
     trace = open_trace(path)
     return next(iter(layer_periods(trace.layers.values(), loops=loops_of(trace)))).result
