@@ -314,7 +314,7 @@ def _why(causes: Sequence[Finding], findings: Sequence[Finding], gain: tuple[flo
 def _told(causes: Sequence[Finding]) -> Mapping[str, Any]:
     """Return what short texts about causes of one kind may name."""
     first = causes[0]
-    told: defaultdict[str, Any] = defaultdict(str, first.evidence)
+    told: defaultdict[str, Any] = defaultdict(str, {"layer": first.layer, **first.evidence})
     told["who"] = named_ranks(list(first.ranks)) if 0 < len(first.ranks) <= _NAMED else "few ranks"
     told["direction"] = " and ".join(f"{one.evidence.get('direction', 'call')}s" for one in reversed(causes))
     return told

@@ -170,7 +170,7 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
 
     Notes
     -----
-    :In short: {who} alone does all {direction}; sharing them.
+    :In short: {who} alone does the program's {layer} {direction}; sharing them.
     :Why: It cannot be faster than one process.
     :How it is measured: The program's own operations of a layer; cost is what the others could take from it, with the
         flushes of what is written, opens and closes; or what they wait in MPI meanwhile, where it is in I/O for a

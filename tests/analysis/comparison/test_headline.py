@@ -288,7 +288,7 @@ def test_that_others_wait_for_the_one_that_does_all_is_told_and_to_gain(written,
     findings = find(trace)
     one, found = next(one for one in findings if one.id == "serial-io"), headline_of(trace, findings)
     assert found.finding == "serial-io"
-    assert "since rank 0 alone does all writes; sharing them could save" in found.text
+    assert "since rank 0 alone does the program's POSIX writes; sharing them could save" in found.text
     assert ("others wait up to 890 ms for that" in found.text) is waits
     assert one.cost_s == pytest.approx(0.89 if waits else 0.375, rel=0.01)
     assert found.gain_s[1] == pytest.approx(0.89 if waits else 0.5, rel=0.01)
@@ -298,7 +298,7 @@ def test_that_others_wait_for_the_one_that_does_all_is_told_and_to_gain(written,
 def test_who_others_wait_for_is_told_beside_another_cause(written):
     found = told(written_by_one(written, True, 100))
     assert found.finding == "small-requests"
-    assert "; rank 0 alone does all writes, for which others wait up to 890 ms" in found.text
+    assert "; rank 0 alone does the program's POSIX writes, for which others wait up to 890 ms" in found.text
 
 
 def test_others_wait_for_something_else_where_a_rank_is_hardly_in_io(written):
