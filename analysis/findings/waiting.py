@@ -14,7 +14,7 @@ from ...model.codes import IoFlag
 from ...model.keyed import KeyedSums
 
 _IN_IO: Final = 0.25
-"""Of the time that others wait for a rank, which that is in I/O: with less, it is something else that they wait for."""
+"""Of the time that others wait for a rank, which that is longer in I/O than they: with less, it is other work."""
 
 
 def others_in_mpi(trace: Trace, late: Integers, among: Collection[int] | None = None) -> float | None:
@@ -46,7 +46,9 @@ def others_wait_s(trace: Trace, rank: int | str | None) -> float:
     if cost is None or rank not in cost.rank:
         return 0.0
     waited = others_in_mpi(trace, np.array([rank])) or 0.0
-    return waited if cost.io[cost.rank.index(rank)] >= _IN_IO * waited else 0.0
+    place = cost.rank.index(rank)
+    more = cost.io[place] - np.median(np.delete(cost.io, place))
+    return waited if more >= _IN_IO * waited else 0.0
 
 
 def waited_part(trace: Trace, cells: Cells, metadata: KeyedSums) -> Floats:
