@@ -57,13 +57,13 @@ def print_difference(
 
 
 def verdict_text(difference: Difference) -> str:
-    """Return the first sentence: the verdict, or what is not certain of few runs."""
+    """Return the first sentence, the verdict, and which side takes longer where few runs make that not certain."""
     if difference.uncertain is None:
         return VERDICTS[difference.verdict]
-    few = min(len(difference.before), len(difference.after))
-    return (
-        f"No change is certain with {'one run' if few == 1 else 'two runs'} a side: {printable(difference.uncertain)}."
-    )
+    few = "one run" if min(len(difference.before), len(difference.after)) == 1 else "two runs"
+    if not difference.mattering:
+        return f"No change is certain with {few} a side: {printable(difference.uncertain)}."
+    return f"{VERDICTS[difference.verdict]} {printable(difference.uncertain)}; {few} a side does not make that certain."
 
 
 def _print_smaller(changes: Sequence[Change], out: Console) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from ...analysis.findings import rules
 from ...model.arrays import Floats
 from ...model.document import Record
+from ...model.quantities import bytes_text
 from ..collection.rows import FindingRow, LayerRow, Run
 from .iterations import ITERATING, Compared, LoopPair, pairs_of, steps_by_kind
 from .quantities import COUNTED, FLUSHED, QUANTITIES, RECURRING, TIMED, Quantity
@@ -43,9 +44,12 @@ _COVERED: Final = 0.5
 _START_S: Final = 1.0
 """Standard deviation in s of how long it takes to start and end all ranks: seconds, where a machine is busy."""
 _LARGE: Final = math.log(1.5)
+_FAR: Final = math.log(4.0)
+"""What a period may change beside the length of the run in which as much is done."""
 _FEWEST_PHASES: Final = 4
 _LEAST_SHARE: Final = 0.05
 _MACHINE: Final = "it may be the machine: what is done between iterations takes longer or shorter, too"
+_LEVEL: Final = "as many operations take nowhere near as much less or more time: it may be another level of what recurs"
 _OVERLAP: Final = "runs of one side are as those of the other"
 _SHARES: Final = frozenset(one.id for one in QUANTITIES if one.share)
 _BY_ITERATIONS: Final = 0.9
@@ -404,9 +408,20 @@ def _of_layers(
                     yield replace(one, p_value=None, candidate=False)
                 elif isinstance(one, _Tested) and one.change.id == "period" and one.change.size <= paced:
                     yield replace(one, candidate=False, doubt=_MACHINE)
+                elif isinstance(one, _Tested) and one.change.id == "period" and _other_level(one.change, sides, runs):
+                    yield replace(one, candidate=False, doubt=_LEVEL)
                 else:
                     yield one
             yield from _of_period(layer, direction, sides)
+
+
+def _other_level(change: Change, sides: list[list[LayerRow]], runs: tuple[Sequence[Run], Sequence[Run]]) -> bool:
+    """Tell whether a period changes far more than the whole run does, in which as much is done."""
+    counts = [_mean([row.operations or 0 for row in side]) for side in sides]
+    lengths = [_mean([run.job.duration_s or 0.0 for run in side]) for side in runs]
+    if min(*counts, *lengths) <= 0 or abs(math.log(counts[1] / counts[0])) > _LARGE or not change.ratio:
+        return False
+    return abs(math.log(change.ratio * lengths[0] / lengths[1])) > _FAR
 
 
 def _by_layer(runs: Iterable[Run]) -> dict[tuple[str, str], list[LayerRow]]:
@@ -503,10 +518,33 @@ def _of_quantity(
     one = _ratio_change(place, values, spread, quantity.good, text, _variance_within(sides) if timed else 0.0)
     if timed and one.candidate and not _phases_agree(sides, one.change.size):
         one = replace(one, candidate=False, doubt="not in most phases")
+    if quantity.id in _UNDER_WAY and not _takes_much(sides, runs):
+        one = replace(one, candidate=False)
+    if quantity.id == "request-size" and (doubt := _not_on_average(one.change, sides)):
+        one = replace(one, candidate=False, doubt=doubt)
     if quantity.id == "bandwidth" and len({row.bytes for side in sides for row in side}) == 1:
         # Of the same bytes it says what the time says, and is no test of its own.
         one = replace(one, p_value=None, candidate=False)
     return one
+
+
+def _takes_much(sides: list[list[LayerRow]], runs: tuple[Sequence[Run], Sequence[Run]]) -> bool:
+    """Tell whether a layer and direction take as much longer or shorter as is worth a sentence in front."""
+    took = [_mean([row.busy_s or 0.0 for row in side]) for side in sides]
+    shortest = min((run.job.duration_s or 0.0 for side in runs for run in side), default=0.0)
+    return abs(took[1] - took[0]) >= _LEAST_MUCH * shortest
+
+
+def _not_on_average(change: Change, sides: list[list[LayerRow]]) -> str:
+    """Return a doubt where sizes change far less on average: of two sizes as many each is a median by chance."""
+    moved, counts = (
+        [_mean([getattr(row, name) or 0 for row in side]) for side in sides] for name in ("bytes", "operations")
+    )
+    if min(*moved, *counts) <= 0:
+        return ""
+    before, after = (one / count for one, count in zip(moved, counts, strict=True))
+    far = abs(math.log(after / before)) < 0.5 * change.size
+    return f"on average {bytes_text(after)} instead of {bytes_text(before)}" if far else ""
 
 
 def _of_period(layer: str, direction: str, sides: list[list[LayerRow]]) -> Iterator[_Tested]:

@@ -26,6 +26,10 @@ _CAUSE: Final = (1 / 3, 1.5)
 """Share of such a difference that a finding must cost more, at least and at most, to be its cause."""
 
 
+_TIMES: Final = ("time", "bandwidth", "iteration-time", "duration")
+"""Changes that say which side is faster."""
+
+
 class PhasePair(NamedTuple):
     """A phase of one run and what it is in the other; times in s from the traces' starts, volumes in bytes."""
 
@@ -131,10 +135,11 @@ class Difference:
 
     @functools.cached_property
     def uncertain(self) -> str | None:
-        """By how much one side takes longer and what may be why, where too few runs make no change certain."""
+        """By how much one side takes longer and what may be why, where too few runs make no time certain."""
         sides = (self.before, self.after)
         took = [float(np.mean([run.job.duration_s or 0.0 for run in side])) for side in sides]
-        if self.mattering or min(map(len, sides)) >= ENOUGH or min(took) <= 0:
+        told = any(one.good and one.id in _TIMES for one in self.mattering)
+        if told or min(map(len, sides)) >= ENOUGH or min(took) <= 0:
             return None
         more, slow = abs(took[1] - took[0]), took.index(max(took))
         found = max(self._dearer(slow), default=(0.0, ""))

@@ -24,6 +24,8 @@ ITERATING: Final = RunSpread(deviation=0.03, least=0.05)
 """Of an iteration, from run to run beside what its own iterations show: what the node and its memory make of a run."""
 _WAITED_S: Final = 0.005
 """Time in s that an iteration easily waits for a core or a device, in all iterations of a run or in none."""
+_EQUAL: Final = 1e-6
+"""Share by which times differ that are equal but for rounding."""
 _PACED: Final = 1.5
 """By how much iterations are slower on a machine that is slower by 1 in what the program does between them, both in
 logarithms: the slope over 16 equal runs beside others on a shared node."""
@@ -177,9 +179,11 @@ class LoopPair:
             for side in (self.before, self.after)
         ]
         spread = FLUSHED if all(flushed) else ITERATING
-        shortest = math.exp(min(float(one.min()) for one in means))
+        short, long = sorted(math.exp(float(extreme)) for extreme in (means[0].mean(), means[1].mean()))
+        # The logarithmic mean: waiting adds a time, of which the logarithm of a far longer one hardly knows.
+        typical = (long - short) / math.log(long / short) if long > (1 + _EQUAL) * short else short
         # As much for each of two runs.
-        return replace(spread, deviation=math.hypot(spread.deviation, _WAITED_S / shortest, self.paced / math.sqrt(2)))
+        return replace(spread, deviation=math.hypot(spread.deviation, _WAITED_S / typical, self.paced / math.sqrt(2)))
 
     @cached_property
     def paced(self) -> float:

@@ -61,7 +61,8 @@ QUANTITIES: Final = (
     Quantity("seeks", lambda row: row.seeks, COUNTED),
     Quantity("files", lambda row: row.files, COUNTED, told=True),
     Quantity("imbalance", lambda row: row.imbalance, TIMED, good=-1),
-    Quantity("amplification", lambda row: row.amplification, COUNTED, good=-1),
+    # What a library compresses or keeps needs no more below than this.
+    Quantity("amplification", lambda row: row.amplification and max(row.amplification, 1.0), COUNTED, good=-1),
     Quantity("period", lambda row: row.period_s, RECURRING),
     Quantity("time", lambda row: row.busy_s, TIMED, good=-1, told=True),
     Quantity("slowest-rank", lambda row: row.slowest_s, TIMED, good=-1),

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from iostrata import SelectionError, TraceError
+from iostrata.export.runs.differences_text import verdict_text
 from iostrata.runs import FailRule, FindingRow, JobRow, LayerRow, Run, Settings, diff_runs, read_run
+from iostrata.runs.differences.changes import Change
 from iostrata.runs.differences.difference import aligned_phases
 from iostrata.runs.differences.testing import Group, RunSpread, compare, compare_counts, corrected, effective_count
 from scipy.stats import ttest_ind
@@ -78,6 +80,60 @@ def test_what_a_finding_of_both_sides_costs_is_told_where_it_is_far_more_or_less
     # What does not matter on either side is not worth a sentence.
     small = [run(findings=(replace(finding("small-requests", "info"), cost_s=cost),)) for cost in (1e-3, 1e-1)]
     assert not [one for one in diff_runs(small[:1], small[1:]).changes if one.id.startswith("finding-cost")]
+
+
+def test_which_side_takes_longer_is_told_beside_what_is_certain_as_long_as_no_time_is():
+    slow, fast = lasting(30.0, ("flush-dominates", 9.0)), lasting(19.0)
+    fewer = Run(fast.job, tuple(replace(one, operations=32, request_p50=5_000_000) for one in fast.layers))
+    found = diff_runs([slow], [fewer])
+    assert {one.id for one in found.mattering} == {"operations", "request-size"}
+    assert found.uncertain == "B takes 11 s less than A, of which up to 9 s may be flush-dominates (POSIX)"
+    assert verdict_text(found) == f"B differs from A. {found.uncertain}; one run a side does not make that certain."
+    # A time that is certain says it better.
+    assert diff_runs([slow], [run(factor=1e-4)]).uncertain is None
+
+
+@pytest.mark.parametrize(("length", "told"), [(60.0, True), (10_000.0, False)])
+def test_how_long_a_layer_takes_matters_where_it_is_worth_a_sentence_in_front(length, told):
+    sides = [Run(replace(one.job, duration_s=length), one.layers) for one in (run("a"), run("b", factor=20.0))]
+    mattering = {one.id for one in diff_runs(sides[:1], sides[1:]).mattering}
+    assert bool(mattering & {"time", "bandwidth"}) == told
+
+
+def test_a_period_that_changes_far_more_than_the_run_is_of_another_level():
+    def of(period: float, operations: int = 320, length: float = 20.0) -> Run:
+        one = run(period_s=period, operations=operations)
+        return Run(replace(one.job, duration_s=length), one.layers)
+
+    def told(before: Run, after: Run) -> Change:
+        return next(one for one in diff_runs([before], [after]).changes if one.id == "period")
+
+    other = told(of(1.5), of(1.5e-5))
+    assert (other.matters, "another level" in other.text) == (False, True)
+    assert told(of(1.5), of(0.3, length=4.0)).matters
+    assert told(of(1.5), of(0.75)).matters
+    # Where far more is done it may recur as much more often.
+    assert told(of(1.5), of(0.015, operations=32_000)).matters
+
+
+def test_a_median_between_two_sizes_is_no_change_of_sizes():
+    def told(before: LayerRow, after: LayerRow) -> Change:
+        sides = [Run(run().job, (one,)) for one in (before, after)]
+        return next(one for one in diff_runs(sides[:1], sides[1:]).changes if one.id == "request-size")
+
+    # Of 300 headers of 512 B and 300 frames of 64 KiB the headers went.
+    both, alone = 300 * (512 + 65_536), 300 * 65_536
+    mixed = replace(WRITE, operations=600, bytes=float(both), request_p50=512)
+    found = told(mixed, replace(WRITE, operations=300, bytes=float(alone), request_p50=65_536))
+    assert (found.matters, found.text.endswith("but on average 65.5 kB instead of 33 kB")) == (False, True)
+    assert told(WRITE, replace(WRITE, operations=32, request_p50=5_000_000)).matters
+
+
+def test_what_is_compressed_below_is_no_amplification_that_went():
+    sides = [run(amplification=0.48), run(amplification=1.0)]
+    assert not [one for one in diff_runs(sides[:1], sides[1:]).changes if one.id == "amplification"]
+    sides = [run(amplification=0.48), run(amplification=2.0)]
+    assert [one.good for one in diff_runs(sides[:1], sides[1:]).mattering if one.id == "amplification"] == [-1]
 
 
 def test_runs_that_take_about_as_long_and_many_runs_leave_nothing_open():

@@ -106,6 +106,15 @@ def test_few_iterations_are_no_surer_than_their_order_however_far_apart():
     assert min(sure) >= 2 / math.comb(8, 4)
 
 
+@pytest.mark.parametrize(("took", "shorter", "sure"), [(0.1, 40.0, True), (0.002, 400.0, False)])
+def test_waiting_for_a_core_explains_a_few_milliseconds_of_an_iteration_and_no_more(took, shorter, sure):
+    """Beside a hundred milliseconds two that remain are no matter of waiting, two beside some microseconds may be."""
+    rng = np.random.default_rng(20268)
+    found = diff_runs([run(rng, count=60, slower=took / 0.2)], [run(rng, count=60, slower=took / 0.2 / shorter)])
+    assert [one.id for one in found.mattering if one.layer] == ["iteration-time"] * sure
+    assert found.verdict == ("better" if sure else "same")
+
+
 def test_the_knob_is_first_with_what_it_costs_an_iteration():
     rng = np.random.default_rng(1)
     small = [STEPS[0], ["POSIX", "write", 4096, "/run/a/dump.*", 1024]]
