@@ -32,6 +32,8 @@ _APART: Final = "flush-dominates"
 """What never tells the time of one layer again in another, so that layers add up."""
 _NEEDLESS: Final = "read-back"
 """What need not be done at all: how it is done is told first, where that explains as much."""
+_STALLED: Final = "slow-operations"
+"""What the trace tells no cause of."""
 _EVEN: Final = 0.8
 """Of what the rank longest in I/O spends there, the mean over ranks: above, one number tells of both."""
 _BY_TURNS: Final = 1.5
@@ -54,6 +56,8 @@ _ASIDE: Final = 0.1
 """Share of the run that I/O which is set aside takes from which on that is told."""
 _NAMED: Final = 4
 """More ranks than these are not named."""
+_SMALL_GAIN: Final = 0.02
+"""Share of the run below which what could be saved is told as one: it is for information, as a finding is."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +175,10 @@ def _blamed(
     head = f": {layers}," if part >= _MOST else f"; {percent_text(part)} of the I/O{within}"
     found = replace(known, finding=first.id, cause_share=part, gain_s=gain, gain_reason=reason)
     found = replace(found, layer=first.layer) if part >= _MOST else found
-    return found, f"{head} since {_why(causes, findings, gain, io_s)}"
+    most = gain[1] if gain is not None else _cost(causes)
+    little = 0 < most < _SMALL_GAIN * known.run_s
+    of_run = f", {percent_text(most / known.run_s)} of the run" if little else ""
+    return found, f"{head} since {_why(causes, findings, gain, io_s)}{of_run}"
 
 
 def _in_mpi(trace: Trace, run_s: float) -> str:
@@ -253,12 +260,13 @@ def _explained(causes: Sequence[Finding]) -> tuple[float, float, float]:
     """Return what causes cost, the first of them, and what at least could be saved of it.
 
     What only the times of a run tell comes behind what the program does each time, where it explains hardly more; what
-    nothing helps against behind what explains half as much.
+    nothing helps against, and that something stood in the way, behind what explains half as much.
     """
     first = causes[0]
     later = _ALIKE if rule_of(first.id).by_time or first.id == _NEEDLESS else 1.0
     least = (first.gain_s or _NOTHING)[0]
-    return _cost(causes) * (_MOST if first.gain_s == _NOTHING else later), _cost(causes[:1]), least
+    half = first.gain_s == _NOTHING or first.id == _STALLED
+    return _cost(causes) * (_MOST if half else later), _cost(causes[:1]), least
 
 
 def _adds(other: Finding, one: Finding) -> bool:

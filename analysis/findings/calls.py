@@ -242,6 +242,7 @@ def _layer_overhead_counted(
         "collective-without-benefit": 0.5,
         "slow-iteration": 0.5,
         "late-arrivals": 0.5,
+        "compression": 0.5,
     },
     by_time=True,
     counted=_layer_overhead_counted,

@@ -382,12 +382,11 @@ class _SlowTransfers:
         # What would be left of them at the usual pace.
         self.excess = np.where(slow, paces["ticks"] * (1 - 2.0 ** -np.maximum(self.octaves, 0)), 0)
 
-    def cost(self, facts: Facts, pace: float = 1.0) -> float:
-        """Return what the rank that loses most would save at so many times the usual time, in s."""
+    def cost(self, facts: Facts) -> float:
+        """Return what the rank that loses most would save at the usual time, in s."""
         _, place = np.unique(self.paces.keys[3], return_inverse=True)
         second = facts.cells.window.ticks_per_second
-        excess = self.excess - (pace - 1) * (np.where(self.excess > 0, self.paces["ticks"], 0) - self.excess)
-        return min(float(np.bincount(place.ravel(), excess).max()) / second, facts.run_s)
+        return min(float(np.bincount(place.ravel(), self.excess).max()) / second, facts.run_s)
 
     def worst(self, share: float) -> KeyedSums:
         """Return the slowest that make up a share of the time lost, by mode and process."""
@@ -420,9 +419,7 @@ def _slow_match(facts: Facts, layer: str, direction: str, found: _SlowTransfers,
         },
         where=where,
         cost_s=found.cost(facts),
-        gain=Gain(
-            (found.cost(facts, 2.0), found.cost(facts)), "at twice the usual time of their size, and at the usual"
-        ),
+        gain=Gain((0.0, found.cost(facts)), "from nothing, where what stood in the way comes again, to the usual pace"),
     )
 
 

@@ -109,6 +109,34 @@ def test_how_something_is_read_comes_before_that_it_is_read_again(tmp_path):
     assert headline_of(trace, findings).finding == "small-requests"
 
 
+@pytest.mark.parametrize(("times", "cause"), [(4, "redundant-reads"), (1, "slow-operations")])
+def test_that_something_stood_in_the_way_comes_behind_what_the_program_does(tmp_path, times, cause):
+    """A rank reads some pieces, a few of them slowly, and with four times over the same ones again."""
+    size, rows, begin = 2**20, [], 1.0
+    for _ in range(times):
+        for row in range(40):
+            took = 0.001 if row % 7 else 0.1
+            rows.append(f"POSIX,0,read,{begin},{begin + took},{size},/run/in,{row * size}")
+            begin += 0.2
+    path = tmp_path / "run.csv"
+    path.write_text("layer,rank,mode,start,end,bytes,file,offset\n" + "\n".join(rows))
+    trace = open_trace(path)
+    findings = {one.id: one for one in find(trace) if one.id in ("slow-operations", "redundant-reads")}
+    slow = findings["slow-operations"]
+    assert 0.9 * slow.cost_s > (findings["redundant-reads"].cost_s if times > 1 else 0.0)
+    # What stood in the way may come again.
+    assert slow.gain_s == (0.0, slow.cost_s)
+    assert headline_of(trace, list(findings.values())).finding == cause
+
+
+@pytest.mark.parametrize(("length", "told_so"), [(30, True), (10, False)])
+def test_what_would_save_little_of_the_run_says_how_much_of_it(tmp_path, length, told_so):
+    rows = [f"POSIX,0,write,{1 + 0.01 * row},{1.001 + 0.01 * row},100,/run/a" for row in range(400)]
+    found = told(table(tmp_path / "run.csv", [*rows, f"POSIX,0,write,{length - 0.001},{length},100,/run/a"]))
+    assert found.finding == "small-requests"
+    assert found.text.endswith(f"{100 * found.gain_s[1] / found.run_s:.2g} % of the run") == told_so
+
+
 @pytest.mark.parametrize("archive", ["ckpt4", "ncckpt4", "ior384", "mixed4", "nonblocking4"])
 def test_no_more_can_be_saved_than_there_is_to_pay(fixtures, archive):
     trace = open_trace(fixtures / archive)

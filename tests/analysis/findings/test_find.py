@@ -407,6 +407,32 @@ def test_what_calls_write_again_costs_its_share_of_their_time_which_is_no_overhe
         assert again.gain_s[0] < again.gain_s[1] == pytest.approx(again.cost_s)
 
 
+@pytest.mark.parametrize("mode", [READ, WRITE])
+@pytest.mark.parametrize(
+    ("below", "lasts", "told"), [(2**19, 10_000, True), (2**20, 10_000, False), (2**19, 450, False)]
+)
+def test_a_library_that_takes_time_to_make_fewer_bytes_compresses(written, mode, below, lasts, told):
+    """Half of the bytes arrive below: a filter, unless it is as fast as copying them out of a buffer."""
+    file = written.file("/s/a")
+    upper = written.handle(file, written.mpi)
+    lower = written.handle(file, written.posix, upper)
+    for start in range(0, 16 * 20_000, 20_000):
+        written.operate(0, upper, mode, start, start + lasts, 2**20)
+        written.operate(0, lower, mode, start, start + 300, below)
+    ids = written.findings()
+    assert ("compression" in ids) is told
+    if not told:
+        return
+    found = ids["compression"]
+    assert found.cost_s == pytest.approx(16 * 0.0097)
+    assert found.gain_s == (0.0, found.cost_s)
+    assert found.evidence["lower_share"] == 0.5
+    done = "writes 16.8 MB as" if mode == WRITE else "reads 16.8 MB from"
+    assert f"MPI-IO {done} 8.39 MB of POSIX; for 155 ms of the 160 ms that it takes (97 %) nothing moves" in found.text
+    # It explains why nothing moves.
+    assert "layer-overhead" not in ids
+
+
 @pytest.mark.parametrize(("size", "told"), [(65_535, False), (65_536, True)])
 def test_a_library_that_reads_less_than_64_kib_inside_writes_reads_its_header(written, size, told):
     file = written.file("/s/a")

@@ -83,7 +83,7 @@ def test_what_a_recorder_does_not_know_is_a_reason():
     missing = {"stragglers", "imbalance", "serial-io", "slow-ranks", "funnelled-collective", "waiting-ranks"}
     assert not missing & {rule.id for rule in applicable(recording)}
     assert applicable(Recording(rows="intervals")) == ()
-    inferred = {"hidden-traffic", "missing-lower-layer", "layer-overhead"}
+    inferred = {"compression", "hidden-traffic", "missing-lower-layer", "layer-overhead"}
     inferred |= {rule.id for rule in rules() if rule.counters_only}
     assert {*ids} - {rule.id for rule in applicable(Recording(handles="inferred"))} == inferred
 

@@ -1,0 +1,71 @@
+"""Findings about what a library does to the bytes themselves."""
+
+from collections.abc import Iterator
+
+from ...model.quantities import bytes_text, percent_text, seconds_text
+from .facts import Facts, Gain, Match, ends_of
+from .rule import finding
+
+
+@finding(needs=("recorded handles",), by_time=True)
+def compression(
+    facts: Facts,
+    *,
+    lower_share: float = 0.9,
+    copied_bytes: float = 2e9,
+    least_s: float = 0.01,
+    share_of_run: float = 0.001,
+) -> Iterator[Match]:
+    """A layer takes time to make fewer bytes of what is written, or more of what is read.
+
+    Parameters
+    ----------
+    lower_share : share
+        Of the bytes above: with more of them below it is no compression.
+    copied_bytes : byte
+        Above, for each second in which nothing moves below: so many are copied out of a buffer, and not compressed.
+    least_s : s
+        Less is what libraries take to start.
+    share_of_run : share
+        Less makes no run faster.
+
+    Notes
+    -----
+    :In short: {direction} are compressed in the library; a faster filter, a lower level or none.
+    :Why: The processor compresses while the storage waits, on as many ranks as call.
+    :How it is measured: Bytes that the next layer moves for those of the layer, all through handles below its own, and
+        the union of its operations less the time in which the next layer has one; no more than the rank longest in
+        these operations spends there. That a filter is at work follows from the bytes: none is recorded.
+    :When it is wrong: A library that keeps what it is given and writes it after the recording, or whose user overwrites
+        bytes before they are written, moves fewer bytes as well.
+    :What helps: A lower level (H5Pset_deflate(1), nc_def_var_deflate with level 1), a faster filter (LZ4, Zstandard,
+        Blosc) with H5Pset_shuffle before it, more ranks that compress at a time, or none where the storage is faster
+        than the filter.
+    """
+    least = max(least_s, share_of_run * facts.run_s)
+    for flow in facts.adjacent("write", "read"):
+        if not 0 < flow.lower_bytes < lower_share * flow.upper_bytes:
+            continue
+        second = facts.cells.window.ticks_per_second
+        upper, either, lower = (ticks / second for ticks in flow.sums.busy_ticks())
+        idle = either - lower
+        cost = min(idle, facts.longest_s(flow.parts["upper"]))
+        if cost < least or flow.upper_bytes > copied_bytes * idle:
+            continue
+        done = "as" if flow.direction == "write" else "from"
+        yield Match(
+            flow.upper,
+            f"{flow.upper} {'writes' if flow.direction == 'write' else 'reads'} {bytes_text(flow.upper_bytes)} {done} "
+            f"{bytes_text(flow.lower_bytes)} of {flow.lower}; for {seconds_text(idle)} of the {seconds_text(upper)} "
+            f"that it takes ({percent_text(idle / upper)}) nothing moves there, as a filter works on the bytes",
+            {
+                **ends_of(flow),
+                "upper_bytes": flow.upper_bytes,
+                "lower_bytes": flow.lower_bytes,
+                "lower_share": flow.lower_bytes / flow.upper_bytes,
+                "idle_below_s": idle,
+            },
+            cells=flow.parts["upper"],
+            cost_s=cost,
+            gain=Gain((0.0, cost), "from nothing, where the bytes have to be as few, to all without a filter"),
+        )
