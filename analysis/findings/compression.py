@@ -6,6 +6,9 @@ from ...model.quantities import bytes_text, percent_text, seconds_text
 from .facts import Facts, Gain, Match, ends_of
 from .rule import finding
 
+_AS_THEY_ARE = ("MPI-IO", "ISOC")
+"""Layers that never change a byte."""
+
 
 @finding(needs=("recorded handles",), by_time=True)
 def compression(
@@ -44,7 +47,7 @@ def compression(
     """
     least = max(least_s, share_of_run * facts.run_s)
     for flow in facts.adjacent("write", "read"):
-        if not 0 < flow.lower_bytes < lower_share * flow.upper_bytes:
+        if flow.upper in _AS_THEY_ARE or not 0 < flow.lower_bytes < lower_share * flow.upper_bytes:
             continue
         second = facts.cells.window.ticks_per_second
         upper, either, lower = (ticks / second for ticks in flow.sums.busy_ticks())
