@@ -76,7 +76,7 @@ def funnelled_collective(
         nodes = np.unique(facts.definitions.groups.node[facts.cells.process[found.lower]])
         names = [facts.definitions.system_tree.name[row] for row in nodes.tolist() if row >= 0]
         way = "leave" if flow.direction == "write" else "arrive"
-        busy, idle = _idle_below(facts, flow, [flow])
+        busy, idle = idle_below(facts, flow, [flow])
         cost, below = facts.longest_s(found.upper), facts.longest_s(found.lower)
         spread = below * len(ranks) / len(asking)
         yield Match(
@@ -279,7 +279,7 @@ def layer_overhead(
         most = max(one.lower_bytes for one in below if one.adjacent)
         if not flow.lower_operations or not flow.upper_operations or flow.lower_bytes < most:
             continue
-        busy, idle = _idle_below(facts, flow, below)
+        busy, idle = idle_below(facts, flow, below)
         if idle < least or idle < least_share * busy:
             continue
         again = max(map(needless_share, below))
@@ -301,7 +301,7 @@ def _beyond_fastest(found: CollectiveFlow, facts: Facts) -> float:
     return float(np.maximum(0, ticks - np.quantile(ticks, 0.25)).sum()) / facts.cells.window.ticks_per_second
 
 
-def _idle_below(facts: Facts, flow: Flow, below: Sequence[Flow]) -> tuple[float, float]:
+def idle_below(facts: Facts, flow: Flow, below: Sequence[Flow]) -> tuple[float, float]:
     """Return in s how long the upper layer is busy, and for how long of it no lower one of the flows `below` is."""
     busy, idle = flow.sums.idle_ticks([one.sums for one in below])
     second = facts.cells.window.ticks_per_second
@@ -312,7 +312,7 @@ def _busy_below(facts: Facts, flow: Flow, below: Sequence[Flow]) -> str:
     """Return the layers in which something moves for 1 % of the time of the upper one, each beyond those above it."""
     named: list[Flow] = []
     for one in below:
-        busy, idle = _idle_below(facts, flow, named)
-        if idle - _idle_below(facts, flow, [*named, one])[1] >= LEAST_SHARE * busy:
+        busy, idle = idle_below(facts, flow, named)
+        if idle - idle_below(facts, flow, [*named, one])[1] >= LEAST_SHARE * busy:
             named.append(one)
     return " or ".join(one.lower for one in named) or flow.lower

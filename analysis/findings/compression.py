@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from ...model.quantities import bytes_text, percent_text, seconds_text
+from .calls import idle_below
 from .facts import Facts, Gain, Match, ends_of
 from .rule import finding
 
@@ -49,9 +50,7 @@ def compression(
     for flow in facts.adjacent("write", "read"):
         if flow.upper in _AS_THEY_ARE or not 0 < flow.lower_bytes < lower_share * flow.upper_bytes:
             continue
-        second = facts.cells.window.ticks_per_second
-        upper, either, lower = (ticks / second for ticks in flow.sums.busy_ticks())
-        idle = either - lower
+        busy, idle = idle_below(facts, flow, [flow])
         cost = min(idle, facts.longest_s(flow.parts["upper"]))
         if cost < least or flow.upper_bytes > copied_bytes * idle:
             continue
@@ -59,8 +58,8 @@ def compression(
         yield Match(
             flow.upper,
             f"{flow.upper} {'writes' if flow.direction == 'write' else 'reads'} {bytes_text(flow.upper_bytes)} {done} "
-            f"{bytes_text(flow.lower_bytes)} of {flow.lower}; for {seconds_text(idle)} of the {seconds_text(upper)} "
-            f"that it takes ({percent_text(idle / upper)}) nothing moves there, as a filter works on the bytes",
+            f"{bytes_text(flow.lower_bytes)} of {flow.lower}; for {seconds_text(idle)} of the {seconds_text(busy)} "
+            f"that it takes ({percent_text(idle / busy)}) nothing moves there, as a filter works on the bytes",
             {
                 **ends_of(flow),
                 "upper_bytes": flow.upper_bytes,
