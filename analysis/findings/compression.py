@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ...model.quantities import bytes_text, percent_text, seconds_text
 from .calls import idle_below
-from .facts import Facts, Gain, Match, ends_of
+from .facts import MIB, Facts, Gain, Match, ends_of
 from .rule import finding
 
 _AS_THEY_ARE = ("MPI-IO", "ISOC")
@@ -16,7 +16,7 @@ def compression(
     facts: Facts,
     *,
     lower_share: float = 0.9,
-    copied_bytes: float = 2e9,
+    copied_bytes: float = 2048 * MIB,
     least_s: float = 0.01,
     share_of_run: float = 0.001,
 ) -> Iterator[Match]:
