@@ -14,6 +14,7 @@ from iostrata.analysis.comparison.layers import compare_layers
 from iostrata.export.json.documents import handles_document, layers_document, periods_document
 from iostrata.layers.attribution.callers import TraceCalls
 from iostrata.layers.attribution.calls.meetings import Meetings
+from iostrata.model.codes import IoFlag
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 ARCHIVES = sorted(anchor.parent.name for anchor in FIXTURES.glob("*/traces.otf2"))
@@ -53,6 +54,11 @@ def told(trace):
         "stragglers",
     )
     documents[-1]["findings"] = [one for one in documents[-1]["findings"] if one["id"] not in by_calls]
+    if (trace.relations.cells.flags & IoFlag.NON_BLOCKING).any():
+        # What ranks wait for these is what calls tell: whom they cost most, how much, and so their order.
+        known = [{key: one[key] for key in ("id", "layer")} for one in documents[-1]["findings"]]
+        documents[-1]["findings"] = sorted(known, key=lambda one: tuple(one.values()))
+        return documents
     for finding in documents[-1]["findings"]:
         finding["text"] = finding["text"].removesuffix(NOTE)
         function, caller = (finding["evidence"].pop(name, "") for name in ("function", "caller"))
