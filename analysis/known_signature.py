@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -102,6 +102,12 @@ def as_periods(document: Mapping[str, Any]) -> dict[str, Any]:
     return {"trace": {"duration_s": max(known.duration, float(ends[-1]))}, "layers": [entry]}
 
 
+def _used(samples: Sequence[Mapping[str, Any]]) -> tuple[Floats, Floats]:
+    """Return how long the runs took that a signature is of, in s, and what they moved; float64 (runs,) each."""
+    used = [one for one in samples if one["used"]]
+    return np.array([one["duration_s"] for one in used], float), np.array([one["volume"] for one in used], float)
+
+
 def _known(name: str, document: Mapping[str, Any]) -> KnownSignature:
     if not is_signature(document):
         raise ValueError("no bursts")
@@ -110,11 +116,10 @@ def _known(name: str, document: Mapping[str, Any]) -> KnownSignature:
         raise ValueError("no bursts")
     start, end, volumes = (np.array([one[key] for one in bursts], float) for key in ("start_s", "end_s", "volume"))
     peaks = tuple(np.array(one.get("peaks_s") or [one["peak_s"]], float) for one in bursts)
-    used = [one for one in samples if one["used"]]
-    lengths, moved = (np.array([one[key] for one in used], float) for key in ("duration_s", "volume"))
+    lengths, moved = _used(samples)
     # The clock of a signature is that of its shortest run.
     shortest = float(str(document["duration_s"]))
-    if not used or shortest == 0:
+    if not len(lengths) or shortest == 0:
         raise ValueError("no run that takes time")
     longer = float(lengths.mean()) / shortest
     order = np.argsort(start, kind="stable")

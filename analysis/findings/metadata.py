@@ -70,16 +70,11 @@ def metadata_storm(
         took, objects = facts.metadata_seconds(row), _objects(facts, row)
         of_layer = None if calls is None or took is None else facts.events_of(row)
         within = f", {objects['objects']:,} of them opens of objects in a file," if "objects" in objects else ""
-        text = (
-            f"{events:,} {layer} metadata operations{within} beside {counted(transfers, 'transfer')}: "
-            f"{sums.text_of(row, leave_out=(IoRecord.SEEK,))}; up to {peak:,} within a second"
-        )
-        if took is not None:
-            text += f", {seconds_text(took.sum())} in all"
-            text += f" against {seconds_text(transfer_s)} of transfers" if transfers else ""
         yield Match(
             layer,
-            text,
+            f"{events:,} {layer} metadata operations{within} beside {counted(transfers, 'transfer')}: "
+            f"{sums.text_of(row, leave_out=(IoRecord.SEEK,))}; up to {peak:,} within a second"
+            f"{_took_text(took, transfers, transfer_s)}",
             {
                 "metadata_operations": events,
                 "transfers": transfers,
@@ -95,6 +90,14 @@ def metadata_storm(
             gain=_storm_gain(facts, row, took),
             advice=_FEWER_OBJECTS if "objects" in objects else "",
         )
+
+
+def _took_text(took: Floats | None, transfers: int, transfer_s: float) -> str:
+    """Return how long metadata takes in all, in words, beside transfers; nothing where it is not known."""
+    if took is None:
+        return ""
+    beside = f" against {seconds_text(transfer_s)} of transfers" if transfers else ""
+    return f", {seconds_text(took.sum())} in all{beside}"
 
 
 def _objects(facts: Facts, row: int) -> dict[str, Any]:

@@ -441,7 +441,8 @@ def _streams(facts: Facts) -> Iterator[tuple[str, _Waited]]:
         whole, waited = (
             np.bincount(cells.process[mine], of, minlength=length) for of in (ticks, ticks * facts.waited_part[mine])
         )
-        part = np.where(whole > 0, waited / np.maximum(whole, 1), 1.0)
+        # Behind all processes that of none, where it is not known who calls.
+        part = np.append(np.where(whole > 0, waited / np.maximum(whole, 1), 1.0), 1.0)
         yield layer, _Waited(_scaled(sums.deeds, part), _scaled(sums.paces, part))
 
 

@@ -2,13 +2,11 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from ...model.quantities import SamplingFrequency
 from ...signals.construction import StepSignal
 from ...signals.samples import bin_count
 from ..phases.bins import bin_width
-from ..phases.bursts import vertices
+from ..phases.bursts import extent, vertices
 from ..phases.confidence import confidence, decided, more_to_settle
 from ..phases.decision import Decision
 from ..phases.phases import Phases, phases_of
@@ -107,8 +105,7 @@ def _regimes(signal: StepSignal, decision: Decision, phases: Phases, width: floa
     if decision.line is not None:
         period, sure = decision.line[0], confidence(decision, None, width)
         # It cannot be seen where nothing moves.
-        moving = np.flatnonzero(np.diff(cumulative) > 0)
-        start, end = float(times[moving[0]]), float(times[moving[-1] + 1])
+        start, end = extent(times, cumulative)
         share = holding_share(times, cumulative, start, end, period)
         return (Regime(start, end, period, sure, valid_share=share),)
     regimes = []

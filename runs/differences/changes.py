@@ -406,13 +406,20 @@ def _of_layers(
             for one in _of_quantities(layer, direction, sides, runs):
                 if layer in covered and isinstance(one, _Tested) and one.change.id in ("time", "bandwidth"):
                     yield replace(one, p_value=None, candidate=False)
-                elif isinstance(one, _Tested) and one.change.id == "period" and one.change.size <= paced:
-                    yield replace(one, candidate=False, doubt=_MACHINE)
-                elif isinstance(one, _Tested) and one.change.id == "period" and _other_level(one.change, sides, runs):
-                    yield replace(one, candidate=False, doubt=_LEVEL)
+                elif isinstance(one, _Tested) and (doubt := _doubt(one.change, sides, runs, paced)):
+                    yield replace(one, candidate=False, doubt=doubt)
                 else:
                     yield one
             yield from _of_period(layer, direction, sides)
+
+
+def _doubt(change: Change, sides: list[list[LayerRow]], runs: tuple[Sequence[Run], Sequence[Run]], paced: float) -> str:
+    """Return why a change of a period or of sizes may be none, whatever its interval; nothing where none is known."""
+    if change.id == "request-size":
+        return _not_on_average(change, sides)
+    if change.id != "period":
+        return ""
+    return _MACHINE if change.size <= paced else _LEVEL if _other_level(change, sides, runs) else ""
 
 
 def _other_level(change: Change, sides: list[list[LayerRow]], runs: tuple[Sequence[Run], Sequence[Run]]) -> bool:
@@ -520,8 +527,6 @@ def _of_quantity(
         one = replace(one, candidate=False, doubt="not in most phases")
     if quantity.id in _UNDER_WAY and not _takes_much(sides, runs):
         one = replace(one, candidate=False)
-    if quantity.id == "request-size" and (doubt := _not_on_average(one.change, sides)):
-        one = replace(one, candidate=False, doubt=doubt)
     if quantity.id == "bandwidth" and len({row.bytes for side in sides for row in side}) == 1:
         # Of the same bytes it says what the time says, and is no test of its own.
         one = replace(one, p_value=None, candidate=False)
