@@ -56,8 +56,6 @@ _ASIDE: Final = 0.1
 """Share of the run that I/O which is set aside takes from which on that is told."""
 _NAMED: Final = 4
 """More ranks than these are not named."""
-_SMALL_GAIN: Final = 0.02
-"""Share of the run below which what could be saved is told as one: it is for information, as a finding is."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +174,8 @@ def _blamed(
     found = replace(known, finding=first.id, cause_share=part, gain_s=gain, gain_reason=reason)
     found = replace(found, layer=first.layer) if part >= _MOST else found
     most = gain[1] if gain is not None else _cost(causes)
-    little = 0 < most < _SMALL_GAIN * known.run_s
+    # A finding that costs no more is for information, too.
+    little = 0 < most < MUCH_OF_RUN * known.run_s
     of_run = f", {percent_text(most / known.run_s)} of the run" if little else ""
     return found, f"{head} since {_why(causes, findings, gain, io_s)}{of_run}"
 

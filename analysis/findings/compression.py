@@ -37,9 +37,8 @@ def compression(
     -----
     :In short: {direction} are compressed in the library; a faster filter, a lower level or none.
     :Why: The processor compresses while the storage waits, on as many ranks as call.
-    :How it is measured: Bytes that the next layer moves for those of the layer, all through handles below its own, and
-        the union of its operations less the time in which the next layer has one; no more than the rank longest in
-        these operations spends there. That a filter is at work follows from the bytes: none is recorded.
+    :How it is measured: Bytes that the next layer moves for those of the layer, all through handles below its own; time
+        as for ``layer-overhead``. That a filter is at work follows from the bytes: none is recorded.
     :When it is wrong: A library that keeps what it is given and writes it after the recording, or whose user overwrites
         bytes before they are written, moves fewer bytes as well.
     :What helps: A lower level (H5Pset_deflate(1), nc_def_var_deflate with level 1), a faster filter (LZ4, Zstandard,

@@ -525,7 +525,7 @@ def _of_quantity(
     one = _ratio_change(place, values, spread, quantity.good, text, _variance_within(sides) if timed else 0.0)
     if timed and one.candidate and not _phases_agree(sides, one.change.size):
         one = replace(one, candidate=False, doubt="not in most phases")
-    if quantity.id in _UNDER_WAY and not _takes_much(sides, runs):
+    if timed and not _takes_much(quantity.id, sides, runs):
         one = replace(one, candidate=False)
     if quantity.id == "bandwidth" and len({row.bytes for side in sides for row in side}) == 1:
         # Of the same bytes it says what the time says, and is no test of its own.
@@ -533,11 +533,14 @@ def _of_quantity(
     return one
 
 
-def _takes_much(sides: list[list[LayerRow]], runs: tuple[Sequence[Run], Sequence[Run]]) -> bool:
-    """Tell whether a layer and direction take as much longer or shorter as is worth a sentence in front."""
-    took = [_mean([row.busy_s or 0.0 for row in side]) for side in sides]
+def _takes_much(name: str, sides: list[list[LayerRow]], runs: tuple[Sequence[Run], Sequence[Run]]) -> bool:
+    """Tell whether a layer and direction take as much longer or shorter as is worth a sentence on a time in front."""
+    if name == "imbalance":
+        return True
+    # Counters know how long ranks take, and not for how long any does.
+    took = [_present(row.busy_s or row.slowest_s for row in side) for side in sides]
     shortest = min((run.job.duration_s or 0.0 for side in runs for run in side), default=0.0)
-    return abs(took[1] - took[0]) >= _LEAST_MUCH * shortest
+    return not all(map(len, took)) or abs(took[1].mean() - took[0].mean()) >= _LEAST_MUCH * shortest
 
 
 def _not_on_average(change: Change, sides: list[list[LayerRow]]) -> str:
@@ -548,7 +551,10 @@ def _not_on_average(change: Change, sides: list[list[LayerRow]]) -> str:
     if min(*moved, *counts) <= 0:
         return ""
     before, after = (one / count for one, count in zip(moved, counts, strict=True))
-    far = abs(math.log(after / before)) < 0.5 * change.size
+    far = (
+        math.copysign(1.0, float(change.after or 0) - float(change.before or 0)) * math.log(after / before)
+        < 0.5 * change.size
+    )
     return f"on average {bytes_text(after)} instead of {bytes_text(before)}" if far else ""
 
 
@@ -630,7 +636,8 @@ def _cost_of_finding(have: Sequence[Mapping[str, FindingRow]]) -> _Tested | None
     place, say = (f"finding-cost:{first.id}", first.layer, None), functools.partial(cost_text, first.id, first.layer)
     one = _ratio_change(place, sides, TIMED, -1, say)
     told = one.change.size >= _LARGE and first.severity != "info"
-    steady = (one.p_value or 0.0) < ALPHA or (min(map(len, sides)) > 1 and sides[dear].min() > sides[1 - dear].max())
+    sure = one.p_value is not None and one.p_value < ALPHA
+    steady = sure or (min(map(len, sides)) > 1 and sides[dear].min() > sides[1 - dear].max())
     change = replace(one.change, steady=steady, interval=None)
     return _Tested(change, None, candidate=False) if told else None
 

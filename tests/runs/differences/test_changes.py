@@ -100,6 +100,18 @@ def test_how_long_a_layer_takes_matters_where_it_is_worth_a_sentence_in_front(le
     assert bool(mattering & {"time", "bandwidth"}) == told
 
 
+def test_how_long_the_slowest_rank_takes_matters_where_counters_know_nothing_else():
+    no_phases = dict.fromkeys(("phase_start_s", "phase_end_s", "phase_bytes"), ())
+    sides = [
+        run("a", busy_s=None, bandwidth=None, slowest_s=465.0, **no_phases),
+        run("b", busy_s=None, bandwidth=None, slowest_s=1.58, **no_phases),
+    ]
+    sides = [
+        Run(replace(one.job, duration_s=length), one.layers) for one, length in zip(sides, (465.0, 2.0), strict=True)
+    ]
+    assert "slowest-rank" in {one.id for one in diff_runs(sides[:1], sides[1:]).mattering}
+
+
 def test_a_period_that_changes_far_more_than_the_run_is_of_another_level():
     def of(period: float, operations: int = 320, length: float = 20.0) -> Run:
         one = run(period_s=period, operations=operations)
@@ -127,6 +139,8 @@ def test_a_median_between_two_sizes_is_no_change_of_sizes():
     found = told(mixed, replace(WRITE, operations=300, bytes=float(alone), request_p50=65_536))
     assert (found.matters, found.text.endswith("but on average 65.5 kB instead of 33 kB")) == (False, True)
     assert told(WRITE, replace(WRITE, operations=32, request_p50=5_000_000)).matters
+    # A mean that goes the other way speaks for it even less.
+    assert not told(replace(WRITE, bytes=1.6e9), replace(WRITE, bytes=1.6e7, request_p50=5_000_000)).matters
 
 
 def test_what_is_compressed_below_is_no_amplification_that_went():
