@@ -28,6 +28,8 @@ _ALIKE: Final = 0.25
 """Coefficient of variation of their volumes up to which they count as several nevertheless."""
 _IN_BURSTS: Final = 0.5
 """Share of the bytes from first to last burst that must be in bursts: with less, most of it flows steadily."""
+_FLOWS: Final = 1 / 3
+"""Share of the rate of a burst without a period from which on what moves after or beside it is of the same burst."""
 _LEAST: Final = 0.001
 """Share of the bytes of a signal below which a segment without a period is left out."""
 _PAUSE: Final = 0.02
@@ -151,7 +153,7 @@ def story_of(
     for one in own:
         parts = _logs_together(_segments(trace, one, one.bytes <= _LITTLE * written))
         found = [part for part in parts if part.period is not None or part.bytes >= _LEAST * one.bytes]
-        segments += [*found, *_beside(trace, one, found)]
+        segments += _flowing_on(trace, one, [*found, *_beside(trace, one, found)])
     segments = list(_named(sorted(segments, key=_when)))
     # What is not looked at may move while nothing else does.
     looked_at = {
@@ -196,7 +198,7 @@ def _segments(trace: Trace, one: _Own, little: bool) -> Iterator[Segment]:
 
     `little` is whether it is little of what the program writes.
     """
-    for phases, regime in _trains(one.result, _length(trace)):
+    for phases, regime in _trains(one.result, _length(trace), one.signal):
         # Of a log its first line may come an instant before its period holds; a last dump counts, however small.
         negligible = little and sum(phase.volume for phase in phases) < _LITTLE * one.bytes
         if regime is not None or not (one.result.regimes and negligible):
@@ -225,10 +227,12 @@ def _logs_together(segments: Iterable[Segment]) -> Iterator[Segment]:
         yield log
 
 
-def _trains(result: PeriodResult, duration: float) -> Iterator[tuple[list[Phase], Regime | None]]:
+def _trains(
+    result: PeriodResult, duration: float, signal: StepSignal | None = None
+) -> Iterator[tuple[list[Phase], Regime | None]]:
     """Give the phases of each regime, and those before, between and after regimes in parts.
 
-    `duration` is that of the run in s.
+    `duration` is that of the run in s; `signal` tells which phases without a period are one, as it hardly ebbs between.
     """
     least = _MOMENT * duration
     lasting = [regime for regime in result.regimes if regime.end - regime.start >= least]
@@ -246,8 +250,46 @@ def _trains(result: PeriodResult, duration: float) -> Iterator[tuple[list[Phase]
             _take_neighbours(inside[place], between[place], between[place + 1], regime.period)
             yield inside[place], regime
     for group in between:
-        for part in _together(group, duration):
+        for part in _together(list(_unparted(group, signal)), duration):
             yield part, None
+
+
+def _unparted(phases: Iterable[Phase], signal: StepSignal | None) -> Iterator[Phase]:
+    """Give phases without a period, as one those between which the signal is below its mean but flows on."""
+    last: Phase | None = None
+    for phase in phases:
+        if last is not None and signal is not None and phase.start > last.end:
+            meanwhile = _rate(_volume(signal, last.end, phase.start), last.end, phase.start)
+            if meanwhile >= _FLOWS * max(_rate(one.volume, one.start, one.end) for one in (last, phase)):
+                phase = Phase(last.start, phase.end, _volume(signal, last.start, phase.end))
+                last = None
+        if last is not None:
+            yield last
+        last = phase
+    if last is not None:
+        yield last
+
+
+def _rate(volume: float, start: float, end: float) -> float:
+    """Return the mean rate of what moves between two times."""
+    return volume / (end - start) if end > start else np.inf
+
+
+def _flowing_on(trace: Trace, one: _Own, segments: Iterable[Segment]) -> Iterator[Segment]:
+    """Give the segments of one signal, but as one those bursts that follow at once at much the same rate."""
+    last: Segment | None = None
+    for segment in sorted(segments, key=_when):
+        if last is not None and last.kind == segment.kind == "burst" and segment.start == last.end:
+            before, after = (_rate(part.bytes, part.start, part.end) for part in (last, segment))
+            if _FLOWS * before <= after and _FLOWS * after <= before:
+                moved, ranks = last.bytes + segment.bytes, _ranks(trace, one, last.start, segment.end)
+                segment = replace(last, end=segment.end, bytes=moved, bytes_per_phase=moved, ranks=ranks)
+                last = None
+        if last is not None:
+            yield last
+        last = segment
+    if last is not None:
+        yield last
 
 
 def _shows(regime: Regime, phases: Sequence[Phase]) -> bool:

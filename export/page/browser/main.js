@@ -20,10 +20,10 @@ const sections = contents.sections.map(({ id, name, title, blocks }) => [id, nam
   .filter(([, , , shownBlocks]) => shownBlocks.length).map((part) => section(...part));
 const bar = h('div', { class: 'bar' }, h('nav', { 'aria-label': 'Sections' }, sections.map((part) => h('a', { href: `#${part.id}` }, part.dataset.name))), timed ? timeTools() : null);
 const [head, words] = header();
-// The first screen: what the first sections show stands side by side where there is room.
+// The first screen: what the first sections show stands side by side where there is room, and the words below the first.
 const first = sections.filter((part) => contents.beside.includes(part.id));
 const later = sections.filter((part) => !first.includes(part));
-document.getElementById('report').replaceChildren(...[head, ...(sections.length > 1 ? [bar] : []), first.length ? h('div', { class: first.length > 1 ? 'first' : null }, first) : null, words, ...later].filter(Boolean));
+document.getElementById('report').replaceChildren(...[head, ...(sections.length > 1 ? [bar] : []), first.length ? h('div', { class: first.length > 1 ? 'first' : null }, [...first, words].filter(Boolean)) : words, ...later].filter(Boolean));
 // Links lead to below the bar, where that stays in sight.
 const leaveRoom = () => { document.documentElement.style.scrollPaddingTop = `${getComputedStyle(bar).position === 'sticky' ? bar.offsetHeight + 6 : 6}px`; };
 leaveRoom();

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 from iostrata import Phase, open_trace, write_hdf5, write_report
 from iostrata.analysis.comparison.layer_periods import layer_periods
@@ -247,6 +248,22 @@ def test_bytes_between_bursts_without_a_period_are_not_left_out(written):
     written.operate(2, slow, WRITE, 1_000_000, 7_960_000, 2**22)
     written.findings()
     assert [one.bytes for one in told(open_trace(written.folder)) if one.direction] == [pytest.approx(6 * 2**22)]
+
+
+@pytest.mark.parametrize(("share", "bursts"), [(1.0, 1), (0.01, 9)])
+def test_a_flow_that_only_rises_and_falls_is_one_and_bursts_upon_it_are_several(written, share, bursts):
+    rng = np.random.default_rng(3)
+    data = written.handle(written.file("/s/data"), written.posix)
+    sizes = np.repeat(rng.integers(600_000, 1_400_000, 24), 10)
+    high = [9, 30, 44, 80, 120, 132, 170, 199, 215]
+    sizes = np.where(np.isin(np.arange(240), high), sizes, share * sizes).astype(int)
+    for place, size in enumerate(sizes):
+        start = place * MILLION // 4
+        written.operate(0, data, WRITE, start, start + MILLION // 4, int(size))
+    written.findings()
+    story = [one for one in told(open_trace(written.folder)) if one.direction]
+    assert sum(one.phases for one in story) == bursts
+    assert sum(one.bytes for one in story) == pytest.approx(sizes.sum(), rel=0.15)
 
 
 @pytest.mark.parametrize(("sizes", "phases"), [((2**22, 2**18), 1), ((2**22, 2**22), 12)])
