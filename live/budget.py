@@ -10,13 +10,17 @@ SHARE: Final = 0.014
 """Of a core that following a job may take, half of it for looks and half for answers: what is left of two percent is
 for starting, for reading lines and for writing those that say nothing new."""
 SAVED: Final = 0.03
-"""Processor time in s that may be saved up for either."""
+"""Processor time in s that may be saved up for either, and that is lent at the start."""
+REPAID: Final = 60.0
+"""Time in s in which what is lent is paid back."""
 LOOK, PER_PHASE, PER_STRETCH = 0.001, 0.00015, 3e-5
 """Processor time in s of a look, and more for each phase and each stretch of activity, up to so many."""
 LINES: Final = 0.005
 """Of a core that reading lines and writing them may take before less is left for looks and answers."""
 DEARER: Final = 4
-"""Times what was counted that is paid on top of it at most: compiled code that is loaded once is not owed for ever."""
+"""Times what was counted that is paid on top of it at once: compiled code that is loaded once is lent, too."""
+MOST_LENT: Final = 0.5
+"""Share of what is granted that goes into paying back, at most: more is not owed."""
 MOST_PHASES, MOST_STRETCHES = 24, 1000
 MOVED, SOUGHT, SILENT = 0.0006, 0.0012, 0.0001
 """Processor time in s of an answer after something has moved, where a regime holds and where pauses that part bursts
@@ -30,6 +34,8 @@ class Credit:
         """Grant a share of the job's time; None for as much as is needed."""
         self._share = share
         self._left = SAVED
+        self._lent = self._back = 0.0
+        self._lend(SAVED)
         self._latest: float | None = None
         self.spent = 0.0
 
@@ -39,7 +45,9 @@ class Credit:
             return 0.0
         passed = 0.0 if self._latest is None else max(now - self._latest, 0.0)
         self._latest = now
-        granted = self._left + self._share * passed + more
+        paid = min(self._lent, self._back * passed)
+        self._lent -= paid
+        granted = self._left + self._share * passed - paid + more
         self._left = min(granted, SAVED)
         return granted - self._left
 
@@ -54,8 +62,14 @@ class Credit:
 
     def settle(self, factor: float) -> None:
         """Pay so many times again what was said to be taken since the last time."""
-        self._left -= factor * self.spent
+        self._left -= min(factor, DEARER) * self.spent
+        self._lend(max(factor - DEARER, 0.0) * self.spent)
         self.spent = 0.0
+
+    def _lend(self, seconds: float) -> None:
+        """Say what has been taken that is paid back little by little."""
+        self._lent = min(self._lent + seconds, MOST_LENT * (self._share or 0.0) * REPAID)
+        self._back = max(self._back, self._lent / REPAID)
 
 
 def dearer(measured: float, passed: float, counted: float) -> float:
@@ -64,7 +78,7 @@ def dearer(measured: float, passed: float, counted: float) -> float:
     All in s of processor time; `measured` has reading and writing in it.
     """
     owed = measured - LINES * passed - counted
-    return min(max(owed / counted, 0.0), DEARER) if counted else 0.0
+    return max(owed / counted, 0.0) if counted else 0.0
 
 
 def price_of_look(stretches: int) -> float:

@@ -178,3 +178,109 @@ def coarsen(top: int, bins: GridBins) -> int:
         moved, begun = bins.moved[fine, column], bins.operations[fine, column]
         add_bin(guess, place, moved, begun, begin, stop, coarse, 0, bins)
     return top + 1
+
+
+UNLIKELY, SMALL = 0.01, 1e-6
+"""Probability of a change below which what its run would tell is not looked at, and below which it tells nothing."""
+FIRST_RATIO = 9.0
+"""Variance of the logarithm of the first pace about the usual one."""
+
+
+@compiled
+def right_since(intervals: Floats, deviations: Floats, changes: float, ratio: float, within: float) -> Floats:
+    """Return for each interval how likely the mean of it and all later ones is that of the pace of now.
+
+    It is that of all runs that the last one may be, each with its probability; 0 where it is improbable that a run
+    begins with the interval, except with the first one.
+
+    Parameters
+    ----------
+    intervals : float64 (n,)
+        Above 0.
+    deviations : float64 (m,)
+        Of their logarithms, or of starts about a clock as a share of an interval.
+    changes : float
+        Probability that a run ends with an interval.
+    ratio : float
+        Standard deviation of the logarithm of a pace beside the usual one.
+    within : float
+        Share by which a mean may be off.
+    """
+    n, usual = intervals.size, math.log(np.median(intervals))
+    logs = np.log(intervals) - usual
+    place = np.append(0.0, np.cumsum(logs))
+    likely, mean, spread = np.empty((3, 2 * deviations.size, n))
+    for row in range(2 * deviations.size):
+        run_lengths(
+            logs, place, deviations[row // 2] ** 2, row % 2 == 1, changes, ratio**2, likely[row], mean[row], spread[row]
+        )
+    likely = np.exp(likely - likely.max())
+    likely /= likely.sum()
+    chances = np.zeros(n)
+    for first in range(n):
+        if first == 0 or likely[:, first].sum() >= UNLIKELY:
+            told = math.log(intervals[first:].mean()) - usual
+            low, high = told - math.log(1 + within), told - math.log(1 - within)
+            for row in range(2 * deviations.size):
+                for other in range(n):
+                    if likely[row, other] > SMALL:
+                        off = math.sqrt(2.0) * spread[row, other]
+                        inside = math.erf((high - mean[row, other]) / off) - math.erf((low - mean[row, other]) / off)
+                        chances[first] += 0.5 * likely[row, other] * inside
+    return chances
+
+
+@compiled
+def run_lengths(
+    logs: Floats,
+    place: Floats,
+    variance: float,
+    by_clock: bool,
+    changes: float,
+    ratio: float,
+    likely: Floats,
+    mean: Floats,
+    spread: Floats,
+) -> None:
+    """Put down how likely the run of now begins with each interval, and what its mean is.
+
+    Parameters
+    ----------
+    logs, place : float64 (n,), (n+1,)
+        Logarithms of intervals, and their sums.
+    variance, ratio : float
+        Of the logarithms in a run, or of starts about their clock, and of the means of runs.
+    likely, mean, spread : float64 (n,)
+        Logarithm of the probability, mean and its standard deviation.
+    """
+    n = logs.size
+    until, levers, alone = np.zeros(n + 1), np.zeros(n + 1), np.zeros(n + 1)
+    for count in range(1, n + 1):
+        # Starts about a line have its slope as their pace.
+        levers[count] = count * (count + 1) * (count + 2) / 12.0 if by_clock else count
+        alone[count] = -0.5 * (count * math.log(2 * math.pi * variance) + by_clock * math.log(count + 1.0))
+        alone[count] += (count - 1) * math.log(1 - changes)
+    again = alone + math.log(changes) - 0.5 * np.log(1 + ratio * levers / variance)
+    for stop in range(1, n + 1):
+        squares, total, total_squares, moments, highest = 0.0, 0.0, 0.0, 0.0, -math.inf
+        for first in range(stop - 1, -1, -1):
+            count = stop - first
+            squares += logs[first] ** 2
+            back = place[first] - place[stop]
+            total, total_squares, moments = total + back, total_squares + back * back, moments - count * back
+            slope = moments + 0.5 * count * total if by_clock else -back
+            rest = total_squares - total * total / (count + 1) if by_clock else squares
+            # The first pace may be any; only how far others are off it tells of a change.
+            wide = FIRST_RATIO if first == 0 else ratio
+            share = wide / (variance + wide * levers[count])
+            value = until[first] + again[count]
+            if first == 0:
+                value = alone[count] - 0.5 * math.log(1 + wide * levers[count] / variance)
+            likely[first] = value - 0.5 * (rest - share * slope * slope) / variance
+            highest = max(highest, likely[first])
+            if stop == n:
+                mean[first], spread[first] = share * slope, math.sqrt(share * variance)
+        total = 0.0
+        for first in range(stop):
+            total += math.exp(likely[first] - highest)
+        until[stop] = highest + math.log(total)

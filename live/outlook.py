@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from ..analysis.phases.bins import bin_width
-from ..analysis.phases.bursts import Bursts, vertices
+from ..analysis.phases.bursts import FEWEST_BURSTS, Bursts, vertices
 from ..analysis.phases.confidence import MOST_SETTLING, confidence, decided, more_to_settle
 from ..analysis.phases.decision import Decision
 from ..analysis.phases.phases import phases_of
@@ -14,8 +14,10 @@ from ..analysis.phases.reasons import prospect, reason
 from ..analysis.phases.stretches import MOST_SPANS, PulseTrain
 from ..analysis.results.result import is_certain
 from ..model.arrays import Floats
+from ..model.quantities import counted, percent_text, seconds_text
 from ..signals.construction import StepSignal
 from .activity import LEAST_INNER, Activity
+from .pace import latest_pace
 
 FALSE_ALARM_RATE = 0.01
 QUIET_SHARE = 0.1
@@ -71,6 +73,8 @@ class Outlook:
         Bursts that came after the look and are where the regime has them.
     blurred : bool
         Whether no pause parts what came after the look, so that nothing can be said without another one.
+    slipped : bool
+        Whether the period is that of the latest bursts, which come at another pace than the regime that was found.
     """
 
     phases: int
@@ -88,6 +92,7 @@ class Outlook:
     since: int = 0
     fitted: int = 0
     blurred: bool = False
+    slipped: bool = False
 
     @property
     def train(self) -> PulseTrain | None:
@@ -115,9 +120,9 @@ class Outlook:
         return bool(self.trains) and self.clear and not self.since and not self.blurred
 
     @cached_property
-    def _longer(self) -> dict[tuple[float, ...], "Outlook"]:
+    def _longer(self) -> dict[tuple[tuple[float, ...], ...], "Outlook"]:
         """What holds with bursts of the last starts that were asked for: while one grows, it stays the same."""
-        return {(): self}
+        return {}
 
     @cached_property
     def _limits(self) -> tuple[float, float, list[float]]:
@@ -129,8 +134,11 @@ class Outlook:
 
     def counted(self, bursts: Activity) -> int:
         """Return how many phases there are when more has come, all bursts up to now, parted by pauses of `quiet`."""
-        later = bursts.start > float(self.latest.end[-1])
-        return self.phases + int((later & (bursts.volume >= LEAST * self.latest.volume.min())).sum())
+        later, smallest = bursts.start > float(self.latest.end[-1]), float(self.latest.volume.min())
+        if self.slipped:
+            # What comes at another pace may also be smaller.
+            smallest = min(smallest, *(float(one.bursts.volume.min()) for one in self.trains))
+        return self.phases + int((later & (bursts.volume >= LEAST * smallest)).sum())
 
     def goes_on(self, bursts: Activity) -> bool:
         """Tell whether bursts since the look are such as were phases in it: beside others what parts them may not.
@@ -141,28 +149,92 @@ class Outlook:
         return starts.size < 2 or bool(np.diff(starts).max() <= LONGER * np.diff(self.latest.start).max())
 
     def continued(self, bursts: Activity) -> "Outlook":
-        """Return what holds when more has come, all bursts up to now: with those that are where the regime has them."""
-        if not self.trains or self.since:
+        """Return what holds when more has come, all bursts up to now: with those that are where the regime has them.
+
+        Where the latest ones come at another pace, it is that one which holds.
+        """
+        if not self.trains:
             return self
         longest, smallest, within = self._limits
         if float(bursts.end[-1] - bursts.start[-1]) > longest:
             return replace(self, blurred=True)
         grown = [_Grown(*each) for each in zip(self.trains, self.leads, within, strict=True)]
         known = max(float(one.bursts.end[-1]) for one in self.trains)
-        fit = _all_fit(bursts.take(bursts.start > known), grown, smallest)
+        later = bursts.take(bursts.start > known)
+        fit = not self.since and _all_fit(later, grown, smallest)
         left = all(one.has_stopped(float(bursts.start[-1])) for one in grown)
-        if not fit or left or any(one.sparse for one in grown):
-            return replace(self, since=1)
-        starts = tuple(start for one in grown for start, _, _ in one.bursts)
-        if starts not in self._longer:
-            trains = tuple(one.train() for one in grown)
-            first = trains[0]
-            longer = replace(
-                self, trains=trains, period=first.period, period_interval=first.interval(), fitted=len(starts)
-            )
+        sparse = any(one.sparse for one in grown)
+        for one in grown if sparse else ():
+            one.forget(SPARSE)
+        goes_on = fit and not left and not sparse
+        fitted = tuple(start for one in grown for start, _, _ in one.bursts)
+        others = (
+            later.take(later.start > max(known, *fitted, -np.inf)) if not goes_on else later.take(np.zeros(0, np.int64))
+        )
+        if not goes_on:
+            others = others.take(others.volume >= smallest)
+        key = fitted, tuple(others.start.tolist())
+        if key not in self._longer:
             self._longer.clear()
-            self._longer[starts] = longer
-        return self._longer[starts]
+            self._longer[key] = self._with([one.train() for one in grown], others, goes_on, len(fitted))
+        return self._longer[key]
+
+    def _with(self, trains: list[PulseTrain], others: Activity, goes_on: bool, fitted: int) -> "Outlook":
+        """Return what holds with longer trains, and other bursts after them."""
+        first, sure = trains[0], self.confidence
+        train, confidence = _at_latest_pace(first, others, self.leads[0]) if len(trains) == 1 else (first, sure)
+        if train is not first:
+            return replace(
+                self,
+                trains=(train,),
+                period=train.period,
+                period_interval=train.interval(),
+                confidence=confidence,
+                regime_start=train.start - self.leads[0],
+                reason=_slip(train, first.period),
+                settling=0,
+                since=0,
+                fitted=fitted + len(others),
+                slipped=True,
+            )
+        if not goes_on:
+            return replace(self, since=max(self.since, 1), confidence=min(sure, confidence))
+        if not fitted:
+            return self
+        return replace(
+            self,
+            trains=tuple(trains),
+            period=first.period,
+            period_interval=first.interval(),
+            confidence=min(sure, confidence),
+            fitted=fitted,
+        )
+
+
+def _at_latest_pace(train: PulseTrain, others: Activity, lead: float) -> tuple[PulseTrain, float]:
+    """Return the latest bursts of a train and of others after it, where these come at another pace, else the train.
+
+    And how likely its period is that of now. A pace that drifts has its own line.
+    """
+    if train.drift:
+        return train, 1.0
+    later = Bursts(others.start + lead, others.end, others.volume.astype(np.float64))
+    bursts = train.bursts.joined(later) if len(later) else train.bursts
+    spans = np.append(train.spans, np.ones(len(later)))
+    rows = np.flatnonzero(spans == np.rint(spans))
+    intervals = np.diff(bursts.start)[rows] / spans[rows]
+    count, confidence = latest_pace(intervals, FEWEST_BURSTS - 1)
+    if count == intervals.size:
+        return train, confidence
+    first = int(rows[-count])
+    return replace(train, bursts=bursts[first:], spans=spans[first:]), confidence
+
+
+def _slip(train: PulseTrain, before: float) -> str:
+    """Say at which pace phases come since it changed."""
+    phases = f"{counted(len(train.bursts), 'phase')} since {seconds_text(train.start)}"
+    apart = f"{seconds_text(train.period, 4)} apart, jitter {percent_text(train.jitter)}"
+    return f"{phases}, {apart}; before that they were {seconds_text(before, 4)} apart."
 
 
 class _Grown:
@@ -190,6 +262,10 @@ class _Grown:
     def has_stopped(self, start: float) -> bool:
         """Tell whether something else begins so late that no missing bursts of the train explain it."""
         return start + self._lead > self._last + (MOST_SPANS + 0.5) * self._period
+
+    def forget(self, count: int) -> None:
+        """Leave the latest bursts out again."""
+        del self.bursts[-count:], self._spans[-count:]
 
     @property
     def sparse(self) -> bool:

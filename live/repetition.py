@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, NamedTuple, Self
+from typing import Final
 
 import numpy as np
 
@@ -15,11 +15,12 @@ from ..analysis.phases.bursts import Bursts
 from ..analysis.phases.confidence import MOST_SETTLING
 from ..analysis.phases.reasons import prospect
 from ..analysis.phases.stretches import MOST_JITTER, PulseTrain
-from ..analysis.results.result import fewest_more, is_certain
+from ..analysis.results.result import fewest_more
 from ..model.arrays import Floats, Ints, Rows
 from ..model.quantities import bytes_text, counted, percent_text, seconds_text
 from .activity import Activity
-from .prediction import LATEST, PRIOR_INTERVALS, PRIOR_JITTER
+from .pace import Pace, latest_pace
+from .prediction import LATEST
 
 LONGEST: Final = 16
 """Bursts of an iteration, at most."""
@@ -40,47 +41,6 @@ TREND: Final = 0.5
 """Share of the deviation of volumes below which that of their steps is where they drift."""
 PRIOR_VOLUMES, PRIOR_DEVIATION = 1.0, 0.01
 """How many volumes' worth is thought beforehand of how they vary, and what."""
-STEADY, CHANGED = 3, 4.0
-"""Intervals before a change that show what they were, and the standard deviations by which those after it are off."""
-SAME: Final = 0.1
-"""Share by which a period may be off to count as right, as of the confidence of the method `auto`."""
-
-
-class Pace(NamedTuple):
-    """The mean of intervals in s, its standard error and the degrees of freedom of that."""
-
-    mean: float
-    error: float
-    freedom: float
-
-    @classmethod
-    def of(cls, intervals: Floats) -> Self:
-        """Return what some intervals tell."""
-        n, mean = intervals.size, float(intervals.mean())
-        squares = float(((intervals - mean) ** 2).sum()) + PRIOR_INTERVALS * (PRIOR_JITTER * mean) ** 2
-        freedom = n - 1 + PRIOR_INTERVALS
-        return cls(mean, float(np.sqrt(squares / freedom / n)), freedom)
-
-    @property
-    def confidence(self) -> float:
-        """Probability that the mean interval is that of the program within 10 %."""
-        from scipy.special import stdtr
-
-        return float(2 * stdtr(self.freedom, SAME * self.mean / self.error) - 1)
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % confidence interval of the mean interval in s."""
-        from scipy.special import stdtrit
-
-        off = self.error * float(stdtrit(self.freedom, 0.975))
-        return max(self.mean - off, 0.0), self.mean + off
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether the mean interval is certain, as a period is."""
-        low, high = self.interval
-        return is_certain(self.confidence, 0.5 * (high - low) / self.mean)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,18 +86,9 @@ class Repetition:
 
     @cached_property
     def intervals(self) -> Floats:
-        """Times in s from the start of an iteration to that of the next, since they changed for the last time."""
+        """Times in s from the start of an iteration to that of the next, since their pace changed for the last time."""
         every = np.diff(self.bursts.start[:: self.length])
-        latest = in_a_row(every, SPREAD)
-        before = every[: every.size - latest.size]
-        steady = in_a_row(before, SPREAD)
-        usual = steady if steady.size >= STEADY else before
-        if not usual.size or latest.size < (FEWEST if usual.size >= STEADY else STEADY):
-            return np.asarray(every)
-        # What came before tells how much they vary anyway, where it is more than a few.
-        varies = CHANGED * float(usual.std()) if usual.size >= STEADY else 0.0
-        changed = abs(float(latest.mean() - usual.mean())) > max(varies, SAME * float(usual.mean()))
-        return np.asarray(latest if changed else every)
+        return np.asarray(every[every.size - latest_pace(every, FEWEST).latest :])
 
     @property
     def changed(self) -> bool:
@@ -192,13 +143,6 @@ class Repetition:
 
         more = fewest_more(settles, MOST_SETTLING)
         return prospect(self.pace.mean, self.pace.interval, count + 1, more)
-
-
-def in_a_row(intervals: Floats, most: float) -> Floats:
-    """Return the latest intervals, as many in a row as differ by so many times at most."""
-    back = intervals[::-1]
-    off = np.maximum.accumulate(back) > most * np.minimum.accumulate(back)
-    return np.asarray(back[: int(off.argmax()) if off.any() else off.size][::-1])
 
 
 def repetition(bursts: Activity, over: bool, alike: bool = False) -> Repetition | None:

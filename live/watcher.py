@@ -19,7 +19,7 @@ from .frequencies import FtioPredictor
 from .outlook import LATEST, Outlook, outlook
 from .prediction import NextPhase, StartLaw, TrackRecord, first_of, law_of_steps, next_phase, start_law
 from .records.intake import Key, Spans
-from .repetition import Repetition, any_burst, in_a_row, repetition
+from .repetition import Repetition, any_burst, repetition
 from .signal import BINS, LiveSignal, bandwidth_of
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ FEW: Final = 200
 """Operations up to which all of the run is looked at, as it is."""
 MANY: Final = 2 * LATEST
 """Phases up to which it is, too: a look at the latest of them would take as long."""
-SLIPPED: Final = 4.0
-"""Standard errors by which the mean of the latest intervals is off the period when they are looked at by themselves."""
 PARTS: Final = 64
 """Bins to a period of the latest phases."""
 SOON: Final = 1 / 16
@@ -84,6 +82,8 @@ class Watcher:
         self._outlook = Outlook(0)
         self._found = Outlook(0)
         """What the last look found, with the bursts since then."""
+        self._former: Outlook | None = None
+        """The last one with a regime, after a look that found none."""
         self._looked = -np.inf
         self._looked_operations = 0
         self._looked_phases = self._looked_bursts = 0
@@ -134,8 +134,8 @@ class Watcher:
             self._seen_phases = self.signal.operations
             if self._counts_bursts and self._repeats is not None and self._repeats.tells:
                 self._phases = self._whole_number(self._by_pauses(self._gap), self._gap)
-            elif self._outlook.clear:
-                self._phases = self._counted(self._by_pauses(self._outlook.quiet))
+            elif self._counts.clear:
+                self._phases = self._counted(self._by_pauses(self._counts.quiet))
         following = told.next_start if told.next_start is not None and told.next_start[1] > now else None
         return replace(
             told,
@@ -247,13 +247,19 @@ class Watcher:
         if before.quiet and before.quiet != self._gap:
             self._parted = self._by_pauses(before.quiet)
         self._found = before.continued(self._parted)
+        if self._former is not None:
+            # Of two paces together a look may well find none.
+            parted = self._by_pauses(self._former.quiet)
+            found = self._former.continued(parted)
+            if found.slipped:
+                self._found, self._parted = found, parted
         few = len(self._bursts) < FEWEST_BURSTS and self._gap < np.inf
         same = self._repeats is not None and self._repeats.tells
         unknown = before.train is None and (few or same or not len(before.latest))
         self._counts_bursts = unknown or self._told_by_contents(self._is_timed) is not None
         if self._counts_bursts:
             self._phases = self._whole_number(self._bursts, self._gap)
-        elif before.clear or (before.train is not None and not self._found.since):
+        elif self._counts.clear or (before.train is not None and not self._found.since):
             self._phases = self._counted(self._parted)
         else:
             # No pause parts them, so that only a look can count.
@@ -274,8 +280,13 @@ class Watcher:
 
     def _counted(self, bursts: Activity) -> int:
         """Return how many phases there are, parted as by the last look; where that no longer holds, as of that look."""
-        before = self._outlook
+        before = self._counts
         return before.counted(bursts) if before.train is not None or before.goes_on(bursts) else before.phases
+
+    @property
+    def _counts(self) -> Outlook:
+        """What phases are counted by: the last look, or the latest bursts since they come at another pace."""
+        return self._found if self._found.slipped else self._outlook
 
     def _whole_number(self, bursts: Activity, gap: float) -> int:
         """Return how many bursts there are in all of the run, of which the latest are parted by pauses of `gap` s."""
@@ -303,9 +314,8 @@ class Watcher:
     def _look(self, begin: float, now: float) -> None:
         """Look at the latest phases, or at all of a short run, and what their times show."""
         before, latest = self._outlook, self._outlook.latest
-        found = self._at_new_pace(before, now)
-        part = FEW < self.signal.operations <= WHOLE * self._whole and before.phases > MANY and not before.since
-        if part and found is None:
+        found = None
+        if FEW < self.signal.operations <= WHOLE * self._whole and before.phases > MANY and not before.since:
             # From the middle of the pause before the second on.
             low = float(min(latest.end[0], latest.start[1]) + latest.start[1]) / 2
             usual = before.period or float(latest.start[-1] - latest.start[0]) / (len(latest) - 1)
@@ -315,27 +325,11 @@ class Watcher:
             self._credit.spend(price_of_look(self.signal.operations))
             self._whole = self.signal.operations
             found = outlook(self.signal.whole((begin, now)))
+        self._former = None if found.train is not None else before if before.train is not None else self._former
         self._outlook = found
         self._looked, self._looked_operations = now, self._seen
         self._go_on()
         self._looked_phases, self._looked_bursts = self._phases, len(self._parted)
-
-    def _at_new_pace(self, before: Outlook, now: float) -> Outlook | None:
-        """Return what the latest bursts show by themselves where they come at another pace than the regime had.
-
-        They are few among all, and a period of all that varies may well have room for them.
-        """
-        start, end = self._parted.start, self._parted.end
-        own = in_a_row(np.diff(start), ALIKE)
-        if before.train is None or not before.clear or not FEWEST_BURSTS <= own.size < start.size - 1:
-            return None
-        off = abs(float(own.mean()) / before.train.period - 1)
-        if off < max(SLIPPED * before.train.jitter / np.sqrt(own.size), SAME_PERIOD):
-            return None
-        low = float(end[-own.size - 2] + start[-own.size - 1]) / 2
-        found = self._seen_in(low, now, float(own.mean()) / PARTS)
-        outside = before.counted(self._parted.take(start < low)) - int((before.latest.start > low).sum())
-        return None if found.train is None else replace(found, phases=outside + found.phases)
 
     def _seen_in(self, low: float, now: float, width: float) -> Outlook:
         """Look at the bins of a width in s from a time on, joined where pauses part what they are of."""
@@ -463,7 +457,7 @@ class Watcher:
             return f"{counted(self._phases, 'phase')}; not looked at for a period yet, so that following takes little."
         if behind:
             return f"As of {seconds_text(self._looked)}: {found.sentence()}"
-        if found.fitted:
+        if found.fitted and not found.slipped:
             later = f"{counted(found.fitted, 'phase')} since {seconds_text(self._looked)}"
             return f"{found.sentence()} {later}, where it is expected."
         return found.sentence()
@@ -524,7 +518,8 @@ def _joined(before: Outlook, found: Outlook) -> Outlook:
 
 def _has_changed(found: Outlook, repeats: Repetition) -> bool:
     """Tell whether what repeats has come at another pace since a time at which the regime found held."""
-    period = repeats.period if repeats.changed else None
+    # Of several bursts in turn it is another one anyway.
+    period = repeats.period if repeats.changed and repeats.length == 1 and not found.slipped else None
     return bool(period and found.period and abs(period / found.period - 1) > SAME_PERIOD)
 
 

