@@ -149,7 +149,7 @@ def story_of(
     """
     own = list(_own(trace, results, method, fs))
     written = sum(one.bytes for one in own if one.direction == "write")
-    segments = []
+    segments: list[Segment] = []
     for one in own:
         parts = _logs_together(_segments(trace, one, one.bytes <= _LITTLE * written))
         found = [part for part in parts if part.period is not None or part.bytes >= _LEAST * one.bytes]
