@@ -233,7 +233,9 @@ def _random_counted(
         )
 
 
-@finding(counted=_random_counted, follows=("small-requests",), units={"stride": "byte", "slower": "times"})
+@finding(
+    by_time=True, counted=_random_counted, follows=("small-requests",), units={"stride": "byte", "slower": "times"}
+)
 def random_access(
     facts: Facts,
     *,

@@ -57,13 +57,17 @@ def print_difference(
 
 
 def verdict_text(difference: Difference) -> str:
-    """Return the first sentence, the verdict, and which side takes longer where few runs make that not certain."""
-    if difference.uncertain is None:
+    """Return the first sentence: the verdict, how much longer a side takes, and whether few runs make that certain."""
+    took = difference.took
+    if took is None:
         return VERDICTS[difference.verdict]
+    took = printable(took)
+    if difference.uncertain is None:
+        return f"{VERDICTS[difference.verdict]} {took}."
     few = "one run" if min(len(difference.before), len(difference.after)) == 1 else "two runs"
     if not difference.mattering:
-        return f"No change is certain with {few} a side: {printable(difference.uncertain)}."
-    return f"{VERDICTS[difference.verdict]} {printable(difference.uncertain)}; {few} a side does not make that certain."
+        return f"No change is certain with {few} a side: {took}."
+    return f"{VERDICTS[difference.verdict]} {took}; {few} a side does not make that certain."
 
 
 def _print_smaller(changes: Sequence[Change], out: Console) -> None:

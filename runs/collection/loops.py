@@ -15,13 +15,18 @@ _NOTHING = LayerPart(0, 0, 0, 0.0)
 
 
 class LoopStep(NamedTuple):
-    """What an iteration does in one of its steps; `bytes` of one call, None where they vary or there are none."""
+    """What an iteration does in one of its steps.
+
+    `bytes` is of one call, None where they vary or there are none; `often` of each of the `ranks` that do it, 0 for all
+    of the loop.
+    """
 
     layer: str
     kind: str
     bytes: int | None
     file: str
     often: int
+    ranks: int = 0
 
 
 def loop_rows(trace: Trace, job: str) -> tuple[tuple[LoopRow, ...], tuple[IterationRow, ...]]:
@@ -58,14 +63,15 @@ def _loop_row(loop: Loop, known: Mapping[int, Loop], job: str) -> LoopRow:
     )
 
 
-def _steps(loop: Loop, known: Mapping[int, Loop], often: int) -> Iterator[LoopStep]:
-    """Give the steps of an iteration that is done some times."""
+def _steps(loop: Loop, known: Mapping[int, Loop], often: int, ranks: int = 0) -> Iterator[LoopStep]:
+    """Give the steps of an iteration that is done some times, by some ranks."""
     for step in loop.body:
+        who = ranks if step.ranks is None else len(step.ranks)
         if step.loop is not None:
-            yield from _steps(known[step.loop], known, often * step.count)
+            yield from _steps(known[step.loop], known, often * step.count, who)
         elif step.layer is not None:
             layer, file = printable(step.layer), printable(step.file)
-            yield LoopStep(layer, step.kind, step.bytes, file, often * step.count)
+            yield LoopStep(layer, step.kind, step.bytes, file, often * step.count, who)
 
 
 def _iteration_rows(loop: Loop, job: str) -> Iterator[IterationRow]:
@@ -91,4 +97,5 @@ def steps_of(row: LoopRow) -> tuple[LoopStep, ...]:
         steps = tuple(LoopStep(*one) for one in json.loads(row.steps))
     except (TypeError, ValueError):
         return ()
-    return steps if all(isinstance(one.file, str) and isinstance(one.often, int) for one in steps) else ()
+    sound = (isinstance(one.file, str) and isinstance(one.often, int) and isinstance(one.ranks, int) for one in steps)
+    return steps if all(sound) else ()

@@ -44,6 +44,8 @@ _COVERED: Final = 0.5
 _START_S: Final = 1.0
 """Standard deviation in s of how long it takes to start and end all ranks: seconds, where a machine is busy."""
 _LARGE: Final = math.log(1.5)
+_SMALL: Final = 0.1
+"""Size of what came or went and takes hardly any time: what is larger is told before it."""
 _FAR: Final = math.log(4.0)
 """What a period may change beside the length of the run in which as much is done."""
 _FEWEST_PHASES: Final = 4
@@ -132,6 +134,10 @@ class _Tested:
     pair: LoopPair | None = None
     """The loop whose iterations it is about."""
 
+    def alone(self) -> Change:
+        """Return the change as the only one that is tested."""
+        return self.decided(None if self.outcome is None else self.outcome.p_value)
+
     def decided(self, p_value: float | None) -> Change:
         """Return the change with its corrected p-value, and an interval that agrees with that."""
         matters = self.candidate and p_value is not None and p_value < ALPHA
@@ -175,21 +181,39 @@ def changes_between(
         # Where there is no difference at all, there is nothing to be wrong about.
         if isinstance(one, _Tested) and one.change.size > 0
     ]
-    found = _without_credit(_with_causes(_alike_in_time(list(_decided(tested)))), before, order)
+    found = _without_credit(_with_causes(_alike_in_time(_explained(list(_decided(tested))))), before, order)
     found.sort(key=lambda one: _rank(one, order))
     return (*(_with_cost(one, found[1:], pairs) for one in found[:1]), *found[1:]), untold
 
 
-def _decided(tested: Sequence[_Tested]) -> Iterator[Change]:
+def _decided(tested: Sequence[_Tested]) -> Iterator[tuple[_Tested, Change]]:
     """Give the changes with their p-values corrected, those about the iterations of one loop together."""
     families: dict[object, list[_Tested]] = {}
     for one in tested:
         if one.p_value is None:
-            yield one.decided(None)
+            yield one, one.decided(None)
         else:
             families.setdefault(one.pair or id(one), []).append(one)
     for family, p_values in zip(families.values(), corrected(list(_groups(families))), strict=True):
-        yield from (one.decided(p_value) for one, p_value in zip(family, p_values, strict=True))
+        yield from ((one, one.decided(p_value)) for one, p_value in zip(family, p_values, strict=True))
+
+
+def _explained(decided: Sequence[tuple[_Tested, Change]]) -> list[Change]:
+    """Return the changes; the time of what is surely done far less, or far more, is tested by itself.
+
+    That it takes less time is what anyone would ask of it, and not one of many questions.
+    """
+    done = {
+        (one.layer, one.direction, one.ratio > 1)
+        for _, one in decided
+        if one.matters and one.id in ("operations", "bytes") and one.ratio is not None and one.size >= _LARGE
+    }
+    return [
+        one.alone()
+        if one.change.id == "time" and (change.layer, change.direction, one.change.good < 0) in done
+        else change
+        for one, change in decided
+    ]
 
 
 def _groups(families: Mapping[object, Sequence[_Tested]]) -> Iterator[Group]:
@@ -208,11 +232,15 @@ def _groups(families: Mapping[object, Sequence[_Tested]]) -> Iterator[Group]:
 def _with_causes(changes: list[Change]) -> list[Change]:
     """Return the changes; a finding of all runs of a side, or its cost, explains why its layer surely takes longer.
 
-    What decides by times, one run has and the next does not, so few runs could not tell by itself.
+    What decides by times, one run has and the next does not, so few runs could not tell by itself. What a finding of
+    both sides costs explains why iterations, or the run, surely take longer.
     """
     sure = {(one.layer, one.good) for one in changes if one.matters and one.id in _EFFECTS and one.good}
     return [
-        replace(one, matters=True, p_value=None) if one.steady and (one.layer, one.good) in sure else one
+        replace(one, matters=True, p_value=None)
+        if one.steady
+        and ((one.layer, one.good) in sure or (one.id.startswith("finding-cost:") and (None, one.good) in sure))
+        else one
         for one in changes
     ]
 
@@ -291,8 +319,10 @@ def _of_loops(pairs: Sequence[LoopPair]) -> Iterator[_Tested]:
 
 def _of_steps(pair: LoopPair) -> _Tested:
     """Return the change of the steps of an iteration; certain where all runs of a side have the same ones."""
-    before, after = (steps_by_kind(side[0], pair.elsewhere) for side in (pair.before, pair.after))
+    summed = pair.by_others
+    before, after = (steps_by_kind(side[0], pair.elsewhere, summed) for side in (pair.before, pair.after))
     text, was, now = steps_text(pair.name, before, after)
+    text += ", over all ranks" if summed else ""
     change = Change("iteration", None, None, was or None, now or None, text=text, size=float(was != now))
     even = all(len({one.local for one in side}) == 1 for side in (pair.before, pair.after))
     return _Tested(change, 0.0 if even else None, even)
@@ -358,7 +388,7 @@ def _of_runs(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested | 
     columns: tuple[tuple[str, Callable[[Run], float | None], RunSpread], ...] = (
         ("ranks-of-run", lambda run: run.job.ranks, COUNTED),
         ("nodes-of-run", lambda run: run.job.nodes, COUNTED),
-        ("duration", lambda run: run.job.duration_s, _with_start(_partly_timed((*before, *after)), (*before, *after))),
+        ("duration", lambda run: run.job.duration_s, _with_start(_partly_timed((*before, *after)), before, after)),
     )
     for name, value, spread in columns:
         sides = [_present(value(run) for run in side) for side in (before, after)]
@@ -380,8 +410,14 @@ def _partly_timed(runs: Sequence[Run]) -> RunSpread:
     return replace(RECURRING, deviation=math.hypot(RECURRING.deviation, share * TIMED.deviation))
 
 
-def _with_start(spread: RunSpread, runs: Sequence[Run]) -> RunSpread:
-    """Return how much whole durations vary, of which starting and ending the ranks takes more or less time."""
+def _with_start(spread: RunSpread, before: Sequence[Run], after: Sequence[Run]) -> RunSpread:
+    """Return how much whole durations vary, of which starting and ending the ranks takes more or less time.
+
+    With enough runs they show that themselves.
+    """
+    if min(len(before), len(after)) >= ENOUGH:
+        return spread
+    runs = (*before, *after)
     share = _START_S / min((run.job.duration_s for run in runs if run.job.duration_s), default=math.inf)
     return RunSpread(math.hypot(spread.deviation, share), max(spread.least, math.log1p(2 * share)))
 
@@ -466,7 +502,8 @@ def _came_or_went(
     busy = _present(row.busy_s for row in sides[mine])
     took = float(busy.mean()) if len(busy) and direction == "flush" else None
     text = layer_text(layer, direction, mine == 1, operations[mine], moved, took)
-    change = Change("layer", layer, direction, values[0], values[1], text=text, size=math.inf)
+    little = took is not None and took < _LEAST_MUCH * min(run.job.duration_s or 0.0 for run in (*runs[0], *runs[1]))
+    change = Change("layer", layer, direction, values[0], values[1], text=text, size=_SMALL if little else math.inf)
     return _Tested(change, _presence(*_counts(sides, able)), _is_much(sides[mine], runs[mine]))
 
 

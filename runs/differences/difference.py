@@ -18,12 +18,12 @@ from .testing import ENOUGH
 
 _VISIBLE: Final = 0.005
 """Change of a logarithm from which on numbers of three digits differ."""
-_MUCH_LONGER: Final = (1.1, 1.5)
-"""How many times as long one side takes from which on it is told though it may be chance: with a cause, without."""
+_LONGER: Final = 1.02
+"""How many times as long one side takes from which on it is told, though it may be chance."""
 _SHOWS_NOTHING: Final = ("finding", "finding-cost", "imbalance", "slowest-rank")
 """Changes that make no run better by themselves."""
 _CAUSE: Final = (1 / 3, 1.5)
-"""Share of such a difference that a finding must cost more, at least and at most, to be its cause."""
+"""Share of such a difference that a finding must cost more, or I/O take, at least and at most, to be its cause."""
 
 
 _TIMES: Final = ("time", "bandwidth", "iteration-time", "duration")
@@ -45,6 +45,7 @@ _PHASES: Final = {**keys_of(str, "layer direction"), **keys_of(float, " ".join(P
 DIFFERENCE: Final = {
     "schema_version": int,
     "verdict": str,
+    "took?": str | None,
     "uncertain?": str | None,
     "before": list[str],
     "after": list[str],
@@ -97,8 +98,9 @@ class Difference:
             for one in self.changes
             if not one.matters
             and one.size >= _VISIBLE
-            # What the first one cost stands behind it.
+            # What the first one cost stands behind it, and how long the runs are in the verdict.
             and one.text not in told
+            and not (one.id == "duration" and self.took is not None)
             # Iterations tell it better.
             and not (one.id in ("time", "bandwidth") and one.p_value is None and one.layer in known)
         )
@@ -128,26 +130,34 @@ class Difference:
         if not self.mattering:
             return "same"
         measured = {change.good for change in self.mattering if change.id.split(":")[0] not in _SHOWS_NOTHING} - {0}
-        signs = {change.good for change in self.mattering} - {0}
-        if self._other_work is not None or not measured or len(signs) > 1:
+        if self._other_work is not None or len(measured) != 1:
             return "changed"
         return "better" if measured == {1} else "worse"
 
     @functools.cached_property
-    def uncertain(self) -> str | None:
-        """By how much one side takes longer and what may be why, where too few runs make no time certain."""
+    def took(self) -> str | None:
+        """By how much one side takes longer and what may be why; None for next to nothing."""
         sides = (self.before, self.after)
         took = [float(np.mean([run.job.duration_s or 0.0 for run in side])) for side in sides]
-        told = any(one.good and one.id in _TIMES for one in self.mattering)
-        if told or min(map(len, sides)) >= ENOUGH or min(took) <= 0:
+        if max(took) < _LONGER * min(took) or min(took) <= 0:
             return None
         more, slow = abs(took[1] - took[0]), took.index(max(took))
-        found = max(self._dearer(slow), default=(0.0, ""))
-        cause = _CAUSE[0] * more <= found[0] <= _CAUSE[1] * more
-        if max(took) < _MUCH_LONGER[0 if cause else 1] * min(took):
-            return None
         text = f"B takes {seconds_text(more)} {'more' if slow else 'less'} than A"
-        return f"{text}, of which up to {seconds_text(min(found[0], more))} may be {found[1]}" if cause else text
+        cost, name = max(self._dearer(slow), default=(0.0, ""))
+        if _CAUSE[0] * more <= cost <= _CAUSE[1] * more:
+            return f"{text}, of which up to {seconds_text(min(cost, more))} may be {name}"
+        io = [
+            float(np.mean([(run.job.io_share or 0.0) * (run.job.duration_s or 0.0) for run in side])) for side in sides
+        ]
+        if _CAUSE[0] * more <= io[slow] - io[1 - slow] <= _CAUSE[1] * more:
+            return f"{text}, and is in I/O for {seconds_text(io[1])} instead of {seconds_text(io[0])}"
+        return text
+
+    @property
+    def uncertain(self) -> str | None:
+        """What `took` says where too few runs make no time certain."""
+        told = any(one.good and one.id in _TIMES for one in self.mattering)
+        return None if told or min(len(self.before), len(self.after)) >= ENOUGH else self.took
 
     def _dearer(self, slow: int) -> Iterator[tuple[float, str]]:
         """Give what findings cost more on one side, in s, with their names, where both could have had them."""
@@ -172,6 +182,7 @@ class Difference:
         return {
             "schema_version": SCHEMA_VERSION,
             "verdict": self.verdict,
+            "took": self.took,
             "uncertain": self.uncertain,
             "before": [run.job.job for run in self.before],
             "after": [run.job.job for run in self.after],

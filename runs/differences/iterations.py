@@ -24,6 +24,8 @@ ITERATING: Final = RunSpread(deviation=0.03, least=0.05)
 """Of an iteration, from run to run beside what its own iterations show: what the node and its memory make of a run."""
 _WAITED_S: Final = 0.005
 """Time in s that an iteration easily waits for a core or a device, in all iterations of a run or in none."""
+_IN_STEP: Final = 1.05
+"""Sum of the lengths of iterations over the time from first to last up to which each begins as the one before ends."""
 _EQUAL: Final = 1e-6
 """Share by which times differ that are equal but for rounding."""
 _PACED: Final = 1.5
@@ -60,6 +62,8 @@ class RunLoop:
 
     row: LoopRow
     layers: Mapping[str, IterationRow]
+    flushing: Mapping[str, float] | None = None
+    """For how long flushes keep each layer busy in the whole run, in s; None where that is not known."""
 
     @cached_property
     def steps(self) -> tuple[LoopStep, ...]:
@@ -80,10 +84,25 @@ class RunLoop:
         enough = len(known) >= _FEWEST - 1 and known.sum() >= _BETWEEN * (end[-1] - begin[0])
         return np.asarray(np.log(known if enough else known[:0]))
 
+    def flush_share(self, layer: str | None) -> float:
+        """Return the share that flushes have in how long iterations keep a layer busy, or take."""
+        whole = float(self.seconds(layer).sum())
+        if self.flushing is None or whole <= 0:
+            return 1.0
+        return min(
+            1.0, max((self.flushing.get(one, 0.0) for one in self.layers if layer in (None, one)), default=0.0) / whole
+        )
+
     def seconds(self, layer: str | None, summed: bool = False) -> Floats:
-        """Return how long iterations keep a layer busy, `summed` over ranks or not, or take; float64 (n,)."""
+        """Return how long iterations keep a layer busy, `summed` over ranks or not, or take; float64 (n,).
+
+        Where ranks are not in step, so that each iteration begins before others end, they take the time from one to
+        the next: float64 (n - 1,).
+        """
         if layer is None:
-            return np.subtract(self.row.iteration_end_s, self.row.iteration_begin_s)
+            begin, end = np.array(self.row.iteration_begin_s), np.array(self.row.iteration_end_s)
+            apart = not len(begin) or (end - begin).sum() <= _IN_STEP * (end.max() - begin.min())
+            return end - begin if apart else np.diff(np.sort(begin))
         row = self.layers.get(layer)
         return np.array(() if row is None else row.summed_s if summed else row.busy_s, np.float64)
 
@@ -99,9 +118,9 @@ class LoopPair:
 
     @property
     def name(self) -> str:
-        """The kind of file of the first step, without folders."""
+        """The kind of file of which most bytes are moved, without folders; of the first step where none are."""
         steps = self.after[0].steps or self.before[0].steps
-        return _base(steps[0].file) if steps else "files"
+        return _base(max(steps, key=lambda one: (one.bytes or 0) * one.often).file) if steps else "files"
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -114,6 +133,12 @@ class LoopPair:
         """Tell whether the program's own steps, or what they cause in a layer, are of a direction; of any, for None."""
         steps = {step.kind for side in (self.before, self.after) for step in side[0].steps}
         return (layer is None or layer in self.layers) and (direction is None or direction in steps)
+
+    @property
+    def by_others(self) -> bool:
+        """Whether other ranks do the steps on one side than on the other, or some ranks a part of them."""
+        every = [*self.before, *self.after]
+        return len({one.row.ranks for one in every}) > 1 or any(step.ranks for one in every for step in one.steps)
 
     @property
     def shared_by(self) -> tuple[int, int] | None:
@@ -178,7 +203,10 @@ class LoopPair:
             any(step.kind == "flush" and layer in (None, step.layer) for step in side[0].steps)
             for side in (self.before, self.after)
         ]
-        spread = FLUSHED if all(flushed) else ITERATING
+        spread = ITERATING
+        if all(flushed):
+            share = max(one.flush_share(layer) for one in (*self.before, *self.after))
+            spread = replace(FLUSHED, deviation=math.hypot(spread.deviation, share * FLUSHED.deviation))
         short, long = sorted(math.exp(float(extreme)) for extreme in (means[0].mean(), means[1].mean()))
         # The logarithmic mean: waiting adds a time, of which the logarithm of a far longer one hardly knows.
         typical = (long - short) / math.log(long / short) if long > (1 + _EQUAL) * short else short
@@ -310,7 +338,9 @@ def _elsewhere(
 
 def loops_of(run: Run) -> Iterator[RunLoop]:
     """Give the loops of a run, in the order of their begins."""
-    return loops_with_layers(run.loops, run.iterations)
+    flushing = {row.layer: row.busy_s or 0.0 for row in run.layers if row.direction == "flush"}
+    for one in loops_with_layers(run.loops, run.iterations):
+        yield replace(one, flushing=flushing)
 
 
 def loops_with_layers(loops: Iterable[LoopRow], iterations: Sequence[IterationRow]) -> Iterator[RunLoop]:
@@ -372,15 +402,17 @@ def _base(file: str) -> str:
     return file.rsplit("/", 1)[-1]
 
 
-def steps_by_kind(loop: RunLoop, without: frozenset[str]) -> dict[tuple[str, str], list[tuple[int, int | None]]]:
-    """Return how often, and of how many bytes, each layer and kind of call is done in an iteration.
+def steps_by_kind(
+    loop: RunLoop, without: frozenset[str], summed: bool = False
+) -> dict[tuple[str, str], list[tuple[int, int | None]]]:
+    """Return how often, and of how many bytes, each layer and kind of call is done in an iteration by a rank.
 
-    Steps on kinds of files `without` which they are compared are left out.
+    Or by all ranks, `summed`. Steps on kinds of files `without` which they are compared are left out.
     """
     found: dict[tuple[str, str], dict[int | None, int]] = {}
     for one in loop.steps:
         if _file(one) in without:
             continue
         sizes = found.setdefault((one.layer, one.kind), {})
-        sizes[one.bytes] = sizes.get(one.bytes, 0) + one.often
+        sizes[one.bytes] = sizes.get(one.bytes, 0) + one.often * ((one.ranks or loop.row.ranks) if summed else 1)
     return {key: [(often, size) for size, often in sizes.items()] for key, sizes in found.items()}

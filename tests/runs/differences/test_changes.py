@@ -151,9 +151,59 @@ def test_what_is_compressed_below_is_no_amplification_that_went():
 
 
 def test_runs_that_take_about_as_long_and_many_runs_leave_nothing_open():
-    assert diff_runs([lasting(21.0, ("late-arrivals", 1.0))], [lasting(20.0)]).uncertain is None
+    assert diff_runs([lasting(20.3, ("late-arrivals", 0.2))], [lasting(20.0)]).took is None
     slow, fast = lasting(30.0, ("late-arrivals", 9.0)), lasting(19.0)
-    assert diff_runs([slow] * 3, [fast] * 3).uncertain is None
+    found = diff_runs([slow] * 3, [fast] * 3)
+    assert (found.uncertain, found.took) == (
+        None,
+        "B takes 11 s less than A, of which up to 9 s may be late-arrivals (POSIX)",
+    )
+    # The verdict tells it, so it is not told again as chance.
+    alone = diff_runs([slow], [fast])
+    assert "duration" in {one.id for one in alone.changes} - {one.id for one in alone.smaller}
+
+
+def test_where_no_finding_is_the_cause_it_is_told_how_long_each_is_in_io():
+    sides = [
+        Run(replace(one.job, io_share=share), one.layers) for one, share in ((lasting(5.0), 0.34), (lasting(3.5), 0.04))
+    ]
+    found = diff_runs(sides[:1], sides[1:])
+    assert found.took == "B takes 1.5 s less than A, and is in I/O for 140 ms instead of 1.7 s"
+    # Where it is computation that takes less, nothing is said of I/O.
+    other = [sides[0], Run(replace(sides[1].job, io_share=0.45), sides[1].layers)]
+    assert diff_runs(other[:1], other[1:]).took == "B takes 1.5 s less than A"
+
+
+def flushed(count: int, busy: float, seconds: float) -> Run:
+    one = lasting(seconds)
+    # How long the writes take is asked, too.
+    one = replace(one, layers=run(factor=1.0 + 0.01 * seconds).layers)
+    flush = LayerRow(job="a", layer="POSIX", direction="flush", operations=count, busy_s=busy)
+    return Run(one.job, (*one.layers, flush))
+
+
+def test_the_time_of_what_is_surely_done_far_less_is_tested_by_itself():
+    found = diff_runs([flushed(6_024, 14.5, 24.0)], [flushed(264, 0.98, 4.4)])
+    (time,) = (one for one in found.mattering if (one.id, one.direction) == ("time", "flush"))
+    assert (found.verdict, time.good, found.uncertain) == ("better", 1, None)
+    assert time.interval[1] < 1
+    # As many flushes that take a fifteenth of the time may have met another device.
+    assert diff_runs([flushed(264, 14.5, 24.0)], [flushed(264, 0.98, 4.4)]).verdict == "same"
+    # Fewer that take longer are no explanation of that.
+    assert diff_runs([flushed(6_024, 0.98, 4.4)], [flushed(264, 14.5, 24.0)]).verdict != "better"
+
+
+@pytest.mark.parametrize(("busy", "first"), [(1e-4, "operations"), (2.0, "layer")])
+def test_flushes_that_went_and_took_no_time_are_told_behind_what_is_large(busy, first):
+    before, after = flushed(40, busy, 20.0), lasting(20.0)
+    after = Run(after.job, tuple(replace(one, operations=32) for one in after.layers))
+    assert diff_runs([before], [after]).mattering[0].id == first
+
+
+def test_a_finding_that_came_beside_times_that_are_surely_better_leaves_them_better():
+    fast = run("b", 1e-4, (finding("funnelled-collective"),))
+    assert diff_runs([run()], [fast]).verdict == "better"
+    assert diff_runs([run()], [run("b", findings=(finding("funnelled-collective"),))]).verdict == "changed"
 
 
 def moving(written: float, read: float, *findings: FindingRow) -> Run:
@@ -550,3 +600,9 @@ def test_repeated_recordings_do_not_differ(recorded):
     assert alarms <= 0.05 * 30
     assert diff_runs(repeated[:3], repeated[3:]).verdict == "same"
     assert diff_runs(repeated[:1], repeated[1:]).verdict == "same"
+
+
+def test_three_runs_a_side_show_themselves_how_much_their_lengths_vary():
+    sides = [[lasting(length * part) for part in (0.99, 1.0, 1.02)] for length in (5.0, 3.4)]
+    assert {one.id for one in diff_runs(*sides).mattering} == {"duration"}
+    assert not diff_runs(sides[0][:1], sides[1][:1]).mattering

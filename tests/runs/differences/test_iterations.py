@@ -391,3 +391,55 @@ def test_iterations_that_more_ranks_share_are_not_compared_by_number():
     )
     assert "ranks" in told
     assert not {"iteration", "iteration-time"} & told.keys()
+
+
+def test_iterations_of_ranks_out_of_step_take_the_time_to_the_next():
+    one = run(np.random.default_rng(5), count=8)
+    (row,) = one.loops
+    begin = 0.07 * np.arange(8)
+    late = replace(row, iteration_begin_s=tuple(begin), iteration_end_s=tuple(begin + 0.27))
+    (pair,) = pairs_of([replace(one, loops=(late,))], [replace(one, loops=(late,))])
+    assert pair.compared(None).before == pytest.approx(0.07)
+    assert pair.compared(None).iterations == 8
+
+
+@pytest.mark.parametrize(("took", "widest"), [(0.01, 1.2), (1.6, 12.0)])
+def test_flushes_make_an_iteration_as_uncertain_as_is_their_share_of_it(took, widest):
+    rng = np.random.default_rng(6)
+    steps = [*STEPS, ["POSIX", "flush", None, "/run/a/dump.*", 1]]
+
+    def flushing(name):
+        one = run(rng, name, steps=steps, flushes=1, count=8)
+        return replace(
+            one, layers=tuple(replace(row, busy_s=took) if row.direction == "flush" else row for row in one.layers)
+        )
+
+    (pair,) = pairs_of([flushing("a")], [flushing("b")])
+    low, high = pair.compared("POSIX").outcome.interval()
+    assert widest / 1.2 < math.exp((high - low) / 2) < 1.2 * widest
+
+
+def test_a_loop_is_named_by_the_files_of_which_most_is_moved():
+    steps = [["ISOC", "write", 30, "/run/a/solver.log", 3], *STEPS]
+    sides = [run(np.random.default_rng(7), name, steps=steps) for name in "ab"]
+    assert [one.name for one in pairs_of(sides[:1], sides[1:])] == ["dump.*"]
+
+
+def test_what_other_ranks_do_is_compared_over_all_of_them():
+    def sharing(*parts, ranks=2):
+        one = run(np.random.default_rng(8))
+        steps = json.dumps([["POSIX", "write", 1 << 20, "/run/a/dump.*", often, who] for often, who in parts])
+        return replace(one, loops=(replace(one.loops[0], steps=steps, ranks=ranks),))
+
+    def told(before, after):
+        return [one.text for one in diff_runs([before], [after]).changes if one.id == "iteration" and one.matters]
+
+    # Rank 0 writes 8 and rank 2 writes 32, then each 20.
+    assert told(sharing((8, 1), (32, 1)), sharing((20, 0))) == []
+    assert told(sharing((8, 1), (32, 1)), sharing((10, 0))) == [
+        "An iteration on dump.* does 20 × write 1 MiB instead of 40 × write 1 MiB in POSIX, over all ranks"
+    ]
+    assert told(sharing((64, 0), ranks=1), sharing((16, 0), ranks=4)) == []
+    assert told(sharing((40, 0)), sharing((20, 0))) == [
+        "An iteration on dump.* does 20 × write 1 MiB instead of 40 × write 1 MiB in POSIX"
+    ]
