@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from ...layers.loops.iterations import OUTSIDE, Assignment, IterationNumbers, IterationSums, Spans, Times
 from ...layers.loops.steps import (
+    OPEN,
+    STEP_CODES,
     STEP_KINDS,
     UNKNOWN_BYTES,
     FileKinds,
@@ -33,6 +35,8 @@ _TOGETHER = 0.9
 """Share of the iterations of two loops that must follow one another by turns for both to be one loop."""
 _TURNS = 6
 """Steps on each of two kinds of files from which on it is evidence that they come by turns: of two orders in 924."""
+_ORDER: Final = (OPEN, *(kind for kind in range(len(STEP_KINDS)) if kind != OPEN))
+"""In which the kinds of calls are told whose order is not kept."""
 _STEPS_SHOWN = 12
 """Steps of an iteration from which on those of one kind are told together."""
 MOST_ITERATIONS = 1 << 12
@@ -335,12 +339,12 @@ def _plain_steps(trace: Trace, group: StepGroup, low: int, high: int, file: str,
 
 def _with_mean(trace: Trace, step: BodyStep, others: Sequence[BodyStep], group: StepGroup, folded: Folded) -> BodyStep:
     """Return a step with the mean of its bytes over all iterations, but for calls of a size that another step has."""
-    inside, steps = slice(int(folded.start[0]), int(folded.start[-1])), group.steps
-    code, total, count = steps.code[inside], steps.total[inside], steps.count[inside]
+    inside = group.steps.take(np.arange(int(folded.start[0]), int(folded.start[-1])))
+    code, total = inside.moving, inside.total
     known = {one.bytes for one in others if replace(one, bytes=None, count=step.count) == step}
     same = [one for one in np.unique(code).tolist() if _is_of(trace, StepCode.of(one), step)]
     rows = np.isin(code, same) & (total > 0)
-    calls = count[rows] * len(group.locations)
+    calls = inside.kinds[rows, STEP_KINDS.index(step.kind)].astype(np.int64) * len(group.locations)
     left = ~np.isin(total[rows] / calls, [size for size in known if size is not None])
     return replace(step, mean_bytes=float(total[rows][left].sum() / calls[left].sum()) if left.any() else None)
 
@@ -361,6 +365,11 @@ def _calls_of(group: StepGroup, low: int, high: int, once: bool) -> Iterator[tup
             sizes = (None if size < 0 else size for size in unit.total.tolist())
             yield from ((code, size, often) for code, size in zip(unit.code.tolist(), sizes, strict=True))
             continue
+        mixed = steps.kinds[row] // np.uint32(times) * np.uint32(often)
+        if np.count_nonzero(mixed) > 1:
+            layer = StepCode.of(int(steps.code[row])).layer
+            yield from ((2 * (layer * STEP_CODES + kind), None, int(mixed[kind])) for kind in _ORDER if mixed[kind])
+            continue
         each: int | None = None
         known = total >= 0 and (times == count or group.steps.content[row] == 0)
         if known and total % (count * threads) == 0 and steps.low[row] == steps.high[row]:
@@ -369,7 +378,7 @@ def _calls_of(group: StepGroup, low: int, high: int, once: bool) -> Iterator[tup
 
 
 def _by_kind(steps: Sequence[BodyStep]) -> list[BodyStep]:
-    """Return many steps with those of one layer and kind told together."""
+    """Return many steps with those of one layer and kind told together, in the order in which a file is used."""
     together: dict[tuple[str | None, str], BodyStep] = {}
     for one in steps:
         key = (one.layer, one.kind)
@@ -379,7 +388,7 @@ def _by_kind(steps: Sequence[BodyStep]) -> list[BodyStep]:
         else:
             same = known.bytes == one.bytes
             together[key] = replace(known, count=known.count + one.count, bytes=one.bytes if same else None)
-    return list(together.values())
+    return sorted(together.values(), key=lambda one: _ORDER.index(STEP_KINDS.index(one.kind)))
 
 
 def _varying(steps: Steps, folded: Folded) -> set[tuple[int, str]]:
@@ -388,7 +397,7 @@ def _varying(steps: Steps, folded: Folded) -> set[tuple[int, str]]:
     if folded.repeats is not None:
         return set()
     inside = slice(int(start[0]), int(start[-1]))
-    code, total = steps.code[inside], steps.total[inside]
+    code, total = steps.moving[inside], steps.total[inside]
     found = set()
     for one in np.unique(code[total != UNKNOWN_BYTES]).tolist():
         amount = np.add.reduceat(np.where((code == one) & (total >= 0), total, 0), start[:-1] - start[0])

@@ -20,7 +20,7 @@ from ..attribution.calls.cost import first_threads
 from ..handles.metadata import selected_metadata
 from ..handles.scope import Scope
 from ..statistics.kinds import file_kinds
-from ..table import MODES
+from ..table import DIRECTIONS_OF_MODES, MODES
 
 if TYPE_CHECKING:
     from .steps_kernel import CallColumns, Edges, EventColumns, HandleColumns, StepColumns
@@ -54,6 +54,7 @@ _RECORDS: Final = (IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE, IoRecord.DEL
 """Metadata events that are steps; seeks, locks and the like come and go with the operations they are for."""
 STEP_KINDS: Final = (*MODES.values(), *(METADATA_NAMES[one] for one in _RECORDS))
 UNKNOWN_BYTES: Final = -1
+READ, WRITE = (STEP_KINDS.index(one) for one in DIRECTIONS_OF_MODES)
 OPEN: Final = STEP_KINDS.index(METADATA_NAMES[IoRecord.CREATE_HANDLE])
 
 
@@ -204,6 +205,8 @@ class Steps(Columns):
         Ticks without any step before, the least of all threads.
     begin, end : int64
         Of the first thread.
+    kinds : uint32 (n, kinds of steps)
+        Calls of each of `STEP_KINDS`.
     """
 
     code: Links
@@ -219,6 +222,7 @@ class Steps(Columns):
     gap: Ints
     begin: Ints
     end: Ints
+    kinds: np.ndarray[tuple[int, int], np.dtype[np.uint32]]
 
     @classmethod
     def of_calls(cls, code: Links, size: Ints, file: Links, fresh: Mask, gap: Ints, begin: Ints, end: Ints) -> "Steps":
@@ -226,7 +230,8 @@ class Steps(Columns):
         from .steps_kernel import units_of
 
         nothing, one = np.zeros(len(code), np.int64), np.ones(len(code), np.int64)
-        return cls(code, nothing, units_of(code, size), one, one, size, size, size, file, fresh, gap, begin, end)
+        kinds = np.eye(len(STEP_KINDS), dtype=np.uint32)[code // 2 % STEP_CODES]
+        return cls(code, nothing, units_of(code, size), one, one, size, size, size, file, fresh, gap, begin, end, kinds)
 
     @classmethod
     def single(cls, columns: "StepColumns", low: int, high: int) -> "Steps":
@@ -243,7 +248,18 @@ class Steps(Columns):
         from .steps_kernel import StepTable, joined_steps
 
         keep[:1] = True
-        return self if keep.all() else Steps(*joined_steps(keep, columns_as(StepTable, self, calls=self.count)))
+        if keep.all():
+            return self
+        kinds = np.add.reduceat(self.kinds, np.flatnonzero(keep), axis=0, dtype=np.uint32)
+        return Steps(*joined_steps(keep, columns_as(StepTable, self, calls=self.count)), kinds)
+
+    @property
+    def moving(self) -> Links:
+        """What moves bytes in each step, as `code`: of what is mixed the one kind that does; int32 (n,)."""
+        reads, writes = (self.kinds[:, kind] > 0 for kind in (READ, WRITE))
+        kind = np.where(reads & ~writes, READ, np.where(writes & ~reads, WRITE, self.code // 2 % STEP_CODES))
+        same = kind == self.code // 2 % STEP_CODES
+        return np.where(same, self.code, 2 * (self.code // (2 * STEP_CODES) * STEP_CODES + kind)).astype(np.int32)
 
     def bounded(
         self, most: int, cuts: "Cuts", units: dict[int, "Steps"], known: int, over: bool
@@ -299,7 +315,7 @@ class Steps(Columns):
                 units.setdefault(int(names[place]), self.take(np.arange(low, high)))
 
 
-NO_STEPS: Final = Steps.empty()
+NO_STEPS: Final = replace(Steps.empty(), kinds=np.zeros((0, len(STEP_KINDS)), np.uint32))
 
 
 class Cuts(NamedTuple):

@@ -6,6 +6,7 @@ from iostrata import SelectionError, find_loops, open_trace
 from iostrata.analysis.loops.words import blame_text
 from iostrata.layers.loops import steps
 from iostrata.model.codes import IoFlag, IoRecord
+from otf2.enums import IoOperationMode
 
 TRUTH = {
     "ckpt4": {"ckpt_*.dat": 20, "run.log": 80},
@@ -328,3 +329,21 @@ def test_how_regular_joined_iterations_are_is_not_told(tmp_path, monkeypatch):
     assert loop.count == 1000
     assert loop.interval_s.mean == pytest.approx(np.diff(begins).mean(), rel=0.01)
     assert (loop.timing, loop.timing_probability) == ("irregular", None)
+
+
+def test_what_is_kept_coarsely_has_the_calls_of_each_kind_that_it_has(written, monkeypatch):
+    monkeypatch.setattr(steps, "MOST_STEPS", 150)
+    rng = np.random.default_rng(4)
+    size = rng.integers(20, 30, (6, 400))
+    for number in range(6):
+        data = written.handle(written.file(f"/s/part_{number}"), written.posix)
+        # Lines of any length, with a pause now and then, in which no part is as another.
+        at = 1_000_000 * number + np.cumsum(rng.choice([20, 2_000], 400, p=[0.97, 0.03]))
+        for begin, each in zip(at.tolist(), size[number].tolist(), strict=True):
+            written.operate(0, data, IoOperationMode.WRITE, begin, begin + 10, each)
+        written.create(0, data, int(at[0]) - 15)
+    written.findings()
+    (loop,) = find_loops(open_trace(written.folder)).outermost
+    assert loop.count == 6
+    assert [(one.kind, one.count) for one in loop.body] == [("open", 1), ("write", 400)]
+    assert loop.body[1].mean_bytes == pytest.approx(size.mean(), rel=0.01)
