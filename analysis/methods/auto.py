@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from ...model.arrays import Floats
 from ...model.quantities import SamplingFrequency
 from ...signals.construction import StepSignal
 from ...signals.samples import bin_count
@@ -61,7 +62,7 @@ class AutoMethod(PeriodMethod):
         width = bin_width(times, cumulative, fs)
         decision = decided(times, cumulative, false_alarm_rate, width)
         phases = phases_of(decision, times, cumulative)
-        periods, regimes = _periods(signal, decision, width), _regimes(signal, decision, phases, width)
+        periods, regimes = _periods(signal, decision, width), _regimes(times, cumulative, decision, phases, width)
         period = periods[0].period if periods else None
         own = [one.metrics for one in regimes if one.metrics and one.period == period]
         evidence = PhaseEvidence(verdict=decision.kind, sets_of_phases=len(decision.sets), size_cycle=decision.cycle)
@@ -91,8 +92,7 @@ def _periods(signal: StepSignal, decision: Decision, width: float) -> tuple[Peri
         period = decision.line[0]
         interval = period - period**2 / signal.duration, period + period**2 / signal.duration
         return (Period(period, interval, confidence(decision, None, width), signal.volume),)
-    several = decision.kind == "concurrent" or not decision.trains
-    trains = decision.trains if several else (decision.main,)
+    trains = decision.trains if decision.kind == "concurrent" or not decision.trains else (decision.main,)
     found = [Period(one.period, one.interval(), confidence(decision, one, width), one.volume) for one in trains]
     if (cycle := decision.cycle) is not None:
         low, high = found[0].period_interval
@@ -100,24 +100,23 @@ def _periods(signal: StepSignal, decision: Decision, width: float) -> tuple[Peri
     return tuple(found)
 
 
-def _regimes(signal: StepSignal, decision: Decision, phases: Phases, width: float) -> tuple[Regime, ...]:
-    times, cumulative = vertices(signal)
+def _regimes(times: Floats, moved: Floats, decision: Decision, phases: Phases, width: float) -> tuple[Regime, ...]:
     if decision.line is not None:
         period, sure = decision.line[0], confidence(decision, None, width)
         # It cannot be seen where nothing moves.
-        start, end = extent(times, cumulative)
-        share = holding_share(times, cumulative, start, end, period)
+        start, end = extent(times, moved)
+        share = holding_share(times, moved, start, end, period)
         return (Regime(start, end, period, sure, valid_share=share),)
     regimes = []
     # Periods that hold at the same time do not divide the run: its regime is that of the main one.
     trains = decision.trains[:1] if decision.kind == "concurrent" else decision.trains
-    following = [*(one.start for one in trains[1:]), signal.window[1]]
+    following = [*(one.start for one in trains[1:]), float(times[-1])]
     for train, rows, latest in zip(trains, phases.rows, following, strict=False):
         own, period = phases.bursts[rows], train.period
         # Where there is background, the first phase may seem to begin long before.
         start = max(float(own.start[0]), train.start - 0.5 * period)
         end = max(min(float(own.start[-1]) + period, latest), float(own.end[-1]))
-        sure, share = confidence(decision, train, width), holding_share(times, cumulative, start, end, period)
+        sure, share = confidence(decision, train, width), holding_share(times, moved, start, end, period)
         found = characterise_phases(own.start, own.end, own.volume, end, train.spans)
         regimes.append(Regime(start, end, period, sure, len(own), share, found, train.jitter, train.drift))
     return tuple(regimes)

@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from ...model.arrays import Floats
+from ...model.arrays import Floats, median
 from .bursts import ALIKE, FEWEST_BURSTS, MOST, MOST_PERIODS, NEARLY, NEGLIGIBLE, extent
 
 FEWEST_BINS = 4
@@ -38,7 +38,7 @@ def bin_width(times: Floats, cumulative: Floats, fs: float | Literal["auto"] = "
     rates = np.diff(cumulative)[real] / lengths[real]
     busy = rates > GRID_ROUNDING * rates.max()
     if not on_grid and not few and (busy[1:] & busy[:-1]).sum() > ALIKE * busy.sum():
-        width = float(np.median(steps))
+        width = median(steps)
         on_grid = _in_wholes(steps, width, ALIKE)
     if not on_grid and not few and busy.mean() > NEARLY:
         on_grid = (width := _width_of_several(times[np.append(True, real)], rates)) > 0
@@ -58,7 +58,7 @@ def _width_of_several(edges: Floats, rates: Floats) -> float:
     edges, rates = edges[some], rates[some]
     for lag in range(2, min(MOST_PERIODS, rates.size // FEWEST_STEPS) + 1):
         again = edges[lag:] - edges[:-lag]
-        width = float(np.median(again))
+        width = median(again)
         if np.mean(np.abs(again / width - 1) <= NEGLIGIBLE) >= 1 - OFF_GRID:
             alike = [float(np.corrcoef(rates[by:], rates[:-by])[0, 1]) for by in (1, lag)]
             return width if alike[1] <= max(alike[0], 0.5) else 0.0
@@ -82,8 +82,8 @@ def in_units(times: Floats, cumulative: Floats) -> bool:
     """
     steps, volumes = np.diff(times), np.diff(cumulative)
     busy = volumes > 0
-    one = float(np.median(steps[busy]))
-    if not (one > 0 and _in_wholes(steps, one) and _in_wholes(volumes[busy], unit := float(np.median(volumes[busy])))):
+    one = median(steps[busy])
+    if not (one > 0 and _in_wholes(steps, one) and _in_wholes(volumes[busy], unit := median(volumes[busy]))):
         return False
     # Bins that touch are one burst, which is more than a unit.
     begins = np.flatnonzero(busy & ~np.append(False, busy[:-1]))
@@ -95,12 +95,12 @@ def too_coarse(times: Floats, cumulative: Floats, width: float) -> bool:
     low, high = extent(times, cumulative)
     every = round((high - low) / width)
     # Of a long signal pieces tell, as pulses at whole nanoseconds may have a thousand bins for each.
-    count, pieces = min(every, 2**20), 1 if every <= 2**20 else 8
+    count, at = min(every, 2**20), np.arange(1 if every <= 2**20 else 8) / 8
     # Without the last 64th at most: a spectrum of as many values as a large prime takes fifty times as long.
     count -= count % (1 << max(count.bit_length() - 7, 0))
     power, first = np.zeros(count // 2 + 1), count // FEWEST_BINS + 1
     # More of them where more happens.
-    for start in np.clip(np.quantile(times, np.arange(pieces) / pieces), low, high - count * width):
+    for start in np.clip(np.quantile(times, at) if at.any() else times[:1], low, high - count * width):
         volumes = np.diff(np.interp(start + width * np.arange(count + 1), times, cumulative))
         power += np.abs(np.fft.rfft(volumes - volumes.mean())) ** 2
     # The harmonics of short bursts are fast as well, but smaller than the first.

@@ -77,6 +77,8 @@ def vertices(signal: StepSignal) -> tuple[Floats, Floats]:
     real = np.concatenate(([True], change, [True]))
     real[np.searchsorted(signal.times, signal.impulse_times)] = True
     times, cumulative = signal.times[real], signal.cumulative[real]
+    if not signal.impulse_times.size:
+        return times, cumulative
     at, inverse = np.unique(np.searchsorted(times, signal.impulse_times), return_inverse=True)
     volumes = np.bincount(inverse, signal.impulse_volumes)
     before = np.maximum(cumulative[at] - volumes, np.where(at > 0, cumulative[np.maximum(at - 1, 0)], 0.0))
@@ -141,9 +143,10 @@ def sets_of_bursts(times: Floats, cumulative: Floats, bin_width: float = 0.0) ->
             known = distinct.setdefault(key, replace(one, log_weight=-math.inf))
             distinct[key] = replace(known, log_weight=float(np.logaddexp(known.log_weight, one.log_weight)))
     found = sorted(distinct.values(), key=lambda one: -one.log_weight)
+    if not (bin_width and found):
+        return found
     random = np.random.default_rng(0)
-    moved = (replace(o, start=np.sort(o.start + bin_width * random.uniform(-0.5, 0.5, len(o)))) for o in found)
-    return list(moved) if bin_width else found
+    return [replace(o, start=np.sort(o.start + bin_width * random.uniform(-0.5, 0.5, len(o)))) for o in found]
 
 
 def _rungs(times: Floats, cumulative: Floats, level: float, log_weight: float) -> Iterator[Bursts]:
@@ -153,7 +156,9 @@ def _rungs(times: Floats, cumulative: Floats, level: float, log_weight: float) -
     # Rounding makes a path that is flat wander a little.
     above = float(np.ptp(path))
     lowest = RELATIVE_ROUNDING * (above + cumulative[-1] * NEGLIGIBLE)
-    while above > lowest and thresholds.size - np.searchsorted(thresholds, above) < FEWEST_BURSTS:
+    # Until there are four.
+    enough = float(thresholds[-FEWEST_BURSTS]) if thresholds.size >= FEWEST_BURSTS else 0.0
+    while above > max(lowest, enough):
         above *= 0.5
     highest = max((upper for _, upper in _climb(thresholds, max(above, lowest))), default=0.0)
     lowest = max(NEGLIGIBLE * highest, lowest)
@@ -169,9 +174,9 @@ def _rungs(times: Floats, cumulative: Floats, level: float, log_weight: float) -
 
 def _climb(thresholds: Floats, lower: float) -> Iterator[tuple[float, float]]:
     """Yield ranges of thresholds with the same rises, given the largest of each in order, while there are four."""
-    while (left := thresholds[np.searchsorted(thresholds, lower) :]).size >= FEWEST_BURSTS:
+    while (at := int(thresholds.searchsorted(lower))) <= thresholds.size - FEWEST_BURSTS:
         # Nothing changes up to the smallest rise or fall that is left.
-        upper = max(float(left[0]) * (1 + RELATIVE_ROUNDING), lower * (1 + ALIKE))
+        upper = max(float(thresholds[at]) * (1 + RELATIVE_ROUNDING), lower * (1 + ALIKE))
         yield lower, upper
         lower = upper
 

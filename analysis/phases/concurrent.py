@@ -32,8 +32,7 @@ def concurrent_trains(bursts: Bursts, shortest: float, alpha: float) -> list[Pul
     if not 2 * FEWEST_BURSTS <= n <= MOST_BINS:
         return []
     start, used = bursts.start, np.zeros(n, np.bool_)
-    length = float(start[-1] - start[0])
-    missing = PRESENT_LAW[1] / sum(PRESENT_LAW)
+    length, missing = float(start[-1] - start[0]), PRESENT_LAW[1] / sum(PRESENT_LAW)
     tried = math.log(len(CHAIN_DEVIATIONS) * MOST_PERIODS * n)
     for _ in range(MOST_PERIODS):
         left = start[~used]
@@ -91,8 +90,7 @@ def _frequent_differences(start: Floats, length: float) -> Floats:
     counts = np.convolve(np.bincount(((logs - lowest) / SAME_PERIOD).astype(np.int64)), np.ones(3), "same")
     centres = np.exp(lowest + SAME_PERIOD * (np.arange(counts.size) + 0.5))
     expected = 3 * SAME_PERIOD * start.size**2 / length * centres + 1
-    clear = (counts - expected) / np.sqrt(expected)
-    return np.asarray(centres[np.argsort(-clear)[:MOST_PERIODS]])
+    return np.asarray(centres[np.argsort((expected - counts) / np.sqrt(expected))[:MOST_PERIODS]])
 
 
 def _distinct(trains: list[PulseTrain]) -> list[PulseTrain]:

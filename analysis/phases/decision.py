@@ -83,8 +83,7 @@ class Decision:
     @property
     def whole(self) -> bool:
         """Whether there is one period of all bursts, none of them missing or late."""
-        first = self.trains[0] if self.trains else None
-        return first is not None and len(first.bursts) == len(self.bursts) and bool((first.spans == 1).all())
+        return any(len(one.bursts) == len(self.bursts) and bool((one.spans == 1).all()) for one in self.trains[:1])
 
     @cached_property
     def explained(self) -> float:
@@ -247,8 +246,7 @@ def _lasting(trains: list[PulseTrain]) -> list[PulseTrain]:
 
 def _kind(several: str, trains: Sequence[PulseTrain]) -> str:
     """Return what trains are: several of a kind, or one."""
-    one = "irregular" if not trains else "drift" if trains[0].drift else "one period"
-    return several if len(trains) > 1 else one
+    return several if len(trains) > 1 else "irregular" if not trains else "drift" if trains[0].drift else "one period"
 
 
 def without(decision: Decision, some: Sequence[PulseTrain]) -> Decision:
@@ -261,4 +259,5 @@ def without(decision: Decision, some: Sequence[PulseTrain]) -> Decision:
 def _evenness(bursts: Bursts) -> float:
     """Return how well bursts stand for a signal without a period: by their weight, like volumes and like intervals."""
     scaled = [x / x.max() for x in (bursts.volume, np.diff(bursts.start))]
-    return bursts.log_weight + GAIN_WEIGHT * sum(math.log(x.mean() / math.sqrt(np.mean(x * x))) for x in scaled)
+    means = ((x.sum() / x.size, (x * x).sum() / x.size) for x in scaled)
+    return bursts.log_weight + GAIN_WEIGHT * sum(math.log(mean / math.sqrt(square)) for mean, square in means)

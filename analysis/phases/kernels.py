@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from ...model.arrays import Floats, Mask, Rows
-from ...model.kernels import compiled
+from ...model.kernels import compiled, inner
 
 
 @compiled
@@ -35,10 +35,8 @@ def rises_above(path: Floats, threshold: float) -> Rows:
         elif step >= threshold:
             rows[count] = at
             count, at, sign = count + 1, row, -sign
-    if sign < 0:
-        rows[count] = at
-        count += 1
-    return rows[:count].copy()
+    rows[count] = at
+    return rows[: count + (sign < 0)].copy()
 
 
 @compiled
@@ -106,7 +104,7 @@ def best_chain(
     most : int
         Largest number of periods from one burst to the next.
     """
-    n = start.size
+    n, there, gone = start.size, math.log(1 - missing), math.log(missing)
     gain, before, spans = np.zeros(n), np.full(n, -1), np.zeros(n)
     expected = math.log(deviation * math.sqrt(2 * math.pi) * rate)
     for row in range(n):
@@ -115,12 +113,10 @@ def best_chain(
             at = int(np.searchsorted(start[:row], middle - reach))
             while at < row and start[at] <= middle + reach:
                 z = (start[at] - middle) / deviation
-                own = -0.5 * z * z + math.log(1 - missing) + (span - 1) * math.log(missing)
+                own = -0.5 * z * z + there + (span - 1) * gone
                 own -= 0.5 * expected if used[row] else expected
                 if gain[at] + own > gain[row]:
-                    gain[row] = gain[at] + own
-                    before[row] = at
-                    spans[row] = span
+                    gain[row], before[row], spans[row] = gain[at] + own, at, span
                 at += 1
     rows = path_to(int(np.argmax(gain)), before)
     return gain[rows[-1]], rows, spans[rows[1:]]
@@ -161,10 +157,12 @@ PRESENT_LAW = (12.0, 1.0)
 FREE, STEADY, DRIFTING, MISSING, DELAYED, WANDERING = 0, 1, 2, 3, 4, 5
 """Laws of a stretch: any intervals, one period, one that drifts, one with phases missing, one with some delayed, and no
 period, each interval a random factor from the one before."""
+_LOG_2_PI, _LOG_RANGE, _FURTHER = map(math.log, (math.tau, RANGE, DELAYED))
+"""What compiled loops would find anew each time; the last is what a law costs beside those of FREE and STEADY."""
 
 
-@compiled
-def log_marginal(freedom: int, within: float, law: tuple[float, float]) -> float:
+@inner
+def log_marginal(freedom: int, within: float, law: tuple[float, float], known: Floats) -> float:
     """Return ln p of normal values about a mean, with a variance from an inverse-gamma law (Murphy 2007).
 
     Parameters
@@ -175,61 +173,74 @@ def log_marginal(freedom: int, within: float, law: tuple[float, float]) -> float
         Sum of their squared deviations.
     law : (float, float)
         Shape, and size of a deviation.
+    known : float64 (m,)
+        What `ln_gamma` has found.
     """
     shape, scale = law[0], law[0] * law[1] ** 2
-    found = math.lgamma(shape + 0.5 * freedom) - math.lgamma(shape) + shape * math.log(scale)
-    return found - (shape + 0.5 * freedom) * math.log(scale + 0.5 * within) - 0.5 * freedom * math.log(2 * math.pi)
+    found = ln_gamma(shape + 0.5 * freedom, known) - ln_gamma(shape, known) + shape * math.log(scale)
+    return found - (shape + 0.5 * freedom) * math.log(scale + 0.5 * within) - 0.5 * freedom * _LOG_2_PI
 
 
-@compiled
-def log_renewal(n: int, logs: float, total: float, shape: float) -> float:
-    """Return ln p of the logarithms of n intervals of a gamma law of a shape, given their sums, whatever their mean."""
-    return math.lgamma(n * shape) - n * math.lgamma(shape) + shape * logs - n * shape * math.log(total)
+@inner
+def log_renewal(n: int, logs: float, total: float, shape: float, known: Floats) -> float:
+    """Return ln p of the logarithms of n intervals of a gamma law of a shape, given their sums, whatever their mean.
+
+    `total` is the logarithm of that of the intervals, `known` as of `log_marginal`.
+    """
+    return ln_gamma(n * shape, known) - n * ln_gamma(shape, known) + shape * logs - n * shape * total
 
 
-@compiled
-def _fill_laws(values: Floats, first: int, stop: int, part: Floats, step: float) -> None:
+@inner
+def ln_gamma(value: float, known: Floats) -> float:
+    """Return ln Γ of half a whole number; of those that `known` has room for it is kept there, 0 is not known yet."""
+    row = min(int(2 * value), known.size - 1)
+    if known[row] == 0 or row == known.size - 1:
+        known[row] = math.lgamma(value)
+    return float(known[row])
+
+
+@inner
+def _fill_laws(values: Floats, first: int, stop: int, part: Floats, step: float, known: Floats) -> None:
     """Write how probable the intervals of rows first to stop are under each law, given their sums.
 
-    `part` are these as of `most_probable`, `step` the squared step to the first of them. The factor 1 / sqrt n of a
-    mean that is anywhere is left out of all.
+    `part` are these as of `most_probable`, `step` the squared step to the first of them, `known` is as of
+    `log_marginal`. The factor 1 / sqrt n of a mean that is anywhere is left out of all.
     """
     n, total, steps = stop - first, part[0], part[13] - step
-    (here, lost), further, anywhere = PRESENT_LAW, math.log(DELAYED), 0.5 * math.log(n)
+    (here, lost), further, anywhere, duration = PRESENT_LAW, _FURTHER, 0.5 * math.log(n), math.log(part[14])
     within = max(part[1] - total * total / n, 0.0)
     values[:] = -np.inf
-    wild = log_marginal(n - 1, within, WILD_LAW)
-    values[FREE] = max(anywhere + log_renewal(n, total, part[14], FREE_SHAPE), wild)
+    wild = log_marginal(n - 1, within, WILD_LAW, known)
+    values[FREE] = max(anywhere + log_renewal(n, total, duration, FREE_SHAPE, known), wild)
     if n >= 3:
-        values[STEADY] = log_marginal(n - 1, within, STEADY_LAW)
+        values[STEADY] = log_marginal(n - 1, within, STEADY_LAW, known)
         for shape in LOOSE_SHAPES:
-            values[STEADY] = max(values[STEADY], anywhere + log_renewal(n, total, part[14], shape))
+            values[STEADY] = max(values[STEADY], anywhere + log_renewal(n, total, duration, shape, known))
     if n >= 6:
         # The first of intervals that wander is anywhere, and each of the others a random factor away.
-        values[WANDERING] = log_marginal(n - 1, steps, WANDERING_LAW) + anywhere - further
-        slow = log_marginal(n - 1, steps, STEADY_LAW) + anywhere - further
+        values[WANDERING] = log_marginal(n - 1, steps, WANDERING_LAW, known) + anywhere - further
+        slow = log_marginal(n - 1, steps, STEADY_LAW, known) + anywhere - further
         # Those that remember half of the deviation before: the rest, but for the ends, varies by so much.
-        rest = log_marginal(n - 1, 0.25 * within * (1 + 2 / n) + 0.5 * steps, STEADY_LAW)
+        rest = log_marginal(n - 1, 0.25 * within * (1 + 2 / n) + 0.5 * steps, STEADY_LAW, known)
         values[STEADY] = max(values[STEADY], slow, rest + 0.5 * math.log(3.0) - 2 * further)
         lever = (n * n - 1.0) / (12.0 * n)
         slope = (part[2] - 0.5 * (first + stop - 1) * total) / n
-        drifting = log_marginal(n - 2, max(within - slope * slope / lever, 0.0), STEADY_LAW)
-        values[DRIFTING] = drifting - 0.5 * math.log(lever) - math.log(RANGE) - further
+        drifting = log_marginal(n - 2, max(within - slope * slope / lever, 0.0), STEADY_LAW, known)
+        values[DRIFTING] = drifting - 0.5 * math.log(lever) - _LOG_RANGE - further
     for law in (MISSING, DELAYED):
         told, own, squares, long, ways = part[5 * (law - MISSING) + 3 : 5 * (law - MISSING) + 8]
         if long > 0 and n > 2.2 * long and told >= 3:
-            share = math.lgamma(here + lost) - math.lgamma(here) - math.lgamma(lost)
-            share += math.lgamma(here + n - long) + math.lgamma(lost + long) - math.lgamma(here + lost + n)
-            alike = log_marginal(int(told) - 1, max(squares - own * own / told, 0.0), STEADY_LAW)
+            share = ln_gamma(here + lost, known) - ln_gamma(here, known) - ln_gamma(lost, known)
+            share += ln_gamma(here + n - long, known) + ln_gamma(lost + long, known) - ln_gamma(here + lost + n, known)
+            alike = log_marginal(int(told) - 1, max(squares - own * own / told, 0.0), STEADY_LAW, known)
             values[law] = alike + 0.5 * math.log(n / told) + share - ways - further
 
 
 @compiled
 def sums_until(positions: Rows, logs: Floats, spans: Floats, late: Mask) -> Floats:
     """Return the sums up to each position that `most_probable` takes, given the columns of `stretches`."""
-    sums, run, at = np.zeros((positions.size, 16)), np.zeros(16), 0
     # A delay is as likely to be of any length, on a logarithmic axis.
-    ways = math.log(math.log(RANGE))
+    sums, run, at, ways = np.zeros((positions.size, 16)), np.zeros(16), 0, math.log(math.log(RANGE))
     for row in range(logs.size):
         x, step, span = logs[row], (logs[row] - logs[max(row - 1, 0)]) ** 2, spans[row]
         if row == positions[at]:
@@ -266,17 +277,19 @@ def most_probable(positions: Rows, sums: Floats) -> tuple[Rows, Rows, Floats]:
     size = positions.size
     best, before = np.full(size, -np.inf), np.full(size, -1)
     best[0] = 0.0
-    law, gain, values = np.zeros(size, np.int64), np.zeros(size), np.zeros(WANDERING + 1)
+    law, gain, values, part = np.zeros(size, np.int64), np.zeros(size), np.zeros(WANDERING + 1), np.zeros(sums.shape[1])
+    # That of more than a hundred intervals is found anew each time.
+    known = np.zeros(int(2 * LOOSE_SHAPES[1] * 128))
     # A cut could be anywhere; a cut before a single interval, a pause, costs less.
-    cut, pause = math.log(positions[-1]), math.log(DELAYED)
+    cut, pause = math.log(positions[-1]), _FURTHER
     for to in range(1, size):
         for at in range(to):
             n = positions[to] - positions[at]
-            base = best[at] - (0.0 if at == 0 else pause if n == 1 else cut) - 0.5 * math.log(n) - math.log(RANGE)
-            _fill_laws(values, positions[at], positions[to], sums[to] - sums[at], sums[at, 15])
+            base = best[at] - (0.0 if at == 0 else pause if n == 1 else cut) - 0.5 * math.log(n) - _LOG_RANGE
+            np.subtract(sums[to], sums[at], part)
+            _fill_laws(values, positions[at], positions[to], part, sums[at, 15], known)
             kind = np.argmax(values)
             if base + values[kind] > best[to]:
-                best[to], before[to], law[to] = base + values[kind], at, kind
-                gain[to] = values[kind] - values[FREE]
+                best[to], before[to], law[to], gain[to] = base + values[kind], at, kind, values[kind] - values[FREE]
     rows = path_to(size - 1, before)
     return rows, law[rows], gain[rows]

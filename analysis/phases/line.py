@@ -66,8 +66,7 @@ def spectral_line(times: Floats, cumulative: Floats, bin_width: float) -> tuple[
     power = np.abs(np.fft.rfft((roots - roots.mean()) * window, FINER * n)) ** 2
     level = np.append(_levels(power[: 3 * fastest], slowest), 0.0)
     lines, harmonics = np.arange(slowest, fastest + 1), np.arange(1, MOST_PERIODS + 1)[:, np.newaxis]
-    mean = np.cumsum(level[np.minimum(harmonics * lines, level.size - 1)], axis=0) / harmonics
-    mean = np.maximum(mean, 1.0)
+    mean = np.maximum(np.cumsum(level[np.minimum(harmonics * lines, level.size - 1)], axis=0) / harmonics, 1.0)
     log_p = np.min(harmonics * (1 + np.log(mean) - mean) + np.log(harmonics * lines / FINER), axis=0)
     best = int(np.argmin(log_p))
     log_p += math.log(math.log(fastest / slowest))

@@ -64,8 +64,7 @@ class Phases:
     @property
     def listed(self) -> tuple[Phase, ...]:
         """All phases in the order of time."""
-        columns = (self.bursts.start, self.bursts.end, self.bursts.volume)
-        return tuple(Phase(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
+        return tuple(map(Phase, *(one.tolist() for one in (self.bursts.start, self.bursts.end, self.bursts.volume))))
 
     @property
     def recurrence(self) -> float | None:

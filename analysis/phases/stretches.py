@@ -257,9 +257,8 @@ def stretches(intervals: Floats, spans: Floats, late: Mask, whole: bool = False)
     Of each: the row of its first interval and the one behind its last, its law (one of `kernels`), and the logarithm of
     its gain over a free one.
     """
-    n = intervals.size
     logs = np.log(intervals / intervals.mean())
-    positions = np.array((0, n)) if whole else _positions(logs)
+    positions = np.array((0, intervals.size)) if whole else _positions(logs)
     rows, law, gain = most_probable(positions, sums_until(positions, logs, spans, late))
     ends = positions[rows].tolist()
     return list(zip(ends, ends[1:], law[1:].tolist(), gain[1:].tolist(), strict=False))
