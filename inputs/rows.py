@@ -188,11 +188,12 @@ def _ordered(rows: Transfers, below: Links | None, chosen: Rows | None) -> Rows:
     sorted_begin = begin[order]
     together = np.flatnonzero(sorted_begin[1:] == sorted_begin[:-1])
     first, second = order[together], order[together + 1]
-    astray = location[second] < location[first]
-    if below is not None:
-        lower = column_at(below, handle[second]) < column_at(below, handle[first])
-        astray |= lower & (location[second] == location[first])
-    if astray.any():
+    if (location[second] < location[first]).any() or (
+        below is not None
+        and (
+            (location[second] == location[first]) & (column_at(below, handle[second]) < column_at(below, handle[first]))
+        ).any()
+    ):
         order = np.lexsort((location, begin) if below is None else (column_at(below, handle), location, begin))
     return order if chosen is None else chosen[order]
 
@@ -200,7 +201,10 @@ def _ordered(rows: Transfers, below: Links | None, chosen: Rows | None) -> Rows:
 def _operations(rows: Transfers, order: Rows, location_process: Links) -> Operations:
     def amounts(values: Ints) -> Unsigned:
         # -1 in two's complement is what stands for bytes that are not known.
-        return np.maximum(values[order], -1).view(np.uint64)
+        if values.strides == (0,):
+            return np.full(len(order), max(int(values[0]), -1) if len(values) else -1).view(np.uint64)
+        found = values[order]
+        return np.maximum(found, -1, out=found).view(np.uint64)
 
     location, status, end = rows.location[order].astype(np.int32, copy=False), rows.status[order], rows.end[order]
     moved, end_location = amounts(rows.moved), location.copy()

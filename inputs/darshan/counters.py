@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import compress
 from typing import Any, Final
 
 import numpy as np
@@ -196,9 +197,11 @@ def read_mpi(log: Log) -> tuple[dict[int, str], MpiTime | None, list[str]]:
     found = np.frombuffer(data, _MPI_RECORD, count, min(_MPI_HEAD, len(data)))
     names = [node_name(name) for name in found["node"].tolist()]
     # A record is of a rank, once; its calls take no longer than all of them, and those no longer than the run.
-    rank, took, calls = found["rank"], found["seconds"], found["calls"][:, :, 0]
-    sound = np.isin(np.arange(count), np.unique(rank, return_index=True)[1]) & (rank >= 0) & (rank < log.job.processes)
-    sound &= (calls >= 0).all(axis=1) & (took <= log.job.length_ns / 1e9 + 1) & np.array(list(map(bool, names)), bool)
+    rank, took, calls = found["rank"].copy(), found["seconds"].copy(), found["calls"][:, :, 0].copy()
+    sound = np.zeros(count, np.bool_)
+    sound[np.unique(rank, return_index=True)[1]] = True
+    sound &= (rank >= 0) & (rank < log.job.processes) & np.array(list(map(bool, names)), bool)
+    sound &= (calls >= 0).all(axis=1) & (took <= log.job.length_ns / 1e9 + 1)
     with np.errstate(over="ignore", invalid="ignore"):
         sound &= calls.sum(axis=1) <= took * (1 + _ROUNDING) + _ROUNDING
     if log.modules["APMPI"].version != 1 or data[16:24] != _MPI_MAGIC or (count and not sound.any()):
@@ -214,7 +217,7 @@ def read_mpi(log: Log) -> tuple[dict[int, str], MpiTime | None, list[str]]:
     if fault or rest:
         told.append(f"APMPI: {fault or 'the last record is cut'}; {len(ranks):,} of {of_all} are in what can be read")
     return (
-        {rank: name for rank, name, is_sound in zip(rank.tolist(), names, sound, strict=True) if is_sound},
+        dict(zip(ranks, compress(names, sound.tolist()), strict=True)),
         time,
         told,
     )

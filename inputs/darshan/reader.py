@@ -88,12 +88,12 @@ def open_darshan(path: Path) -> RowSource:
         end=end,
         moved=segments.length,
         requested=segments.length if traced.rows == "operations" else UNRECORDED,
-        offset=segments.offset,
+        offset=segments.offset if traced.rows == "operations" else UNRECORDED,
     )
     run = RecordedRun(
         recording=_recording(log, traced, counters, content.mpi),
         ranks=ranks,
-        process_names=content.names or (*_rank_names(log.job.processes), _ALL_RANKS)[: len(ranks)],
+        process_names=content.names or _process_names(log.job.processes, len(ranks) > log.job.processes),
         nodes=tuple(traced.hosts.get(rank, "") for rank in ranks.tolist()) if traced.hosts else (),
         location_process=location_process,
         location_names=location_names,
@@ -161,9 +161,9 @@ def _shares_ranks(traced: Traced) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _rank_names(count: int) -> tuple[str, ...]:
-    """Return the names of so many ranks; logs of a centre have the same numbers again and again."""
-    return tuple(f"rank {rank}" for rank in range(count))
+def _process_names(ranks: int, shared: bool) -> tuple[str, ...]:
+    """Return the names of so many ranks, and of all together; logs of a centre have the same numbers time and again."""
+    return (*(f"rank {rank}" for rank in range(ranks)), *([_ALL_RANKS] if shared else []))
 
 
 def _locations(traced: Traced, processes: int, names: tuple[str, ...]) -> tuple[Links, Links, tuple[str, ...]]:
@@ -178,7 +178,7 @@ def _locations(traced: Traced, processes: int, names: tuple[str, ...]) -> tuple[
     rank = np.repeat(np.where(shared & (records.rank < 0), processes, rank).astype(np.int32), records.count)
     if not traced.threads:
         every = np.arange(processes + shared, dtype=np.int32)
-        return rank, every, names or (*_rank_names(processes), _ALL_RANKS)[: len(every)]
+        return rank, every, names or _process_names(processes, shared)
     # Processes without transfers have a location too.
     idle = np.setdiff1d(np.arange(processes), records.rank[known])
     _, number = np.unique(traced.segments.thread, return_inverse=True)
@@ -246,7 +246,7 @@ def _notes(log: Log, traced: Traced) -> list[str]:
         # All bins of a record are as wide as its first.
         count, moved = traced.records.count, traced.segments
         first = (np.cumsum(count) - count)[(traced.records.record == 0) & (count > 0)]
-        widths = {f"{width:.3g}" for width in (moved.end[first] - moved.start[first]).tolist()}
+        widths = {f"{width:.3g}" for width in {*(moved.end[first] - moved.start[first]).tolist()}}
         notes.append(
             "HEATMAP has no single operations and no files: bytes by layer, rank and interval of "
             f"{' or '.join(sorted(widths))} s"

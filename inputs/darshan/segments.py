@@ -31,8 +31,8 @@ _HEAD: Final = np.dtype([("record", "<u8"), ("rank", "<i8"), ("writes", "<i8"), 
 _HEATMAP: Final = struct.Struct("<Qqdq16x")
 """Id of the layer's name, rank, width of a bin in s, and how many bins follow, of writes and of reads."""
 _HEATMAP_FIELDS: Final = [("record", "<u8"), ("rank", "<i8"), ("width", "<f8"), ("bins", "<i8"), ("unused", "V16")]
-_AHEAD: Final = 64
-"""Records of a heat map that are looked at together at first."""
+_AHEAD: Final = 1024
+"""Records of a heat map that are looked at together at least."""
 _HEATMAP_LAYERS: Final = {"POSIX": "POSIX", "MPIIO": "MPI-IO", "STDIO": "ISOC", "DFS": "DFS", "DAOS": "DAOS"}
 _MODES: Final = np.array([IoMode.WRITE, IoMode.READ], np.uint8)
 """The order in which a record has them."""
@@ -194,7 +194,7 @@ def with_extents(traced: Traced, counters: Counters, ids: Unsigned, run_s: float
     """
     parts: list[tuple[str, Records, Segments]] = []
     lengths, untimed, faults = traced.segments.length, 0, list(traced.faults)
-    layer_of = np.repeat(traced.layer, traced.records.count)
+    layer_of = np.repeat(traced.layer.astype(np.int8), traced.records.count)
     for layer in dict.fromkeys(counters.layers):
         mine = counters.of_layer(layer)
         there = layer_of == (traced.layers.index(layer) if layer in traced.layers else -1)
@@ -202,10 +202,13 @@ def with_extents(traced: Traced, counters: Counters, ids: Unsigned, run_s: float
             operations, moved = counters.of(direction)
             rows, bins = np.flatnonzero(mine & (moved > 0)), there & (traced.segments.mode == mode)
             if bins.any():
-                count = int(np.maximum(operations[mine], 0).sum())
-                total, binned = int(moved[rows].sum()), int(lengths[bins].sum())
-                lengths = np.where(bins, _brought_to(lengths * bins, total, count), lengths)
-                if int(lengths[bins].sum()) != total and mine.any():
+                count, binned = int(np.maximum(operations[mine], 0).sum()), int(lengths[bins].sum())
+                total = int(moved[rows].sum())
+                brought = _brought_to(lengths[bins], total, count)
+                if brought is not None:
+                    lengths = lengths.copy()
+                    lengths[bins] = brought
+                elif binned != total and mine.any():
                     told = (
                         f"{layer} {direction}s of {bytes_text(binned)} in HEATMAP, of {bytes_text(total)} by counters"
                     )
@@ -241,17 +244,21 @@ def with_extents(traced: Traced, counters: Counters, ids: Unsigned, run_s: float
     )
 
 
-def _brought_to(lengths: Ints, total: int, operations: int) -> Ints:
-    """Return bytes of bins, each in proportion, so that they are `total`, if rounding is all that they lack.
+def _brought_to(lengths: Ints, total: int, operations: int) -> Ints | None:
+    """Return bytes of bins, each in proportion, so that they are `total`; None unless rounding is all that they lack.
 
     A transfer is rounded in each bin that it touches: of one rank, a bin more than there are transfers at most.
     """
-    until = np.cumsum(lengths)
-    there = int(until[-1])
+    there = int(lengths.sum())
     if there == total or abs(there - total) > operations + np.count_nonzero(lengths):
-        return lengths
-    scaled = np.rint(until * (total / there)).astype(np.int64)
-    return np.diff(np.where(until == there, total, np.minimum(scaled, total)), prepend=0)
+        return None
+    until = np.cumsum(lengths)
+    scaled = until * (total / there)
+    found: Ints = np.rint(scaled, out=scaled).astype(np.int64)
+    np.minimum(found, total, out=found)
+    found[np.searchsorted(until, there) :] = total
+    found[1:] -= found[:-1].copy()
+    return found
 
 
 def read_heatmap(log: Log) -> Traced:
@@ -267,23 +274,29 @@ def read_heatmap(log: Log) -> Traced:
         if not 0 <= bins <= (len(data) - place - _HEATMAP.size) // 16:
             fault = fault or "the last record is cut"
             break
-        kind = np.dtype([*_HEATMAP_FIELDS, ("values", "<i8", (2, bins))])
+        kind = np.dtype([*_HEATMAP_FIELDS, ("values", "<i8", 2 * bins)])
         records = np.frombuffer(data, kind, min(ahead, (len(data) - place) // kind.itemsize), place)
-        # Most often all have as many bins; no more are looked at in vain than were read before.
+        # Most often all have as many bins; hardly more are looked at in vain than were read before.
         other = np.flatnonzero(records["bins"] != bins)
         records = records[: other[0]] if len(other) else records
-        place, ahead = place + records.nbytes, 2 * len(records)
-        ids, first, which = np.unique(records["record"], return_index=True, return_inverse=True)
-        layers = [_HEATMAP_LAYERS.get(log.names.get(one, "").removeprefix("heatmap:")) for one in ids.tolist()]
+        place, ahead = place + records.nbytes, max(2 * len(records), _AHEAD)
+        ids = records["record"].tolist()
+        of_id = {
+            one: _HEATMAP_LAYERS.get(log.names.get(one, "").removeprefix("heatmap:")) for one in dict.fromkeys(ids)
+        }
         sound = (records["width"] > 0) & (records["width"] < np.inf)
         unknown += len(records)
-        for layer in dict.fromkeys(layers[one] for one in np.argsort(first).tolist()):
+        for layer in dict.fromkeys(of_id.values()):
             if layer is None:
                 continue
-            mine = records[sound & np.array([one == layer for one in layers])[which]]
-            row, mode, active = np.nonzero(mine["values"] > 0)
-            counts, moved = np.bincount(row, minlength=len(mine)), mine["values"][row, mode, active]
-            found.setdefault(layer, []).append((mine["rank"], counts, mine["width"], mode, active, moved))
+            mine = records[sound & np.array([of_id[one] == layer for one in ids])]
+            some = mine["values"] > 0
+            at = np.broadcast_to(np.arange(2 * bins), some.shape)[some]
+            # Those of the first half are written.
+            second = at >= bins
+            at = np.where(second, at - bins, at)
+            counts, moved = np.count_nonzero(some, axis=1), mine["values"][some]
+            found.setdefault(layer, []).append((mine["rank"], counts, mine["width"], second.view(np.int8), at, moved))
             unknown -= len(mine)
     faults = [f"HEATMAP: {fault}"] if fault else []
     if unknown:

@@ -313,7 +313,10 @@ class Stream:
 
         A part has at most `AT_ONCE` operations, or a `MOST_PARTS`-th of all, unless a process has more.
         """
-        count = np.bincount(self.kept.operations.process + 1, minlength=len(self.scope.definitions.groups.id) + 1)
+        groups = len(self.scope.definitions.groups.id)
+        if len(self.kept.operations) <= AT_ONCE:
+            return np.zeros(groups + 1, np.int64)
+        count = np.bincount(self.kept.operations.process + 1, minlength=groups + 1)
         size = max(AT_ONCE, -(-len(self.kept.operations) // MOST_PARTS))
         # What no process did may be nothing, and is no part of its own.
         full = np.maximum(np.cumsum(count) - 1, 0) // size

@@ -88,12 +88,12 @@ class CollectedOperations:
         """Return the rows by begin, then location id; None where they stand so."""
         begin, location = self._columns["begin"], self._columns["location"]
         identity = self._definitions.locations.id
+        rising = bool((identity[1:] > identity[:-1]).all())
         order = None
         if (begin[1:] < begin[:-1]).any():
             order = np.argsort(begin, kind="stable")
-            begin = begin[order]
-        tied = np.flatnonzero(begin[1:] == begin[:-1])
-        first, second = (tied, tied + 1) if order is None else (order[tied], order[tied + 1])
-        if (identity[location[first]] > identity[location[second]]).any():
-            return np.lexsort((identity[location], self._columns["begin"]))
+            begin, location = begin[order], location[order]
+        placed = location if rising else identity[location]
+        if ((begin[1:] == begin[:-1]) & (placed[1:] < placed[:-1])).any():
+            return np.lexsort((identity[self._columns["location"]], self._columns["begin"]))
         return order

@@ -47,7 +47,7 @@ class Partition:
     ----------
     number : int
         Place among the partitions of the trace.
-    locations : tuple of int
+    locations : tuple of int, or range
         Rows in ``Definitions.locations``, ascending: all those of the partition's processes.
     work : int
         What reading it takes, in events; opening a file counts as some.
@@ -56,7 +56,7 @@ class Partition:
     """
 
     number: int
-    locations: tuple[int, ...]
+    locations: tuple[int, ...] | range
     work: int
     most_operations: int | None = None
 
@@ -216,10 +216,13 @@ class ProcessSource:
         if not len(work):
             return ()
         order, first, _ = self.processes
+        whole = int(work.sum())
+        usual = max(_USUAL_WORK, whole // _MOST_PARTITIONS)
+        size = max(self.LEAST_WORK, min(whole // (PARTITIONS_PER_WORKER * threads), usual))
+        if order is first and whole <= size:
+            return (Partition(0, range(len(order)), whole, most),)
         work = work[order]
         total = np.cumsum(np.add.reduceat(work, first))
-        usual = max(_USUAL_WORK, int(total[-1]) // _MOST_PARTITIONS)
-        size = max(self.LEAST_WORK, min(int(total[-1]) // (PARTITIONS_PER_WORKER * threads), usual))
         cuts = np.flatnonzero(np.diff((total - 1) // size, prepend=-1))
         edges = [*first[cuts].tolist(), len(order)]
         return tuple(
