@@ -103,7 +103,7 @@ class Layer:
         """Start and end of the signals in s from the trace's start."""
         return self.scope.window.seconds
 
-    @property
+    @cached_property
     def directions(self) -> tuple[Direction, ...]:
         """Those of ``read`` and ``write`` that have operations."""
         return tuple(way for way in DIRECTIONS if ChosenSums(self.sums, self.categories(way, "all")).count(OPERATIONS))
@@ -123,7 +123,7 @@ class Layer:
         second = self.scope.window.ticks_per_second
         return self._flush_sums.busy.within(round(start * second), round(end * second)) / second
 
-    @property
+    @cached_property
     def _flush_sums(self) -> ChosenSums:
         return ChosenSums(self.sums, categories_of(self.lineages_of(), [IoMode.FLUSH]))
 
@@ -166,7 +166,8 @@ class Layer:
         moved = completed_bytes(operations)
         moving = moved > 0
         kept = view(operations, moving)
-        return self._rate(kept.begin, self.scope.window.ends(kept), moved[moving], self.named(direction, traffic))
+        moved = moved if kept is operations else moved[moving]
+        return self._rate(kept.begin, self.scope.window.ends(kept), moved, self.named(direction, traffic))
 
     def operation_rate(self, direction: Direction = "total", traffic: Traffic = "all") -> StepSignal:
         """Return operations per second; each that ended counts one, spread evenly from its begin to its end."""
@@ -323,6 +324,16 @@ class Layer:
         SelectionError
             If there is no such direction or traffic.
         """
+        if (direction, traffic) not in self._told:
+            self._told[direction, traffic] = self._statistics(direction, traffic)
+        return self._told[direction, traffic]
+
+    @cached_property
+    def _told(self) -> dict[tuple[str, str], LayerStatistics]:
+        """What was asked before: several views of a trace ask for the same."""
+        return {}
+
+    def _statistics(self, direction: Direction, traffic: Traffic) -> LayerStatistics:
         categories = self.categories(direction, traffic)
         own = sorted({*categories} & {*self.categories(direction, "own")})
         whole = traffic == "all" or categories == self.categories(direction, "all")

@@ -164,8 +164,9 @@ def sound_parents(parent: Integers) -> tuple[Links, Mask]:
     while distance <= count and (ancestor >= 0).any():
         ancestor = np.where(ancestor >= 0, ancestor[ancestor], np.int32(-1))
         distance *= 2
-    on_cycle = np.unique(ancestor[ancestor >= 0])
+    on_cycle = ancestor[ancestor >= 0]
     if len(on_cycle):
+        on_cycle = np.unique(on_cycle)
         lowest = np.arange(count, dtype=np.int32)
         ahead = sound.copy()
         distance = 1
@@ -210,7 +211,7 @@ def any_ancestor(parent: Links, marked: Mask) -> Mask:
 def nearest_lower_rank(parent: Links, rank: Links) -> Links:
     """Return for each row its nearest proper ancestor of a lower `rank`, int32 (n,), −1 where there is none."""
     nearest = np.full(len(parent), -1, np.int32)
-    for value in np.unique(rank):
+    for value in np.unique(rank) if (parent >= 0).any() else ():
         asking = rank == value
         nearest[asking] = nearest_marked(parent, rank < value)[asking]
     return nearest

@@ -70,14 +70,20 @@ class CountedFacts(RankTimes):
         found = {one.layer: one for one in self.groups if one.direction == direction}
         if upper not in found or lower not in found:
             return None
-        file = self.counters.file
-        shared = np.isin(file, np.intersect1d(file[found[upper].rows], file[found[lower].rows]))
+        shared = self.on_files_of(found[upper].rows) & self.on_files_of(found[lower].rows)
         return (found[upper].only(shared), found[lower].only(shared)) if shared.any() else None
+
+    def on_files_of(self, rows: Mask) -> Mask:
+        """Return which rows are of the files of some rows, bool (n,)."""
+        file = self.counters.file
+        # The last is of none.
+        used = np.zeros(int(file.max(initial=-1)) + 2, np.bool_)
+        used[file[rows]] = True
+        return used[file]
 
     def layer_on_files(self, layer: str, group: "CountedGroup") -> Mask:
         """Return the rows of a layer on the files of a group, whatever was done there, bool (n,)."""
-        file = self.counters.file
-        return self.selected & self.counters.of_layer(layer) & np.isin(file, file[group.rows])
+        return self.selected & self.counters.of_layer(layer) & self.on_files_of(group.rows)
 
     def below_s(self, group: "CountedGroup") -> float:
         """Return the time in s that the slowest rank spends in transfers of layers below, on the files of a group."""
@@ -217,10 +223,10 @@ class CountedGroup:
         known = self.rows & (rank < 0)
         # What a rank moved is of both directions.
         share = moved[known] / np.maximum(self.of_both[known], 1)
-        for which in ("slowest", "fastest"):
+        for which in ("slowest", "fastest") if known.any() else ():
             who, own = self.counters.count(f"{which}_rank")[known], self.counters.count(f"{which}_rank_bytes")[known]
             # Counters of a damaged log may be anything.
-            own = np.clip(np.nan_to_num(np.minimum(own * share, moved[known])), 0, MOST_BYTES).astype(int)
+            own = np.fmax(np.minimum(own * share, moved[known]), 0).clip(max=MOST_BYTES).astype(int)
             np.add.at(by_rank, np.clip(who, 0, len(by_rank) - 1), own)
         total, most = int(moved.sum()), int(by_rank.argmax())
         return total, most if total else -1, min(total, int(by_rank.max(initial=0)))
@@ -245,11 +251,9 @@ class CountedGroup:
         """The part of it on files on which no module of a higher layer transferred in the same direction."""
         place = _ORDER.index(self.layer) if self.layer in _ORDER else 0
         above = [one for one in self.facts.groups if one.layer in _ORDER[:place] and one.direction == self.direction]
-        file = self.counters.file
-        used = np.zeros(int(file.max(initial=-1)) + 1, np.bool_)
-        for one in above:
-            used[file[one.rows]] = True
-        return self.only(~used[file])
+        return self.only(
+            ~self.facts.on_files_of(np.any([np.zeros_like(self.rows), *(one.rows for one in above)], axis=0))
+        )
 
     @property
     def users(self) -> tuple[Ints, Ints]:
@@ -292,8 +296,9 @@ class CountedGroup:
     def small(self, limit: float) -> int:
         """Return how many requests are certainly smaller than some bytes."""
         by_class = self.sum(*(f"size_{{}}_{one}" for one in SMALL_CLASSES))
-        between = sum(often for size, often in self.commonest.items() if 10_000 < size < limit)
-        return by_class + min(between, self.sum("size_{}_10k_100k"))
+        most = self.sum("size_{}_10k_100k")
+        between = (often for size, often in self.commonest.items() if 10_000 < size < limit) if most else ()
+        return by_class + min(sum(between), most)
 
     def share_of_time(self, count: int, size: float = 64 * KIB) -> float:
         """Return the share of the time that `count` small requests take: each as long as moving `size` bytes more."""

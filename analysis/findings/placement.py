@@ -213,6 +213,8 @@ def slow_target(
             continue
         moved, took = group.each("bytes"), counters.counters.time(f"{group.direction}_time")
         by_target = _rows_by_target(counters, np.flatnonzero(moved > 0).tolist())
+        if len(by_target) < targets:
+            continue
         # Files of many stripes lie on the same targets.
         of_files = {on: float(np.median(took[[*on]] / moved[[*on]])) for on in set(map(tuple, by_target.values()))}
         pace = {

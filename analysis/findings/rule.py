@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
 from inspect import Parameter, signature
+from operator import attrgetter
 from typing import Any, Final
 
 from ...model.plugins import Plugins, docstring, instance_of
@@ -171,4 +172,4 @@ _INSTALLED: Final = Plugins("iostrata.findings", instance_of(Rule))
 
 def rules() -> tuple[Rule, ...]:
     """Return all rules by their ids, ours and those that other packages add by entry points ``iostrata.findings``."""
-    return tuple(sorted(_INSTALLED.all().values(), key=lambda rule: rule.id))
+    return tuple(sorted(_INSTALLED.all().values(), key=attrgetter("id")))

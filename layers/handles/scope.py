@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -50,6 +51,11 @@ class Scope:
     def lineages(self) -> Lineages:
         """The handles by their layer and the layers that they descend from."""
         return handle_lineages(self.stack)
+
+    @cached_property
+    def counted(self) -> dict[tuple[str, tuple[str, ...]], Any]:
+        """What counters tell of layers in some directions, as far as it was asked for."""
+        return {}
 
     @cached_property
     def folders(self) -> Mask:

@@ -68,6 +68,8 @@ class TickWindow:
     def overlaps(self, operations: Operations) -> Mask:
         """Return which operations have time in common with the window, bool (n,); one without duration lies in it."""
         begin, end = operations.begin, self.ends(operations)
+        if self.closed and begin.min(initial=self.start) >= self.start and end.max(initial=self.end) <= self.end:
+            return np.ones(len(begin), np.bool_)
         lasting = end > begin
         return np.where(lasting, (begin < self.end) & (end > self.start), self.contains(begin))
 
@@ -105,9 +107,12 @@ class TickWindow:
 
 
 def completed_bytes(operations: Operations) -> Unsigned:
-    """Return the bytes that each operation moved, uint64 (n,): 0 unless it completed and the trace knows them."""
+    """Return the bytes that each operation moved, uint64 (n,): 0 unless it completed and the trace knows them.
+
+    They may be a column of the operations and are not to be written to.
+    """
     known = (operations.status == Status.COMPLETE) & (operations.moved != UNDEFINED_UINT64)
-    return np.where(known, operations.moved, np.uint64(0))
+    return operations.moved if known.all() else np.where(known, operations.moved, np.uint64(0))
 
 
 def trace_window(clock: Clock, extent: tuple[int, int] | None) -> TickWindow:

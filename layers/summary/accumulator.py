@@ -121,7 +121,9 @@ class OperationSums(Sums):
         order: Any = slice(None)
         if count and (wide != wide[0]).any():
             order = np.argsort(wide.astype(np.int16) if len(self.busy) < 2**15 else wide, kind="stable")
-        categories, edges = np.unique(wide[order], return_index=True)
+        ordered = wide[order]
+        edges = np.append(0, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1)[:count]
+        categories = ordered[edges]
         begin, end, requested = part.begin[order], part.end[order], self._requests(operations, rows, part)[order]
         ended = (columns.status != Status.NEVER_COMPLETED)[order]
         for category, first, last in zip(categories.tolist(), edges, np.append(edges[1:], count), strict=True):

@@ -65,11 +65,13 @@ class BusyTime(Sums):
         return end - begin - (whole.length - around.length)
 
     def add(self, begin: Ticks, end: Ticks) -> None:
-        """Add intervals [begin, end] in any order."""
+        """Add intervals [begin, end] in any order; they are kept, and not to be written to from then on."""
         lasting = end > begin
-        if lasting.any():
-            self._waiting.append((begin[lasting], end[lasting]))
-            self._rows_waiting += int(lasting.sum())
+        if not lasting.all():
+            begin, end = begin[lasting], end[lasting]
+        if len(begin):
+            self._waiting.append((begin, end))
+            self._rows_waiting += len(begin)
             if self._rows_waiting >= _WAITING:
                 self._settle()
 

@@ -57,29 +57,33 @@ class RankTimes:
         scale = np.where(slowest > 0, slowest / np.where(total > 0, total, 1), 1.0)
         found = {}
         # A layer's calls are in those of the layer above: each is looked at by itself.
-        place = counters.module.astype(np.int64) * self.processes + counters.rank
+        ranks, rank = self._ranks
+        place = counters.module.astype(np.int64) * (len(ranks) + 1) + rank
         for kind in KINDS:
-            by_rank = sums_by(place[~shared], whole[kind][~shared], max(1, len(counters.modules)) * self.processes)
-            sound = shared | (np.append(by_rank, 0)[np.where(shared, -1, place)] <= self.run_s + 1)
+            by_rank = sums_by(place, whole[kind], max(1, len(counters.modules)) * (len(ranks) + 1))
+            sound = shared | (by_rank[place] <= self.run_s + 1)
             found[kind] = np.where(shared, parts[kind] * scale, whole[kind]) * sound
         return found
 
     def longest(self, rows: Mask, *kinds: str) -> tuple[float, int]:
         """Return the time in s that the slowest rank spends in some rows, and its number, −1 where it is not known."""
         took = reduce(np.add, [self.seconds_of_slowest[kind] for kind in kinds]) * rows
+        ranks, rank = self._ranks
         # The last is of what ranks share.
-        sums = np.bincount(self._rank, took, self.processes + 1)
+        sums = np.bincount(rank, took, len(ranks) + 1)
         own, together = sums[:-1], float(sums[-1])
         longest = float(own.max(initial=0.0))
-        slowest = int(own.argmax()) if longest else -1
-        if together and (shared := took * (self._rank == self.processes)).max() >= longest:
+        slowest = int(ranks[own.argmax()]) if longest else -1
+        if together and (shared := took * (rank == len(ranks))).max() >= longest:
             slowest = int(self.counters.counts["slowest_rank"][shared.argmax()])
         return min(longest + together, self.run_s), slowest
 
     @cached_property
-    def _rank(self) -> Ints:
-        """The rank of each row, one more than the last where several share it, int64 (n,)."""
-        return np.where(self.counters.rank < 0, self.processes, self.counters.rank).astype(np.int64)
+    def _ranks(self) -> tuple[Ints, Ints]:
+        """The ranks that have rows, and the place of each row's, one behind the last where several share it, int64."""
+        rank = self.counters.rank.astype(np.int64)
+        ranks = np.unique(rank[rank >= 0])
+        return ranks, np.where(rank < 0, len(ranks), np.searchsorted(ranks, rank))
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,11 +188,16 @@ class CountedLayer:
 
 def sizes_told(counters: Counters, rows: Mask) -> dict[int, int]:
     """Return how often each size of requests occurs among the four commonest ones of some rows."""
+    size, often = (
+        np.concatenate([counters.count(f"access{number}_{what}")[rows] for number in range(1, 5)])
+        for what in ("access", "count")
+    )
+    known = np.flatnonzero(often > 0)
+    # By their place among the four, then by size.
+    order = known[np.lexsort((size[known], known // max(1, len(size) // 4)))]
     found: dict[int, int] = {}
-    for number in range(1, 5):
-        size, often = (counters.count(f"access{number}_{what}")[rows] for what in ("access", "count"))
-        for one in np.unique(size[often > 0]).tolist():
-            found[one] = found.get(one, 0) + int(often[size == one].sum())
+    for one, count in zip(size[order].tolist(), often[order].tolist(), strict=True):
+        found[one] = found.get(one, 0) + count
     return found
 
 
@@ -215,6 +224,13 @@ def known_quantiles(sizes: dict[int, int], total: int) -> list[int | None]:
 
 def counted_layer(scope: Scope, layer: str, directions: tuple[str, ...]) -> CountedLayer | None:
     """Return the counters of a layer; None where there are none, or they are not of the time that counts."""
+    if (layer, directions) not in scope.counted:
+        scope.counted[layer, directions] = _counted_layer(scope, layer, directions)
+    found: CountedLayer | None = scope.counted[layer, directions]
+    return found
+
+
+def _counted_layer(scope: Scope, layer: str, directions: tuple[str, ...]) -> CountedLayer | None:
     definitions = scope.definitions
     counters, window, length = definitions.recording.counters, scope.window, definitions.clock.length
     if counters is None or window.start > 0 or window.end < length:

@@ -41,7 +41,12 @@ class ChosenSums:
 
     def count(self, column: int) -> int:
         """Return a column of `OperationTables.counts`."""
-        return int(self.sums.sums.counts[self.categories, column].sum())
+        return self._counts[column]
+
+    @cached_property
+    def _counts(self) -> list[int]:
+        found: list[int] = self.sums.sums.counts[self.categories].sum(axis=0).tolist()
+        return found
 
     @property
     def bytes(self) -> int | float:

@@ -160,7 +160,8 @@ def content_hash(path: Path, ends: int | None = None, most: int | None = None) -
         # A pipe or a device has no content of its own, and reading one may wait for ever; nor has a link to nothing.
         if (file != path and not file.exists()) or not stat.S_ISREG(file.stat().st_mode):
             continue
-        digest.update(os.fsencode(os.path.relpath(file, path.parent)) + b"\0")
+        name = path.name if file is path else os.path.relpath(file, path.parent)
+        digest.update(os.fsencode(name) + b"\0")
         with file.open("rb", buffering=0) as stream:
             if ends is None:
                 while part := stream.read(_AT_ONCE):

@@ -13,7 +13,7 @@ from ...layers.handles.scope import ScopedBlock
 from ...layers.selection.window import completed_bytes
 from ...layers.statistics.grouping import grouping
 from ...layers.trace import Trace
-from ...model.arrays import Floats, Ints, Mask, column_at
+from ...model.arrays import Floats, Ints, Mask
 from ...model.codes import METADATA_NAMES, UNDEFINED_TIME, IoMode, IoRecord
 from ...model.operations import view
 from ...model.ranges import RangeUnion
@@ -98,7 +98,7 @@ class SegmentSums(Sums):
         shown = view(operations, (selection.reason_of(operations.handle) < 0) & window.overlaps(operations))
         ended = view(shown, shown.end != UNDEFINED_TIME)
         self.busy.add(np.zeros(len(ended), np.int64), *window.clipped(ended))
-        shown = view(shown, self._of_system[column_at(definitions.handles.paradigm, shown.handle)])
+        shown = view(shown, np.append(self._of_system[definitions.handles.paradigm], False)[shown.handle])
         group = self._group(definitions.handles.file[shown.handle], shown.process, shown.handle)
         begin, end = window.clipped(shown)
         # What begins before the window was called before it.
