@@ -17,7 +17,7 @@ from ..model.arrays import Floats
 from ..model.quantities import counted, percent_text, seconds_text
 from ..signals.construction import StepSignal
 from .activity import LEAST_INNER, Activity
-from .pace import latest_pace
+from .pace import RATHER, latest_pace
 
 FALSE_ALARM_RATE = 0.01
 QUIET_SHARE = 0.1
@@ -183,6 +183,8 @@ class Outlook:
         """Return what holds with longer trains, and other bursts after them."""
         first, sure = trains[0], self.confidence
         train, confidence = _at_latest_pace(first, others, self.leads[0]) if len(trains) == 1 else (first, sure)
+        # What came last may have another pace, or be delayed once.
+        doubted = min(sure, max(confidence, RATHER))
         if train is not first:
             return replace(
                 self,
@@ -198,7 +200,7 @@ class Outlook:
                 slipped=True,
             )
         if not goes_on:
-            return replace(self, since=max(self.since, 1), confidence=min(sure, confidence))
+            return replace(self, since=max(self.since, 1), confidence=doubted)
         if not fitted:
             return self
         return replace(
@@ -206,7 +208,7 @@ class Outlook:
             trains=tuple(trains),
             period=first.period,
             period_interval=first.interval(),
-            confidence=min(sure, confidence),
+            confidence=doubted,
             fitted=fitted,
         )
 

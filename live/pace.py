@@ -19,6 +19,8 @@ RATIO: Final = 0.5
 SURER: Final = 0.3
 """By how much more likely the mean since a change has to be right than that of all, for the change to be told: with
 less more than one update in a hundred is wrong by a change where there is none, at jitters of 2 to 20 %."""
+RATHER: Final = 0.5
+"""Probability of being right from which on a period is told."""
 AS_SURE: Final = 0.05
 """By how much less likely a longer run may be right and still be taken."""
 USUAL: Final = 9
@@ -99,6 +101,7 @@ def latest_pace(intervals: Floats, fewest: int) -> LatestPace:
     # The longest of those that are as good: another one each time would tell a change each time.
     best = 1 + int(np.argmax(later >= later.max() - AS_SURE))
     usual = float(np.median(own[max(best - max(2 * (own.size - best), USUAL), 0) : best]))
-    if chances[best] <= chances[0] + SURER or abs(float(own[best:].mean()) / usual - 1) <= CLUMPS:
+    surer = max(chances[0] + SURER, RATHER)
+    if chances[best] <= surer or abs(float(own[best:].mean()) / usual - 1) <= CLUMPS:
         return LatestPace(intervals.size, float(chances[0]))
     return LatestPace(own.size - best, float(chances[best]))

@@ -402,6 +402,20 @@ def test_a_change_of_pace_is_told_within_four_phases_also_where_bursts_fit_the_o
     assert sum(told) >= 9
 
 
+def test_one_late_phase_leaves_a_period_that_is_told_rather_right_than_wrong():
+    rng = np.random.default_rng(5)
+    apart = 10.0 * rng.normal(1, 0.02, 24)
+    apart[-4] *= 1.2
+    starts = np.append(0.0, np.cumsum(apart))
+    watcher, told = Watcher(Key("POSIX", "write")), []
+    for start, volume in zip(starts, rng.integers(10**6, 2 * 10**6, starts.size), strict=True):
+        watcher.add(Spans(np.array([start]), np.array([start + 0.5]), np.array([volume])))
+        told.append(watcher.answer(0.0, float(start) + 1.5))
+    assert all(one.period == pytest.approx(10.0, rel=0.05) for one in told[8:])
+    assert all(one.confidence >= 0.5 for one in told[8:])
+    assert min(told[20:], key=lambda one: one.confidence).confidence < told[20].confidence
+
+
 def test_a_look_at_two_paces_together_that_finds_no_period_takes_none_away(monkeypatch):
     rng = np.random.default_rng(2)
     starts = np.append(0.0, np.cumsum(np.repeat([10.0, 5.0], [12, 8]) * rng.normal(1, 0.05, 20)))
