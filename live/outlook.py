@@ -120,7 +120,7 @@ class Outlook:
         return bool(self.trains) and self.clear and not self.since and not self.blurred
 
     @cached_property
-    def _longer(self) -> dict[tuple[tuple[float, ...], ...], "Outlook"]:
+    def _longer(self) -> dict[tuple[bool, tuple[float, ...], tuple[float, ...]], "Outlook"]:
         """What holds with bursts of the last starts that were asked for: while one grows, it stays the same."""
         return {}
 
@@ -173,7 +173,7 @@ class Outlook:
         )
         if not goes_on:
             others = others.take(others.volume >= smallest)
-        key = fitted, tuple(others.start.tolist())
+        key = goes_on, fitted, tuple(others.start.tolist())
         if key not in self._longer:
             self._longer.clear()
             self._longer[key] = self._with([one.train() for one in grown], others, goes_on, len(fitted))

@@ -359,6 +359,17 @@ def test_a_regime_does_not_outlast_its_bursts_where_smaller_ones_go_on():
     assert all(abs(answer.phases - there) <= 1 for answer, there in late)
 
 
+def test_a_regime_is_over_once_only_small_bursts_come_where_several_were_due():
+    start = 10.0 * np.arange(12) + np.random.default_rng(1).uniform(0, 0.2, 12)
+    found = outlook(step_signal(start, start + 0.5, np.full(12, 10**6), window=(0.0, 112.0)))
+    small = start[-1] + 0.5 * found.period + np.arange(0.0, 90.0, 3.0)
+    starts, volume = np.append(start, small), np.repeat([10**6, 10**3], [12, small.size])
+    bursts = Activity(starts, starts + 0.5, volume, np.ones(starts.size, np.int64))
+    since = [found.continued(bursts.take(np.arange(count))).since for count in range(12, starts.size + 1)]
+    assert since[0] == 0
+    assert since[-1] > 0
+
+
 @pytest.mark.parametrize("share", [None, 0.007])
 def test_a_new_pace_of_the_same_bursts_is_told_from_their_third_iteration_on(share):
     """Checkpoints 3 s apart, then 1.5 s, then 4 s: the pace of now is told, neither that of before nor a mean."""
