@@ -1,6 +1,6 @@
 """Changes of pace in made streams, at default options: whether they are told, and what else is told, beside an oracle.
 
-    python benchmarks/watching/paces.py                    # 700 streams, writes a section of benchmarks/RESULTS.md
+    python benchmarks/watching/paces.py                    # 240 streams, writes a section of benchmarks/RESULTS.md
     python benchmarks/watching/paces.py FIRST COUNT        # COUNT seeds of each kind from FIRST on; prints only
 
 A stream has 8 to 24 phases of a period of 2 to 20 s, then 12 whose period is another one by a ratio. Intervals have a
@@ -33,7 +33,7 @@ JITTERS = (0.02, 0.05, 0.1, 0.15, 0.2)
 BESIDE = ("nothing", "nothing", "delays", "missing phases", "drift", "other amounts")
 WIDTHS = (1.0, 0.0625)
 """Widths of bins in s: the first that has twelve or more to a period and is drawn."""
-FIRST, COUNT = 5000, 10
+FIRST, COUNT = 5000, 6
 AFTER = 12
 FEWEST = 4
 """Intervals after a change in which it is to be told."""
