@@ -103,22 +103,23 @@ def find_loops(trace: Trace) -> Loops:
 
 def _found(trace: Trace) -> Loops:
     names, kinds, groups = streams_of(trace)
-    return loops_of_members(trace, names, kinds, list(_members(groups)))
+    return loops_of_members(trace, names, kinds, list(_members(groups, trace)))
 
 
-def _members(groups: Iterable[StepGroup]) -> Iterator[Member]:
+def _members(groups: Iterable[StepGroup], trace: Trace) -> Iterator[Member]:
     """Give what groups of threads repeat on their kinds of files.
 
     Of a group that shows no loop by itself, as one iteration is another or a pause is missing, it is that of threads
     which do so on files of the kind, where its iterations are as many and come by turns with those.
     """
-    found = [(group, [Member(group, one) for one in fold(group.steps)]) for group in groups]
+    second = trace.definitions.clock.ticks_per_second
+    found = [(group, [Member(group, one) for one in fold(group.steps, second=second)]) for group in groups]
     known: dict[int, list[Member]] = {}
     for group, members in found:
         known.setdefault(group.kind, []).extend(one for one in members if one.folded.bits > 0)
     for group, members in found:
         shown = not known[group.kind] or any(one.folded.bits > 0 for one in members)
-        for one in () if shown else fold(group.steps, -np.inf):
+        for one in () if shown else fold(group.steps, -np.inf, second):
             member = Member(group, one)
             if any(one.count == like.folded.count and _by_turns(member, like) for like in known[group.kind]):
                 members = [member]

@@ -8,7 +8,7 @@ where they are costs bits, too.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -56,6 +56,10 @@ _CLEAR: Final = 2.0
 """Times another pause must be longer to be where iterations begin."""
 _LONG: Final = 8.0
 """Times the longest other gap that pauses must take to part a burst of calls from the next one by themselves."""
+_PAUSE: Final = 1e-3
+"""Seconds from which on a pause is the program's: it sleeps, computes or waits; below, a core or the page cache may."""
+_PART: Final = 0.1
+"""Share of the time from one pause to the next from which on shorter ones are the program's, too."""
 _EVEN: Final = 0.02
 """Share of the usual length by which parts around others may differ in length and count as about as long."""
 _BETWEEN: Final = 2
@@ -79,6 +83,10 @@ class Line:
     file : int64
     gap : int64
         Ticks without any step before each.
+    begin : int64
+        When each begins, in ticks.
+    second : float
+        Ticks of a second.
     """
 
     tokens: list[Ints]
@@ -88,6 +96,8 @@ class Line:
     opens: Mask
     file: Ints
     gap: Ints
+    begin: Ints
+    second: float
 
     def __len__(self) -> int:
         return len(self.gap)
@@ -96,8 +106,8 @@ class Line:
         """Return a part, with one column of tokens or with all of them."""
         where = slice(low, high)
         tokens = [one[where] for one in (self.tokens if token is None else [token])]
-        same = self.alike[where], self.kind[where]
-        return Line(tokens, *same, self.fresh[where], self.opens[where], self.file[where], self.gap[where])
+        same = self.alike[where], self.kind[where], self.fresh[where], self.opens[where], self.file[where]
+        return Line(tokens, *same, self.gap[where], self.begin[where], self.second)
 
 
 class Cuts(NamedTuple):
@@ -161,17 +171,19 @@ class Folded:
         return int(self.start[self.usual]), int(self.start[self.usual + 1])
 
 
-def fold(steps: Steps, evidence: float = EVIDENCE) -> list[Folded]:
+def fold(steps: Steps, evidence: float = EVIDENCE, second: float = 1e9) -> list[Folded]:
     """Return the loops of a sequence in their order, outermost; none where nothing repeats beyond chance.
 
-    Less `evidence` is needed where others show that there is a loop.
+    Less `evidence` is needed where others show that there is a loop. A `second` has so many ticks.
     """
     repeated = _repeated(steps)
-    if repeated and (bursts := _bursts(repeated[0], steps.gap)):
+    if repeated and (bursts := _bursts(repeated[0], steps, second)):
         return bursts
     if len(steps) < _FEWEST:
         return repeated
-    line = _line_of(steps)
+    line = _line_of(steps, second)
+    if even := _even_calls(steps, line):
+        return even
     found = list(_found(line, 0, 0, evidence))
     single = [] if steps.content.any() else _single_steps(line, True)
     if single and (not found or (len(found) == 1 and single[0].count > found[0].count)):
@@ -209,7 +221,7 @@ def _found(line: Line, offset: int, depth: int, evidence: float = EVIDENCE) -> I
         yield from _loops(line, best, offset, depth)
 
 
-def _line_of(steps: Steps) -> Line:
+def _line_of(steps: Steps, second: float) -> Line:
     """Return steps as tokens: exact, with classes of sizes, without sizes; each with and without their files."""
     exact = _numbered(steps.code, steps.content, steps.total)
     size_class = np.zeros(len(steps), np.int64)
@@ -228,7 +240,7 @@ def _line_of(steps: Steps) -> Line:
             if not any(np.array_equal(token, known) for known in tokens):
                 tokens.append(token)
     opens = (steps.code >> 1) % STEP_CODES == OPEN
-    return Line(tokens, coarse, plain, steps.fresh, opens, file, steps.gap)
+    return Line(tokens, coarse, plain, steps.fresh, opens, file, steps.gap, steps.begin, second)
 
 
 def _numbered(*columns: Array) -> Ints:
@@ -256,6 +268,12 @@ def _thresholds(gap: Ints) -> list[int]:
     if len(apart) > _PAUSES:
         apart = apart[np.unique(np.geomspace(1, len(apart), _PAUSES).astype(np.int64)) - 1]
     return [int(one) for one in apart]
+
+
+def _is_long(pause: Ints, begin: Ints, second: float) -> bool:
+    """Tell whether pauses, and not what the system does meanwhile, part what begins there and before the first."""
+    usual = float(np.median(pause))
+    return usual >= _PAUSE * second or usual >= _PART * float(np.median(np.diff(begin)))
 
 
 def _paused(token: Ints, gap: Ints, least: int) -> tuple[Ints, Mask]:
@@ -303,7 +321,9 @@ def _candidates(line: Line, tokens: Sequence[Ints]) -> Iterator[Cuts | None]:
             yield _measured(token, np.flatnonzero(_first_of_files(line)), files, weights=weights)
         for least in thresholds:
             with_pauses, pause = _paused(token, line.gap, least)
-            yield _measured(with_pauses, np.flatnonzero(pause), plain=token)
+            start = np.flatnonzero(pause)
+            if len(start) > 1 and _is_long(line.gap[start[1:]], line.begin[start], line.second):
+                yield _measured(with_pauses, start, plain=token)
 
 
 def _first_of_files(line: Line) -> Mask:
@@ -734,27 +754,56 @@ def _repeated(steps: Steps) -> list[Folded]:
     return [Folded(np.append(where, high), 0, np.zeros(len(where), np.bool_), 0.0, (), steps.times[where])]
 
 
-def _bursts(loop: Folded, gap: Ints) -> list[Folded]:
+def _bursts(loop: Folded, steps: Steps, second: float) -> list[Folded]:
     """Return an outer loop around one whose iterations were too many to be kept, where long pauses part them evenly."""
-    row, repeats, count = loop.start[:-1], loop.repeats, loop.count
+    row, repeats = loop.start[:-1], loop.repeats
     assert repeats is not None
-    between = gap[row[1:]]
-    order = np.append(np.sort(between)[::-1], 0)
-    clear = np.flatnonzero(order[:-1] > _LONG * order[1:]) + 1
-    for pauses in clear[clear > 1].tolist():
-        first = np.append(0, np.flatnonzero(between >= order[pauses - 1]) + 1)
-        each = np.add.reduceat(repeats, first)
-        _, place, often = np.unique(each, return_index=True, return_counts=True)
-        usual = int(place[np.argmax(often)])
-        other = each != each[usual]
-        told = math.log2(count) * (1 + 2 * np.count_nonzero(other)) + math.log2(len(order))
-        bits = (math.lgamma(count) - math.lgamma(pauses + 1) - math.lgamma(count - pauses)) / math.log(2) - told
-        if bits >= EVIDENCE and other.mean() <= 1 - _ALL:
+    for first in _parted(steps.gap[row], steps.begin[row], second):
+        if (found := _evenly(first, repeats[:, None], len(row))) is not None:
+            usual, other, bits = found
             edges = np.append(row[first], loop.start[-1])
             within = slice(first[usual], np.append(first, len(row))[usual + 1])
             start = np.append(row[within], edges[usual + 1])
             inner = Folded(start, 0, np.zeros(len(start) - 1, np.bool_), 0.0, (), repeats[within])
             return [Folded(edges, usual, other, bits, (inner,))]
+    return []
+
+
+def _parted(gap: Ints, begin: Ints, second: float) -> Iterator[Ints]:
+    """Give where parts begin by pauses that are long beside all other gaps, fewest first."""
+    order = np.append(np.sort(gap[1:])[::-1], 0)
+    for least in order[:-1][order[:-1] > _LONG * order[1:]].tolist():
+        first = np.append(0, np.flatnonzero(gap[1:] >= least) + 1)
+        if len(first) >= _FEWEST and _is_long(gap[first[1:]], begin[first], second):
+            yield first
+
+
+def _evenly(first: Ints, amount: Ints, tried: int) -> tuple[int, Mask, float] | None:
+    """Return the usual one of parts with the same amounts of each kind, which are other, and how many bits say so."""
+    each = np.add.reduceat(amount, first)
+    _, place, often = np.unique(each, axis=0, return_index=True, return_counts=True)
+    usual = int(place[np.argmax(often)])
+    other = (each != each[usual]).any(axis=1)
+    count, pauses = int(each.sum()), len(first) - 1
+    told = math.log2(count) * (1 + 2 * np.count_nonzero(other)) + math.log2(tried)
+    bits = (math.lgamma(count) - math.lgamma(pauses + 1) - math.lgamma(count - pauses)) / math.log(2) - told
+    return (usual, other, bits) if bits >= EVIDENCE and other.mean() <= 1 - _ALL else None
+
+
+def _even_calls(steps: Steps, line: Line) -> list[Folded]:
+    """Return parts with as many calls of each kind as a loop, of steps that begin wherever there were long gaps.
+
+    How many such steps a part has, and what is in each, is chance.
+    """
+    joined = steps.content[steps.content != 0]
+    if 2 * len(np.unique(joined)) <= len(steps):
+        return []
+    opened = np.flatnonzero(line.opens & ~np.append(False, line.opens[:-1]))
+    ways: Iterable[Ints] = (*_parted(line.gap, line.begin, line.second), *([opened] if len(opened) > 2 else ()))
+    for first in ways:
+        if (found := _evenly(first, steps.kinds.astype(np.int64), len(steps))) is not None:
+            usual, other, bits = found
+            return [Folded(np.append(first, len(line)), usual, other, bits)]
     return []
 
 

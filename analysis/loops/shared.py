@@ -43,7 +43,11 @@ def find_shared_loops(traces: Sequence[Trace]) -> list[Loops]:
             name = names[group.kind].rsplit("/", 1)[-1], first, group.locations[0]
             streams.setdefault((*name, alike[name]), {})[run] = place
             alike[name] += 1
-    together = [[fold(group.steps) for group in groups] for _, _, groups in runs]
+    seconds = [trace.definitions.clock.ticks_per_second for trace in traces]
+    together = [
+        [fold(group.steps, second=second) for group in groups]
+        for second, (*_, groups) in zip(seconds, runs, strict=True)
+    ]
     for places in streams.values():
         own = list(places.items())
         steps = [runs[run][2][place].steps for run, place in own]

@@ -284,6 +284,32 @@ def test_long_pauses_part_iterations_whatever_the_short_gaps_between_them(seed):
     assert loop.start.tolist() == list(range(1, gap.size + 2, 64))
 
 
+@pytest.mark.parametrize(("second", "count"), [(1e9, 500), (1e4, 8)])
+def test_pauses_that_are_short_by_themselves_and_beside_a_burst_make_no_loop(second, count):
+    """A file is written in one go; each 66 writes the page cache takes its time, 90 ns or, as a program, 9 ms."""
+    gap = np.full(502, 10)
+    gap[1::66] = 90
+    (loop,) = fold(steps_of([(OPEN, 0), *[(WRITE, 4096)] * 500, (CLOSE, 0)], gap), second=second)
+    assert loop.count == count
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("pause", [250_000_000, 0])
+def test_parts_with_the_same_calls_are_a_loop_wherever_the_system_stood_still_in_them(seed, pause):
+    """Each file is opened, gets 160 lines of any length and is closed; what is kept are steps between long gaps."""
+    rng = np.random.default_rng(seed)
+    rows = [(kind, int(size), file) for file in range(5) for kind, size in _lines(rng)]
+    steps = steps_of(rows, np.where([kind == OPEN for kind, *_ in rows], pause, rng.integers(1, 8_000_000, len(rows))))
+    often = rng.choice([0.03, 0.3], 5)[steps.file]
+    (loop,) = fold(steps.coarsened(steps.fresh | (rng.random(len(steps)) < often)))
+    assert loop.count == 5
+    assert not loop.other.any()
+
+
+def _lines(rng):
+    return [(OPEN, 0), *[(WRITE, int(size)) for size in rng.integers(20, 30, 160)], (CLOSE, 0)]
+
+
 @given(st.integers(4, 12), st.integers(20, 60))
 @settings(max_examples=20)
 def test_numbered_files_between_long_pauses_are_a_loop_within_a_loop(count, files):
