@@ -15,7 +15,7 @@ from ...model.document import Record
 from ...model.quantities import counted, named_ranks, percent_text, seconds_range_text, seconds_text
 from ..findings.counted import CountedFacts, facts_of
 from ..findings.facts import MUCH_OF_RUN, blocking_s
-from ..findings.find import Finding
+from ..findings.find import LEAST_COST, Finding
 from ..findings.rule import rule_of, rules
 
 _LITTLE: Final = 0.01
@@ -132,7 +132,7 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
     told, head = trace.definitions.recording.told, _share_text(known, trace, threads)
     if threads and not longest:
         return replace(known, text=told(head + threads))
-    causes, recording = ([], "") if share < _LITTLE else (_causes(findings, longest), _recording(trace, mean))
+    causes, recording = ([], "") if share < _LITTLE else (_causes(findings, longest, run_s), _recording(trace, mean))
     part, text = min(1.0, _cost(causes) / longest) if causes else 0.0, ""
     if part < _MOST:
         layer, what = _longest(trace, longest, None if mean is None else mean * trace.ranks, rank)
@@ -242,13 +242,16 @@ def _counted(facts: CountedFacts) -> tuple[float, None, int | None, str]:
     return longest, None, rank if rank >= 0 else None, "counters"
 
 
-def _causes(findings: Sequence[Finding], io_s: float) -> list[Finding]:
+def _causes(findings: Sequence[Finding], io_s: float, run_s: float) -> list[Finding]:
     """Return the findings of one kind that explain most of the I/O, the longest first, if it is a share that matters.
 
-    What reads and what writes cost the same ranks in the same way adds up.
+    What reads and what writes cost the same ranks in the same way adds up. What could save next to nothing of the run
+    is no cause worth a headline, unless it is known that nothing helps.
     """
     explains = {rule.id for rule in rules() if rule.in_short and not (rule.may_be_meant or rule.outside_io)}
-    priced = [one for one in findings if one.id in explains and one.cost_s is not None]
+    least = LEAST_COST * run_s
+    worth = [one for one in findings if one.gain_s in (None, _NOTHING) or one.gain_s[1] >= least]
+    priced = [one for one in worth if one.id in explains and one.cost_s is not None]
     alike = [[one, *(other for other in priced if _adds(other, one))] for one in priced]
     found = max(alike, key=_explained, default=[])
     little = _cost(found) < _OF_IO * io_s and all(one.severity == "info" for one in found)

@@ -14,6 +14,7 @@ from ...model.document import Document, keys_of
 from ..findings.find import Finding, find
 from ..registry import DEFAULT_METHOD
 from ..results.parts import Regime
+from .elsewhere import elsewhere
 from .headline import Headline, headline_of
 from .iterations import loops_of
 from .layer_periods import LayerPeriod, layer_periods
@@ -52,6 +53,7 @@ class OverviewRow:
 
 _OVERVIEW: Final = {
     "headline": Headline,
+    "elsewhere": tuple[str, ...],
     "layers": list[OverviewRow],
     "flushes": list[Annotated[Document, FLUSHES]],
     "story": tuple[Segment, ...],
@@ -77,6 +79,8 @@ class Overview:
         Of the whole trace, those that matter most first.
     headline : Headline
         Which share of the run is I/O, and why.
+    elsewhere : tuple of str
+        What takes much of the run outside of that.
     """
 
     trace: Trace
@@ -85,6 +89,7 @@ class Overview:
     story: tuple[Segment, ...]
     findings: tuple[Finding, ...]
     headline: Headline
+    elsewhere: tuple[str, ...] = ()
 
     @property
     def periods(self) -> tuple[LayerPeriod, ...]:
@@ -96,6 +101,7 @@ class Overview:
         return document(
             self.trace,
             headline=self.headline.to_dict(),
+            elsewhere=list(self.elsewhere),
             layers=[row.to_dict() for row in self.rows],
             flushes=flush_entries(self.layers),
             story=[one.to_dict() for one in self.story],
@@ -138,4 +144,4 @@ def overview_of(
     story = story_by_loops(trace, found, [one.name for one in chosen], method, fs)
     by_default = (method, fs) == (DEFAULT_METHOD, "auto")
     findings = find(trace, periods={key: one for key, one in found.items() if by_default})
-    return Overview(trace, chosen, rows, story, findings, headline_of(trace, findings))
+    return Overview(trace, chosen, rows, story, findings, headline_of(trace, findings), elsewhere(trace))

@@ -93,7 +93,7 @@ def _amplified(facts: Facts, direction: str, least: float, extra_bytes: float) -
         yield Match(
             flow.upper,
             f"{flow.lower} has {done} {bytes_text(moved)} for {bytes_text(asked)} of {flow.upper}{beside}: "
-            f"{moved / asked:.2f} times{outside}",
+            f"{moved / asked:,.{2 if moved < 100 * asked else 0}f} times{outside}",
             {
                 "upper": flow.upper,
                 "lower": flow.lower,

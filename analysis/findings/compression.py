@@ -47,7 +47,14 @@ def compression(
     """
     least = max(least_s, share_of_run * facts.run_s)
     for flow in facts.adjacent("write", "read"):
-        if flow.upper in _AS_THEY_ARE or not 0 < flow.lower_bytes < lower_share * flow.upper_bytes:
+        # A look at the head of a file may go through one layer, and the rest through another.
+        others = [
+            one.lower_bytes
+            for one in facts.flows
+            if one.upper == flow.upper and one.direction == flow.direction and one.lower in facts.systems
+        ]
+        moved = max(flow.lower_bytes, *others, 0)
+        if flow.upper in _AS_THEY_ARE or not flow.lower_bytes or moved >= lower_share * flow.upper_bytes:
             continue
         busy, idle = idle_below(facts, flow, [flow])
         cost = min(idle, facts.longest_s(flow.parts["upper"]))

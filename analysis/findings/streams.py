@@ -233,9 +233,7 @@ def _random_counted(
         )
 
 
-@finding(
-    by_time=True, counted=_random_counted, follows=("small-requests",), units={"stride": "byte", "slower": "times"}
-)
+@finding(counted=_random_counted, follows=("small-requests",), units={"stride": "byte", "slower": "times"})
 def random_access(
     facts: Facts,
     *,

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
+from ...analysis.comparison.elsewhere import elsewhere
 from ...analysis.comparison.headline import headline_of
 from ...analysis.comparison.iterations import loops_of
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
@@ -96,7 +97,7 @@ def report_contents(
     cut = {} if len(story) <= limits.segments else {"story": len(story)}
     whole = layers_document(trace, layers)
     compared = None if comparison is None else _comparison_document(comparison)
-    told = first_sentences(whole, periods, compared)
+    told = [*first_sentences(whole, periods, compared), *(f"{one}." for one in elsewhere(trace))]
     shown = _most_moved(periods, limits, cut)
     more: Document = {
         "layers": _shorter_lists(whole, limits, cut),

@@ -40,6 +40,8 @@ def print_overview(overview: Overview, console: Console) -> None:
         print_heading(overview.trace, console)
         headline = Text(printable(overview.headline.text), style="bold")
         print_paragraph(headline, console, indent=0)
+        for sentence in overview.elsewhere:
+            print_paragraph(f"{printable(sentence)}.", console, indent=0)
         console.print()
         if shown:
             print_rows([row for row, _ in shown], tuple(_columns(overview)), console)

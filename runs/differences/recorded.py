@@ -214,8 +214,8 @@ def other_work(before: Sequence[Run], after: Sequence[Run], order: Sequence[str]
     if not told:
         return None
     return (
-        f"The program itself does other work: {'; '.join(told)}. If A and B are not one program with one input, their "
-        "times and findings cannot be compared, so B is called neither better nor worse"
+        f"The program itself does other work: {'; '.join(told)}. Where that is not the change itself, but another "
+        "program or input, times and findings tell nothing of it; so B is called neither better nor worse"
     )
 
 

@@ -174,7 +174,12 @@ def _interval(words: Words) -> str:
 
 def _factors(low: float, high: float) -> str:
     """Return between which factors a change lies, where that says anything of it."""
-    return f"{low:.2g} … {high:.2g} times" if high < _UNKNOWN * low else "too uncertain to tell how much"
+    if high >= _UNKNOWN * low:
+        return "too uncertain to tell how much"
+    # Ends that are the same in two digits have more.
+    digits = next((one for one in (2, 3, 4) if f"{low:.{one}g}" != f"{high:.{one}g}"), 2)
+    ends = [f"{one:,.0f}" if one >= 10 ** (digits - 1) else f"{one:.{digits}g}" for one in (low, high)]
+    return f"{' … '.join(ends)} times"
 
 
 def count_text(name: str, ranks: tuple[int, int] | None, words: Words) -> str:

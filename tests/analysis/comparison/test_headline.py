@@ -56,6 +56,20 @@ def test_what_is_too_little_to_matter_is_said_to_be(tmp_path):
     assert (found.finding, found.gain_s) == (None, None)
 
 
+def test_what_could_save_next_to_nothing_of_the_run_heads_no_io(fixtures):
+    trace = open_trace(fixtures / "late4")
+    findings = find(trace)
+    first = headline_of(trace, findings)
+    (cause,) = (one for one in findings if one.id == first.finding and one.layer == first.layer)
+
+    def with_gain(most):
+        changed = [replace(one, gain_s=(0.0, most)) if one.id == cause.id else one for one in findings]
+        return headline_of(trace, changed)
+
+    assert with_gain(0.0011 * trace.duration).finding == cause.id
+    assert with_gain(0.0009 * trace.duration).finding != cause.id
+
+
 @pytest.mark.parametrize(("each_ns", "short"), [(400, True), (4000, False)])
 def test_calls_that_are_as_short_as_recording_one_are_told(tmp_path, each_ns, short):
     starts = [1e-5 * place for place in range(2000)]

@@ -434,6 +434,20 @@ def test_a_library_that_takes_time_to_make_fewer_bytes_compresses(written, mode,
     assert "layer-overhead" not in ids
 
 
+def test_a_look_at_the_head_of_a_file_through_another_layer_is_no_compression(written):
+    """All bytes arrive in POSIX; those few that ISO C reads say what kind of file it is."""
+    file = written.file("/s/a")
+    library = written.trace.definitions.io_paradigm("HDF5", "HDF5", IoParadigmClass.SERIAL, IoParadigmFlag.NONE, {})
+    upper = written.handle(file, library)
+    streams = written.trace.definitions.io_paradigm("ISOC", "ISO C", IoParadigmClass.SERIAL, IoParadigmFlag.OS, {})
+    lower, head = (written.handle(file, layer, upper) for layer in (written.posix, streams))
+    for start in range(0, 16 * 20_000, 20_000):
+        written.operate(0, upper, READ, start, start + 10_000, 2**20)
+        written.operate(0, lower, READ, start, start + 300, 2**20)
+        written.operate(0, head, READ, start + 400, start + 410, 64)
+    assert "compression" not in written.findings()
+
+
 @pytest.mark.parametrize(("size", "told"), [(65_535, False), (65_536, True)])
 def test_a_library_that_reads_less_than_64_kib_inside_writes_reads_its_header(written, size, told):
     file = written.file("/s/a")

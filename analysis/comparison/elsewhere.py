@@ -1,0 +1,67 @@
+"""What takes much of a run outside of I/O on selected files: calls that are set aside, and a rank all wait for."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from ...layers.trace import Trace
+from ...model.quantities import counted, percent_text, seconds_text
+
+_MUCH: Final = 0.1
+"""Share of the run from which on it is told that it goes to calls that are set aside, or to waiting for one rank."""
+_MOSTLY: Final = 0.5
+"""Share of something from which on a part of it is most of it."""
+_LOCKS: Final = ("fcntl", "flock", "lockf")
+"""Functions that wait for a lock of a file, and do hardly anything else that takes time."""
+
+
+def elsewhere(trace: Trace) -> tuple[str, ...]:
+    """Return a sentence on each; none where the trace does not tell when functions were entered and left."""
+    return (*_set_aside(trace), *_awaited(trace))
+
+
+def _set_aside(trace: Trace) -> Iterator[str]:
+    """Tell of calls of I/O on files that are set aside, or that tell no file, as those that lock one."""
+    calls, cost = trace.calls.totals, trace.calls.cost
+    if calls is None or cost is None or not len(cost.set_aside):
+        return
+    most = int(cost.set_aside.argmax())
+    spent = float(cost.set_aside[most])
+    if spent < _MUCH * cost.length:
+        return
+    region = calls.paths.region
+    aside = calls.times[:, 1:, 2].sum(axis=1) - np.where(calls.undecided_count[region], calls.times[:, 2, 2], 0)
+    ticks = np.bincount(region, np.where(calls.functions.layer[region] >= 0, aside, 0))
+    first = int(ticks.argmax())
+    share, name = ticks[first] / max(1.0, ticks.sum()), calls.functions.regions.name[first]
+    who = "" if cost.rank[most] is None or len(cost.rank) < 2 else f" on rank {cost.rank[most]}"
+    text = (
+        f"{seconds_text(spent)}{who}, {percent_text(spent / cost.length)} of the run, go to calls of I/O on files that "
+    )
+    text += "are set aside or that the trace does not name"
+    if share >= _MOSTLY:
+        text += f", {percent_text(share)} of it to {name}" + (
+            ", which waits for locks of files" if name in _LOCKS else ""
+        )
+    yield text
+
+
+def _awaited(trace: Trace) -> Iterator[str]:
+    """Tell for which rank the others wait where all meet in calls of MPI, whatever that one does meanwhile."""
+    chain, cost = trace.calls.chain, trace.calls.cost
+    if chain is None or cost is None or len(cost.rank) < 2:
+        return
+    rank, held = next(iter(chain.held_up.items()), (None, 0.0))
+    each = held / (len(cost.rank) - 1)
+    if rank is None or each < _MUCH * cost.length or held < _MOSTLY * float(chain.waited.sum()):
+        return
+    mine = np.array([one == rank for one in chain.rank])
+    io = float(chain.io[mine].sum()) / max(float((chain.end - chain.start)[mine].sum()), 1e-12)
+    does = "it is mostly in I/O meanwhile" if io >= _MOSTLY else f"{percent_text(io)} of what it does meanwhile is I/O"
+    waits, times = int((chain.waited > 0).sum()), int((mine & (chain.waited > 0)).sum())
+    share = percent_text(each / cost.length)
+    yield (
+        f"The other ranks wait {seconds_text(each)} each, {share} of the run, for rank {rank}, which comes last to "
+        f"{times:,} of {counted(waits, 'call')} in which all meet; {does}"
+    )

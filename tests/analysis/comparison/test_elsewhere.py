@@ -1,0 +1,77 @@
+"""What takes much of a run outside of its I/O: recorded runs, and cut-down ones whose numbers are known."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from iostrata import open_trace
+from iostrata.analysis.comparison.elsewhere import elsewhere
+
+
+def test_the_rank_that_all_wait_for_is_named_with_what_each_waits(fixtures):
+    trace = open_trace(fixtures / "late4")
+    (sentence,) = elsewhere(trace)
+    chain = trace.calls.chain
+    waited = sum(one for rank, one in zip(chain.rank, chain.waited, strict=True) if rank == 2) / 3
+    assert sentence.startswith(f"The other ranks wait {1e3 * waited:.0f} ms each, 16 % of the run, for rank 2, ")
+    assert sentence.endswith("5.3 % of what it does meanwhile is I/O")
+
+
+def test_calls_on_what_is_set_aside_are_told_where_they_take_much_of_the_run(fixtures):
+    trace = open_trace(fixtures / "small_files2")
+    (sentence,) = elsewhere(trace)
+    share = trace.calls.cost.set_aside.max() / trace.calls.cost.length
+    assert f"on rank 0, {100 * share:.0f} % of the run" in sentence
+    assert sentence.endswith("90 % of it to pread64")
+
+
+@pytest.mark.parametrize("name", ["ckpt4", "serial1", "ncckpt4"])
+def test_nothing_is_said_of_runs_that_spend_little_there(fixtures, name):
+    assert elsewhere(open_trace(fixtures / name)) == ()
+
+
+def made(*, aside=0.0, waited=(0.0, 0.0), io=0.0, function="fcntl"):
+    """Return a run of 10 s on two ranks, whose calls of one function on what is set aside take `aside` on rank 1."""
+    times = np.zeros((1, 3, 3), np.int64)
+    times[0, 1, 2] = int(1e6 * aside)
+    calls = SimpleNamespace(
+        times=times,
+        undecided_count=np.zeros(1, np.bool_),
+        paths=SimpleNamespace(region=np.zeros(1, np.int32)),
+        functions=SimpleNamespace(layer=np.zeros(1, np.int64), regions=SimpleNamespace(name=(function,))),
+    )
+    cost = SimpleNamespace(rank=(0, 1), set_aside=np.array([0.0, aside]), length=10.0)
+    held = dict(sorted(enumerate(waited), key=lambda one: -one[1]))
+    chain = SimpleNamespace(
+        rank=(0, 1), waited=np.array(waited), start=np.zeros(2), end=np.full(2, 5.0), io=np.full(2, io), held_up=held
+    )
+    return SimpleNamespace(calls=SimpleNamespace(totals=calls, cost=cost, chain=chain))
+
+
+@pytest.mark.parametrize(
+    ("run", "told"),
+    [
+        (made(aside=0.99), None),
+        (made(aside=1.01), "1.01 s on rank 1, 10 % of the run, go to calls"),
+        (made(aside=4.0), "100 % of it to fcntl, which waits for locks of files"),
+        (made(aside=4.0, function="read"), "100 % of it to read"),
+        (made(waited=(0.1, 0.9)), None),
+        (made(waited=(0.1, 1.1)), "wait 1.1 s each, 11 % of the run, for rank 1, which comes last to 1 of 2 calls"),
+        (
+            made(waited=(1.1, 1.0), io=3.0),
+            "for rank 0, which comes last to 1 of 2 calls in which all meet; it is mostly",
+        ),
+        (
+            made(waited=(1.1, 1.2), io=1.0),
+            "for rank 1, which comes last to 1 of 2 calls in which all meet; 20 % of what",
+        ),
+    ],
+)
+def test_what_is_told_begins_at_a_tenth_of_the_run(run, told):
+    found = elsewhere(run)
+    assert (len(found), told is None or told in found[0]) == (int(told is not None), True)
+
+
+def test_a_trace_without_calls_tells_nothing_of_them():
+    calls = SimpleNamespace(totals=None, cost=None, chain=None)
+    assert elsewhere(SimpleNamespace(calls=calls)) == ()
