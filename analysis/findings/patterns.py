@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ...layers.flow.access_pattern import AccessPattern
 from ...layers.selection.window import sums_by
 from ...model.quantities import bytes_text, percent_text, seconds_text
 from .counted import CountedFacts
-from .facts import MIB, Facts, Match
+from .facts import MIB, MUCH_OF_RUN, Facts, Match
 from .rule import finding
 
 
@@ -43,7 +44,7 @@ def redundant_reads(facts: Facts, *, often: float = 2.0, least_bytes: float = MI
         Bytes read over those read for the first time by any process; by counters, over the bytes from the start of the
         file to the last one read.
     least_bytes : byte
-        A header is read by every process.
+        A header is read by every process; less counts where it takes much of the run.
 
     Notes
     -----
@@ -57,21 +58,35 @@ def redundant_reads(facts: Facts, *, often: float = 2.0, least_bytes: float = MI
     """
     for row, layer in enumerate(facts.cells.layers):
         reads = facts.cells.of(layer, "read")
-        if not (reads & facts.cells.own).any() or (row, row, "read") not in facts.sums.access:
+        found = _pattern_of_reads(facts, row) if (reads & facts.cells.own).any() else None
+        if found is None:
             continue
-        found = facts.sums.access[row, row, "read"].pattern()
-        distinct = found.located_bytes - (found.overlapping_bytes or 0)
-        if found.located_bytes < max(least_bytes, often * distinct):
+        again, read = found.overlapping_bytes or 0, found.located_bytes
+        distinct, cost = read - again, facts.longest_s(reads) * again / max(1, read)
+        if read < often * distinct or (read < least_bytes and cost < MUCH_OF_RUN * facts.run_s):
             continue
-        read, again = found.located_bytes, found.overlapping_bytes or 0
         own = percent_text((found.repeated_bytes or 0) / again)
         yield Match(
             layer,
             f"{_read_again(read, distinct, layer)}, {own} of what is read again by the process that had read it",
             {"direction": "read", "read_bytes": read, "distinct_bytes": distinct, "times": read / distinct},
             cells=reads,
-            cost_s=facts.longest_s(reads) * again / read,
+            cost_s=cost,
         )
+
+
+def _pattern_of_reads(facts: Facts, row: int) -> AccessPattern | None:
+    """Return where a layer's reads lie, or those of the lowest layer that they become, where only that one tells it.
+
+    Of a layer that writes as well nobody knows then whether what it reads again has changed meanwhile.
+    """
+    writes = facts.cells.bytes(facts.cells.of(facts.cells.layers[row], "write")) > 0
+    for lower in (row, *(() if writes else range(len(facts.cells.layers) - 1, row, -1))):
+        if (row, lower, "read") in facts.sums.access:
+            found = facts.sums.access[row, lower, "read"].pattern()
+            if found.located_bytes and found.overlapping_bytes is not None:
+                return found
+    return None
 
 
 def _read_again(read: int, distinct: int, layer: str) -> str:

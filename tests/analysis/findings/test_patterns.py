@@ -38,6 +38,8 @@ def test_little_that_is_read_again_is_a_header(written):
     handle = written.handle(written.file("/s/a"), written.posix)
     for turn in range(1000):
         written.operate(0, handle, READ, 1000 + 20 * turn, 1010 + 20 * turn, 1000, offset=0)
+    # The run goes on for a second.
+    written.operate(0, handle, READ, 1_000_000, 1_000_010, 0)
     assert "redundant-reads" not in written.findings()
 
 
@@ -56,3 +58,32 @@ def test_where_offsets_are_not_known_nothing_is_said(written):
     for turn in range(32):
         written.operate(0, handle, READ, 1000 + 20 * turn, 1010 + 20 * turn, PART)
     assert "redundant-reads" not in written.findings()
+
+
+@pytest.mark.parametrize(("written_too", "told"), [(False, True), (True, False)])
+def test_offsets_of_the_layer_below_tell_what_a_layer_without_them_reads_again(written, written_too, told):
+    file = written.file("/s/a")
+    upper = written.handle(file, written.mpi)
+    lower = written.handle(file, written.posix, upper)
+    if written_too:
+        written.operate(0, upper, WRITE, 1000, 1100, PART)
+    for turn in range(5):
+        for part in range(PARTS):
+            begin = 1_000_000 + (turn * PARTS + part) * 2 * TOOK
+            written.operate(0, upper, READ, begin, begin + TOOK, PART)
+            written.operate(0, lower, READ, begin + 10, begin + TOOK - 10, PART, offset=part * PART)
+            written.call(0, "MPI_File_read_at", begin, begin + TOOK)
+    found = written.findings()
+    assert ("redundant-reads" in found) is told
+    if told:
+        assert "21 MB are read of 4.19 MB: 5 times over by MPI-IO" in found["redundant-reads"].text
+
+
+@pytest.mark.parametrize(("took", "told"), [(10, False), (2_000, True)])
+def test_little_that_is_read_again_counts_where_it_takes_much_of_the_run(written, took, told):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for turn in range(100):
+        begin = 1000 + 4_000 * turn
+        written.operate(0, handle, READ, begin, begin + took, 1000, offset=0)
+        written.call(0, "read", begin, begin + took)
+    assert ("redundant-reads" in written.findings()) is told
