@@ -172,7 +172,7 @@ def _segment(found: Loops, group: Sequence[Loop], folder: str, pauses: Sequence[
         pace = f"mostly every {seconds_text(group[0].interval_s.median)}, " if pace and len(group) == 1 else ""
         pace += "before and after a pause"
     what = ", ".join(filter(None, (alike_text(group, found.loops, folder), pace)))
-    amounts = moved_text(group[0], found.loops).removesuffix(f" in {called}") if len(group) == 1 else ""
+    amounts = moved_text(group[0], found.loops, called) if len(group) == 1 else ""
     count, moved = sum(one.count for one in group), float(sum(one.bytes for one in group))
     return Segment(
         begin,

@@ -190,7 +190,7 @@ def fold(steps: Steps, evidence: float = EVIDENCE, second: float = 1e9) -> list[
         return single
     if found:
         found += _between(steps, line, found)
-        return [_divided(one, line, steps.fresh) for one in sorted(found, key=lambda one: int(one.start[0]))]
+        return [_without_begun(_divided(one, line), line) for one in sorted(found, key=lambda one: int(one.start[0]))]
     if repeated and not _is_divided(repeated[0]):
         return repeated
     return _plain_run(line, bool(steps.content.any()), _moving(steps)) or _episodes(line) or repeated
@@ -721,15 +721,28 @@ def _clusters(cuts: Cuts, ends: Ints) -> Ints:
     return cluster
 
 
-def _divided(one: Folded, line: Line, fresh: Mask) -> Folded:
-    """Return a loop whose iterations do the same on several files, one after the other, with one file in each."""
+def _without_begun(one: Folded, line: Line) -> Folded:
+    """Return a loop without a last iteration that has less than most of the steps, up to where a file is opened next.
+
+    It is the end, or rather the begin, of a chain: each iteration reads what the one before it has written.
+    """
     low, high = one.body
-    body = line.kind[low:high]
-    for times in range(2, min(_FILES, (high - low) // 2) + 1):
+    last = line.kind[one.start[-2] : one.start[-1]]
+    begun = len(last) < _ALIKE * (high - low) and np.array_equal(last, line.kind[low : low + len(last)])
+    if len(one.other) >= _FEWEST and begun and line.opens[low + len(last)]:
+        return replace(one, start=one.start[:-1], other=one.other[:-1])
+    return one
+
+
+def _divided(one: Folded, line: Line) -> Folded:
+    """Return a loop whose iterations do the same on several files, or sets of them, one after the other, with one each.
+
+    Between sets the program pauses as long as between iterations, or nowhere.
+    """
+    low, high = one.body
+    for times in range(min(_FILES, (high - low) // 2), 1, -1):
         length, rest = divmod(high - low, times)
-        if rest or not np.array_equal(body, np.tile(body[:length], times)):
-            continue
-        if not fresh[low + length : high : length].all() or fresh[low + 1 : low + length].any():
+        if rest or not _on_other_files(line, low, high, length) or _is_clearly_paused(one, line, length):
             continue
         start = [
             np.arange(first, behind, length)[: max(1, (behind - first) // length)]
@@ -737,8 +750,32 @@ def _divided(one: Folded, line: Line, fresh: Mask) -> Folded:
         ]
         other = np.concatenate([np.full(len(few), bad) for few, bad in zip(start, one.other, strict=True)])
         edges = np.append(np.concatenate(start), one.start[-1])
-        return Folded(edges, int(np.searchsorted(edges, low)), other, one.bits)
+        usual = int(np.searchsorted(edges, low))
+        inner = tuple(_found(_body_of(line, line.alike, edges, usual), low, 1, 0.0))
+        return Folded(edges, usual, other, one.bits, inner)
     return one
+
+
+def _is_clearly_paused(one: Folded, line: Line, length: int) -> bool:
+    """Tell whether the program pauses between iterations, and not between the parts of one."""
+    low, high = one.body
+    whole = one.start[:-1][np.diff(one.start) == high - low]
+    if len(whole) < 2 or not _is_long(line.gap[whole[1:]], line.begin[whole], line.second):
+        return False
+    within = line.gap[whole[:, None] + np.arange(length, high - low, length)]
+    return bool(np.median(line.gap[whole[1:]]) > _CLEAR * np.median(within))
+
+
+def _on_other_files(line: Line, low: int, high: int, length: int) -> bool:
+    """Tell whether parts of an iteration do the same, each on files of its own; on several, also of like sizes."""
+    if not line.fresh[low + length : high : length].all():
+        return False
+    several = bool(line.fresh[low + 1 : low + length].any())
+    body = (line.alike if several else line.kind)[low:high].reshape(-1, length)
+    files = line.file[low:high].reshape(-1, length)
+    own = sum(len(np.unique(part)) for part in files) == len(np.unique(files))
+    same = own and all(np.array_equal(_numbered(part), _numbered(files[0])) for part in files)
+    return bool((body == body[0]).all()) and (same or not several)
 
 
 def _repeated(steps: Steps) -> list[Folded]:
@@ -803,7 +840,7 @@ def _even_calls(steps: Steps, line: Line) -> list[Folded]:
     for first in ways:
         if (found := _evenly(first, steps.kinds.astype(np.int64), len(steps))) is not None:
             usual, other, bits = found
-            return [Folded(np.append(first, len(line)), usual, other, bits)]
+            return [_without_begun(Folded(np.append(first, len(line)), usual, other, bits), line)]
     return []
 
 

@@ -245,26 +245,27 @@ def paces_text(group: Sequence[Loop]) -> str:
     return ", ".join(f"{one.count:,} × {pace}" for one in order if (pace := pace_text(one)))
 
 
-def moved_text(loop: Loop, loops: Sequence[Loop] = ()) -> str:
+def moved_text(loop: Loop, loops: Sequence[Loop] = (), layer: str = "") -> str:
     """Return what an iteration reads and writes, each in the highest layer that does so.
 
     And in those below it through which the program itself moves nearly all that they move, the largest amount first.
+    A `layer` is not named where all is in it.
     """
     known = {one.id: one for one in loops}
     told: dict[str, list[str]] = {}
     largest: dict[str, float] = {}
     for name, verb, kind in (("bytes_read", "read", "read"), ("bytes_written", "written", "write")):
         moving = {layer: getattr(part, name) for layer, part in loop.sums.items() if getattr(part, name)}
-        for place, (layer, moved) in enumerate(moving.items()):
-            own = loop.count * _own_bytes(loop, layer, kind, len(loop.ranks), known)
+        for place, (one, moved) in enumerate(moving.items()):
+            own = loop.count * _own_bytes(loop, one, kind, len(loop.ranks), known)
             if not place or abs(own - moved) <= _ALIKE * moved:
-                told.setdefault(layer, []).append(_amount_text(loop, layer, name, verb))
-                largest[layer] = max(largest.get(layer, 0.0), moved)
+                told.setdefault(one, []).append(_amount_text(loop, one, name, verb))
+                largest[one] = max(largest.get(one, 0.0), moved)
     parts = []
-    for layer in sorted(told, key=lambda one: -largest[one]):
-        text = " and ".join(told[layer])
-        text = text.replace(" each and", " and") if all(one.endswith("each") for one in told[layer]) else text
-        parts.append(f"{text} in {layer}")
+    for one in sorted(told, key=lambda one: -largest[one]):
+        text = " and ".join(told[one])
+        text = text.replace(" each and", " and") if all(each.endswith("each") for each in told[one]) else text
+        parts.append(text if list(told) == [layer] else f"{text} in {one}")
     return ", ".join(parts)
 
 

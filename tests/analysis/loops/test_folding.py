@@ -227,6 +227,33 @@ def test_what_goes_on_behind_a_loop_without_its_pauses_is_none_of_it():
     assert loop.count <= 11
 
 
+def test_a_last_iteration_that_only_writes_what_none_reads_is_none():
+    """Each reads what the one before it has written, the first one what was written before."""
+    write = [(OPEN, 0), (WRITE, 2_121_152), (CLOSE, 0)]
+    read = [(OPEN, 0), (READ, 24_000), (READ, 2_097_152), (CLOSE, 0)]
+    rows = [(*step, file) for file in range(25) for step in write + read][: 24 * 7 + 3]
+    (loop,) = fold(steps_of(rows, [60_000 if place % 7 == 0 else 10 for place in range(len(rows))]))
+    assert loop.start.tolist() == list(range(0, 24 * 7 + 1, 7))
+
+
+@pytest.mark.parametrize(("pauses", "count"), [((50_000, 50_000), 40), ((50_000, 10), 20)])
+def test_sets_of_files_by_turns_are_an_iteration_each_unless_pauses_say_other(pauses, count):
+    """Ranks exchange halos by files: each writes one and reads two others, of even and of odd steps."""
+    parts = [[(OPEN, 0), (WRITE, 100), (FLUSH, 0), (CLOSE, 0)], *[[(OPEN, 0), (READ, 100), (CLOSE, 0)]] * 2]
+    rows = [(*step, 3 * half + file) for half in range(2) for file, part in enumerate(parts) for step in part] * 20
+    gap = np.full(len(rows), 10)
+    gap[::20], gap[10::20] = pauses
+    (loop,) = fold(steps_of(rows, gap))
+    assert loop.start.tolist() == list(range(0, 401, 400 // count))
+
+
+def test_loops_within_an_iteration_stay_where_files_come_by_turns():
+    rows = [(*step, file) for file in range(2) for step in [(OPEN, 0), *[(WRITE, 100), (READ, 3)] * 12, (CLOSE, 0)]]
+    (loop,) = fold(steps_of(rows * 10))
+    assert loop.count == 20
+    assert [(one.count, one.body) for one in loop.inner] == [(12, (1, 3))]
+
+
 def test_few_steps_of_other_sizes_are_no_loop():
     assert fold(steps_of([(OPEN, 0), (WRITE, 41_000), (WRITE, 44_000), (WRITE, 43_000), (CLOSE, 0)])) == []
 

@@ -102,6 +102,9 @@ def test_what_the_program_moves_through_a_lower_layer_itself_is_told_beside_the_
     writes = replace(one, id=3, parent=1, count=2, body=(BodyStep("POSIX", "write", 500, "dump", 1),))
     within = replace(both, body=(body[0], BodyStep(None, "loop", None, "dump", 2, loop=3)))
     assert moved_text(within, [within, inner, writes]) == moved_text(both, [both, inner])
+    # Layers are named where it is not all in the one that is known.
+    assert moved_text(both, [both, inner], "ISOC") == moved_text(both, [both, inner])
+    assert moved_text(replace(both, body=body[:1]), [both, inner], "ISOC") == "50 B written each"
     # What a lower layer moves for the upper one alone is not told again.
     assert moved_text(replace(both, body=body[:1]), [both, inner]) == "50 B written each in ISOC"
 
