@@ -103,7 +103,9 @@ def parts(anchor: Path, small: Path) -> None:
         marks.append((time.perf_counter(), time.process_time()))
         found = find_loops(trace)
         marks.append((time.perf_counter(), time.process_time()))
-    assert [one.count for one in found.outermost] == [len(trace.operations) // (2 * RANKS * CALLS)]
+    # The last one may be cut short.
+    (loop,) = found.outermost
+    assert abs(loop.count - len(trace.operations) / (2 * RANKS * CALLS)) < 1
     for name, before, after in zip(("opened", "layers", "loops"), marks, marks[1:], strict=False):
         print(f"| {name} | {after[0] - before[0]:.2f} | {after[1] - before[1]:.2f} |")
 
