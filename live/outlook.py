@@ -163,16 +163,10 @@ class Outlook:
         later = bursts.take(bursts.start > known)
         fit = not self.since and _all_fit(later, grown, smallest)
         left = all(one.has_stopped(float(bursts.start[-1])) for one in grown)
-        sparse = any(one.sparse for one in grown)
-        for one in grown if sparse else ():
-            one.forget(SPARSE)
-        goes_on = fit and not left and not sparse
+        goes_on = fit and not left and not _without_sparse(grown)
         fitted = tuple(start for one in grown for start, _, _ in one.bursts)
-        others = (
-            later.take(later.start > max(known, *fitted, -np.inf)) if not goes_on else later.take(np.zeros(0, np.int64))
-        )
-        if not goes_on:
-            others = others.take(others.volume >= smallest)
+        beyond = (later.start > max(known, *fitted, -np.inf)) & (later.volume >= smallest) & (not goes_on)
+        others = later.take(beyond)
         key = goes_on, fitted, tuple(others.start.tolist())
         if key not in self._longer:
             self._longer.clear()
@@ -211,6 +205,14 @@ class Outlook:
             confidence=doubted,
             fitted=fitted,
         )
+
+
+def _without_sparse(grown: list["_Grown"]) -> bool:
+    """Leave the latest bursts out again where others are missing between them; tell whether they are."""
+    sparse = any(one.sparse for one in grown)
+    for one in grown if sparse else ():
+        one.forget(SPARSE)
+    return sparse
 
 
 def _at_latest_pace(train: PulseTrain, others: Activity, lead: float) -> tuple[PulseTrain, float]:

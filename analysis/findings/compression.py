@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ...layers.flow.flow import Flow
 from ...model.quantities import bytes_text, percent_text, seconds_text
 from .calls import idle_below
 from .facts import MIB, Facts, Gain, Match, ends_of
@@ -47,13 +48,7 @@ def compression(
     """
     least = max(least_s, share_of_run * facts.run_s)
     for flow in facts.adjacent("write", "read"):
-        # A look at the head of a file may go through one layer, and the rest through another.
-        others = [
-            one.lower_bytes
-            for one in facts.flows
-            if one.upper == flow.upper and one.direction == flow.direction and one.lower in facts.systems
-        ]
-        moved = max(flow.lower_bytes, *others, 0)
+        moved = _moved_below(facts, flow)
         if flow.upper in _AS_THEY_ARE or not flow.lower_bytes or moved >= lower_share * flow.upper_bytes:
             continue
         busy, idle = idle_below(facts, flow, [flow])
@@ -77,3 +72,14 @@ def compression(
             cost_s=cost,
             gain=Gain((0.0, cost), "from nothing, where the bytes have to be as few, to all without a filter"),
         )
+
+
+def _moved_below(facts: Facts, flow: Flow) -> float:
+    """Return what arrives in the lower layer, or more of it in the operating system by another way.
+
+    A look at the head of a file may go through one layer, and the rest through another.
+    """
+    others = (one for one in facts.flows if (one.upper, one.direction) == (flow.upper, flow.direction))
+    return max(
+        (float(one.lower_bytes) for one in others if one.lower in facts.systems), default=float(flow.lower_bytes)
+    )

@@ -217,9 +217,8 @@ def slow_target(
             continue
         # Files of many stripes lie on the same targets.
         of_files = {on: float(np.median(took[[*on]] / moved[[*on]])) for on in set(map(tuple, by_target.values()))}
-        pace = {
-            target: of_files[tuple(on)] for target, on in by_target.items() if sum(map(moved.item, on)) >= least_bytes
-        }
+        much = {target: on for target, on in by_target.items() if sum(map(moved.item, on)) >= least_bytes}
+        pace = {target: of_files[tuple(on)] for target, on in much.items()}
         if len(pace) < targets:
             continue
         usual = float(np.median(list(pace.values())))
@@ -227,7 +226,6 @@ def slow_target(
         # Where most are slow, the median is none of what is usual.
         if not slow or 2 * len(slow) > len(pace):
             continue
-        slowest = slow[0]
         on = np.isin(np.arange(len(moved)), [row for one in slow for row in by_target[one]])
         share = int(moved[on].sum()) / max(1, group.bytes)
         yield counters.match(
@@ -236,14 +234,14 @@ def slow_target(
             f"{percent_text(share)} of what is moved by {group.direction}s, "
             f"{seconds_text(float(took[on].sum()))} over all ranks,",
             {
-                "storage_target": slowest,
+                "storage_target": slow[0],
                 "storage_targets": slow,
                 "targets": len(pace),
-                "slower": pace[slowest] / usual,
+                "slower": pace[slow[0]] / usual,
                 "bytes": int(moved[on].sum()),
             },
             rows=group.rows & on,
-            share=1 - usual / pace[slowest],
+            share=1 - usual / pace[slow[0]],
             named=_FILES_NAMED,
         )
 

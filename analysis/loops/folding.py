@@ -182,8 +182,11 @@ def fold(steps: Steps, evidence: float = EVIDENCE, second: float = 1e9) -> list[
     if len(steps) < _FEWEST:
         return repeated
     line = _line_of(steps, second)
-    if even := _even_calls(steps, line):
-        return even
+    return _even_calls(steps, line) or _repeating(steps, line, repeated, evidence)
+
+
+def _repeating(steps: Steps, line: Line, repeated: list[Folded], evidence: float) -> list[Folded]:
+    """Return the loops of steps as tokens, or else what is `repeated` so often that it is kept as one."""
     found = list(_found(line, 0, 0, evidence))
     single = [] if steps.content.any() else _single_steps(line, True)
     if single and (not found or (len(found) == 1 and single[0].count > found[0].count)):

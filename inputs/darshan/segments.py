@@ -195,13 +195,15 @@ def with_extents(traced: Traced, counters: Counters, ids: Unsigned, run_s: float
     parts: list[tuple[str, Records, Segments]] = []
     lengths, untimed, faults = traced.segments.length, 0, list(traced.faults)
     layer_of = np.repeat(traced.layer.astype(np.int8), traced.records.count)
+    place = dict(zip(traced.layers, range(len(traced.layers)), strict=True))
     for layer in dict.fromkeys(counters.layers):
         mine = counters.of_layer(layer)
-        there = layer_of == (traced.layers.index(layer) if layer in traced.layers else -1)
+        there = layer_of == place.get(layer, -1)
         for direction, mode in (("read", IoMode.READ), ("write", IoMode.WRITE)):
             operations, moved = counters.of(direction)
             rows, bins = np.flatnonzero(mine & (moved > 0)), there & (traced.segments.mode == mode)
-            if bins.any():
+            known = bool(bins.any())
+            if known:
                 count, binned = int(np.maximum(operations[mine], 0).sum()), int(lengths[bins].sum())
                 total = int(moved[rows].sum())
                 brought = _brought_to(lengths[bins], total, count)
@@ -213,10 +215,10 @@ def with_extents(traced: Traced, counters: Counters, ids: Unsigned, run_s: float
                         f"{layer} {direction}s of {bytes_text(binned)} in HEATMAP, of {bytes_text(total)} by counters"
                     )
                     faults.append(f"{told}: one of them does not have all")
+            if known or not len(rows):
                 continue
-            if not len(rows):
-                continue
-            start, end = (counters.time(f"{direction}_{one}_timestamp")[rows] for one in ("start", "end"))
+            start = counters.time(f"{direction}_start_timestamp")[rows]
+            end = counters.time(f"{direction}_end_timestamp")[rows]
             sound = (end > 0) & (start <= end) & (end <= 2 * run_s)
             untimed += int((~sound).sum())
             start, end = np.where(sound, start, 0.0), np.where(sound, end, run_s)

@@ -493,17 +493,14 @@ def _came_or_went(
     able = [could_tell_layer(side, layer, direction, having) for side in runs]
     if not able[1 - mine]:
         return not_recorded("layer", layer, direction, 1 - mine, runs[1 - mine], things_text(layer, direction))
-    known = [_present(row.operations for row in side) for side in sides]
-    operations = [float(values.mean()) if len(values) else None for values in known]
+    operations = _mean_known(row.operations for row in sides[mine])
     moved = _mean([row.bytes for row in sides[mine]])
-    values = [
-        None if not side else moved if count is None else count for side, count in zip(sides, operations, strict=True)
-    ]
-    busy = _present(row.busy_s for row in sides[mine])
-    took = float(busy.mean()) if len(busy) and direction == "flush" else None
-    text = layer_text(layer, direction, mine == 1, operations[mine], moved, took)
-    little = took is not None and took < _LEAST_MUCH * min(run.job.duration_s or 0.0 for run in (*runs[0], *runs[1]))
-    change = Change("layer", layer, direction, values[0], values[1], text=text, size=_SMALL if little else math.inf)
+    values: list[float | None] = [None, None]
+    values[mine] = moved if operations is None else operations
+    took = _mean_known(row.busy_s for row in sides[mine]) if direction == "flush" else None
+    text = layer_text(layer, direction, mine == 1, operations, moved, took)
+    size = math.inf if took is None or took >= _LEAST_MUCH * _shortest(runs) else _SMALL
+    change = Change("layer", layer, direction, values[0], values[1], text=text, size=size)
     return _Tested(change, _presence(*_counts(sides, able)), _is_much(sides[mine], runs[mine]))
 
 
@@ -576,8 +573,12 @@ def _takes_much(name: str, sides: list[list[LayerRow]], runs: tuple[Sequence[Run
         return True
     # Counters know how long ranks take, and not for how long any does.
     took = [_present(row.busy_s or row.slowest_s for row in side) for side in sides]
-    shortest = min((run.job.duration_s or 0.0 for side in runs for run in side), default=0.0)
-    return not all(map(len, took)) or abs(took[1].mean() - took[0].mean()) >= _LEAST_MUCH * shortest
+    return not all(map(len, took)) or abs(took[1].mean() - took[0].mean()) >= _LEAST_MUCH * _shortest(runs)
+
+
+def _shortest(runs: tuple[Sequence[Run], Sequence[Run]]) -> float:
+    """Return how long the shortest run takes, in s."""
+    return min((run.job.duration_s or 0.0 for side in runs for run in side), default=0.0)
 
 
 def _not_on_average(change: Change, sides: list[list[LayerRow]]) -> str:
@@ -760,6 +761,11 @@ def _rest_agrees(before: Sequence[Run], after: Sequence[Run], size: float) -> bo
 def _present(values: Iterable[float | None]) -> Floats:
     found = [float(value) for value in values if value is not None and math.isfinite(value) and value >= 0]
     return np.array(found, np.float64)
+
+
+def _mean_known(values: Iterable[float | None]) -> float | None:
+    found = _present(values)
+    return float(found.mean()) if len(found) else None
 
 
 def _mean(values: Sequence[float]) -> float:
