@@ -49,8 +49,14 @@ def _set_aside(trace: Trace) -> Iterator[str]:
 
 def _awaited(trace: Trace) -> Iterator[str]:
     """Tell for which rank the others wait where all meet in calls of MPI, whatever that one does meanwhile."""
-    chain, cost = trace.calls.chain, trace.calls.cost
-    if chain is None or cost is None or len(cost.rank) < 2:
+    cost = trace.calls.cost
+    if cost is None or len(cost.rank) < 2:
+        return
+    # They wait in calls of MPI or of I/O: where these take little, it is not worth another look at all events.
+    if float((cost.mpi + cost.io).sum()) < _MUCH * cost.length * (len(cost.rank) - 1):
+        return
+    chain = trace.calls.chain
+    if chain is None:
         return
     rank, held = next(iter(chain.held_up.items()), (None, 0.0))
     each = held / (len(cost.rank) - 1)

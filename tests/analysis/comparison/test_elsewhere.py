@@ -40,7 +40,8 @@ def made(*, aside=0.0, waited=(0.0, 0.0), io=0.0, function="fcntl"):
         paths=SimpleNamespace(region=np.zeros(1, np.int32)),
         functions=SimpleNamespace(layer=np.zeros(1, np.int64), regions=SimpleNamespace(name=(function,))),
     )
-    cost = SimpleNamespace(rank=(0, 1), set_aside=np.array([0.0, aside]), length=10.0)
+    mpi, own = np.array([sum(waited), 0.0]), np.zeros(2)
+    cost = SimpleNamespace(rank=(0, 1), set_aside=np.array([0.0, aside]), length=10.0, mpi=mpi, io=own)
     held = dict(sorted(enumerate(waited), key=lambda one: -one[1]))
     chain = SimpleNamespace(
         rank=(0, 1), waited=np.array(waited), start=np.zeros(2), end=np.full(2, 5.0), io=np.full(2, io), held_up=held
@@ -75,3 +76,14 @@ def test_what_is_told_begins_at_a_tenth_of_the_run(run, told):
 def test_a_trace_without_calls_tells_nothing_of_them():
     calls = SimpleNamespace(totals=None, cost=None, chain=None)
     assert elsewhere(SimpleNamespace(calls=calls)) == ()
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_who_waits_is_not_looked_for_where_nobody_can_wait_much(ranks):
+    """It takes another look at all events."""
+    run = made()
+    known = SimpleNamespace(rank=tuple(range(ranks)), set_aside=np.zeros(ranks), length=10.0)
+    known.mpi, known.io = np.full(ranks, 0.2 if ranks > 1 else 9.0), np.full(ranks, 0.2)
+    # Without a chain, looking for it would fail.
+    run.calls = SimpleNamespace(totals=run.calls.totals, cost=known)
+    assert elsewhere(run) == ()
