@@ -36,15 +36,13 @@ def _set_aside(trace: Trace) -> Iterator[str]:
     first = int(ticks.argmax())
     share, name = ticks[first] / max(1.0, ticks.sum()), calls.functions.regions.name[first]
     who = "" if cost.rank[most] is None or len(cost.rank) < 2 else f" on rank {cost.rank[most]}"
-    text = (
-        f"{seconds_text(spent)}{who}, {percent_text(spent / cost.length)} of the run, go to calls of I/O on files that "
+    locks = ", which waits for locks of files" if name in _LOCKS else ""
+    mostly = f", {percent_text(share)} of it to {name}{locks}" if share >= _MOSTLY else ""
+    of_run = percent_text(spent / cost.length)
+    yield (
+        f"{seconds_text(spent)}{who}, {of_run} of the run, go to calls of I/O on files that are set aside or that the "
+        f"trace does not name{mostly}"
     )
-    text += "are set aside or that the trace does not name"
-    if share >= _MOSTLY:
-        text += f", {percent_text(share)} of it to {name}" + (
-            ", which waits for locks of files" if name in _LOCKS else ""
-        )
-    yield text
 
 
 def _awaited(trace: Trace) -> Iterator[str]:

@@ -1,10 +1,10 @@
 """A run as a story: what its I/O was, segment by segment, from periods and phases of what the program called."""
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ..results.parts import Phase, Regime
 from ..results.result import PeriodResult
 from .layer_periods import LayerPeriod
 
+Part = TypeVar("Part")
 _AT_ONCE: Final = 0.005
 """Share of the run: bursts without a period whose usual gap is shorter are one, if their volumes vary."""
 _ALIKE: Final = 0.25
@@ -254,18 +255,43 @@ def _trains(
             yield part, None
 
 
-def _unparted(phases: Iterable[Phase], signal: StepSignal | None) -> Iterator[Phase]:
+def _unparted(phases: Iterable[Phase], signal: StepSignal | None) -> Iterable[Phase]:
     """Give phases without a period, as one those between which the signal is below its mean but flows on."""
-    last: Phase | None = None
-    for phase in phases:
-        if last is not None and signal is not None and phase.start > last.end:
-            meanwhile = _rate(_volume(signal, last.end, phase.start), last.end, phase.start)
-            if meanwhile >= _FLOWS * max(_rate(one.volume, one.start, one.end) for one in (last, phase)):
-                phase = Phase(last.start, phase.end, _volume(signal, last.start, phase.end))
-                last = None
-        if last is not None:
+    if signal is None:
+        return phases
+
+    def both(last: Phase, phase: Phase) -> Phase | None:
+        if phase.start <= last.end:
+            return None
+        meanwhile = _rate(_volume(signal, last.end, phase.start), last.end, phase.start)
+        highest = max(_rate(one.volume, one.start, one.end) for one in (last, phase))
+        whole = Phase(last.start, phase.end, _volume(signal, last.start, phase.end))
+        return whole if meanwhile >= _FLOWS * highest else None
+
+    return _joined(phases, both)
+
+
+def _flowing_on(trace: Trace, one: _Own, segments: Iterable[Segment]) -> Iterator[Segment]:
+    """Give the segments of one signal, but as one those bursts that follow at once at much the same rate."""
+
+    def both(last: Segment, segment: Segment) -> Segment | None:
+        low, high = sorted(_rate(part.bytes, part.start, part.end) for part in (last, segment))
+        if not last.kind == segment.kind == "burst" or segment.start != last.end or low < _FLOWS * high:
+            return None
+        moved, ranks = last.bytes + segment.bytes, _ranks(trace, one, last.start, segment.end)
+        return replace(last, end=segment.end, bytes=moved, bytes_per_phase=moved, ranks=ranks)
+
+    return _joined(sorted(segments, key=_when), both)
+
+
+def _joined(parts: Iterable[Part], both: Callable[[Part, Part], Part | None]) -> Iterator[Part]:
+    """Give parts in their order, as one those that are `both` one with the one before."""
+    last: Part | None = None
+    for part in parts:
+        together = None if last is None else both(last, part)
+        if last is not None and together is None:
             yield last
-        last = phase
+        last = part if together is None else together
     if last is not None:
         yield last
 
@@ -273,23 +299,6 @@ def _unparted(phases: Iterable[Phase], signal: StepSignal | None) -> Iterator[Ph
 def _rate(volume: float, start: float, end: float) -> float:
     """Return the mean rate of what moves between two times."""
     return volume / (end - start) if end > start else np.inf
-
-
-def _flowing_on(trace: Trace, one: _Own, segments: Iterable[Segment]) -> Iterator[Segment]:
-    """Give the segments of one signal, but as one those bursts that follow at once at much the same rate."""
-    last: Segment | None = None
-    for segment in sorted(segments, key=_when):
-        if last is not None and last.kind == segment.kind == "burst" and segment.start == last.end:
-            before, after = (_rate(part.bytes, part.start, part.end) for part in (last, segment))
-            if _FLOWS * before <= after and _FLOWS * after <= before:
-                moved, ranks = last.bytes + segment.bytes, _ranks(trace, one, last.start, segment.end)
-                segment = replace(last, end=segment.end, bytes=moved, bytes_per_phase=moved, ranks=ranks)
-                last = None
-        if last is not None:
-            yield last
-        last = segment
-    if last is not None:
-        yield last
 
 
 def _shows(regime: Regime, phases: Sequence[Phase]) -> bool:

@@ -79,7 +79,5 @@ def _moved_below(facts: Facts, flow: Flow) -> float:
 
     A look at the head of a file may go through one layer, and the rest through another.
     """
-    others = (one for one in facts.flows if (one.upper, one.direction) == (flow.upper, flow.direction))
-    return max(
-        (float(one.lower_bytes) for one in others if one.lower in facts.systems), default=float(flow.lower_bytes)
-    )
+    ways = [one for one in facts.flows if (one.upper, one.direction) == (flow.upper, flow.direction)]
+    return max(float(one.lower_bytes) for one in ways if one is flow or one.lower in facts.systems)

@@ -134,10 +134,6 @@ class _Tested:
     pair: LoopPair | None = None
     """The loop whose iterations it is about."""
 
-    def alone(self) -> Change:
-        """Return the change as the only one that is tested."""
-        return self.decided(None if self.outcome is None else self.outcome.p_value)
-
     def decided(self, p_value: float | None) -> Change:
         """Return the change with its corrected p-value, and an interval that agrees with that."""
         matters = self.candidate and p_value is not None and p_value < ALPHA
@@ -208,9 +204,10 @@ def _explained(decided: Sequence[tuple[_Tested, Change]]) -> list[Change]:
         for _, one in decided
         if one.matters and one.id in ("operations", "bytes") and one.ratio is not None and one.size >= _LARGE
     }
+    # How long iterations take is tested in place of some.
     return [
-        one.alone()
-        if one.change.id == "time" and (change.layer, change.direction, one.change.good < 0) in done
+        one.decided(one.p_value)
+        if change.id == "time" and one.p_value and (change.layer, change.direction, one.change.good < 0) in done
         else change
         for one, change in decided
     ]

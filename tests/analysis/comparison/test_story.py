@@ -263,7 +263,18 @@ def test_a_flow_that_only_rises_and_falls_is_one_and_bursts_upon_it_are_several(
     written.findings()
     story = [one for one in told(open_trace(written.folder)) if one.direction]
     assert sum(one.phases for one in story) == bursts
+    assert share < 1 or len(story) == 1
     assert sum(one.bytes for one in story) == pytest.approx(sizes.sum(), rel=0.15)
+
+
+def test_a_flow_that_begins_slowly_is_one_with_what_follows(written):
+    data = written.handle(written.file("/s/data"), written.posix)
+    for place in range(240):
+        start, size = place * MILLION // 4, 600_000 + 2_000 * place + 60_000 * (place // 3 % 2)
+        written.operate(0, data, WRITE, start, start + MILLION // 4, size)
+    written.findings()
+    (one,) = told(open_trace(written.folder))
+    assert (one.start, one.end, one.kind, one.phases) == (0.0, pytest.approx(60.0), "burst", 1)
 
 
 @pytest.mark.parametrize(("sizes", "phases"), [((2**22, 2**18), 1), ((2**22, 2**22), 12)])

@@ -434,6 +434,23 @@ def test_a_library_that_takes_time_to_make_fewer_bytes_compresses(written, mode,
     assert "layer-overhead" not in ids
 
 
+def test_the_layer_that_compresses_is_named_and_none_above_it(written):
+    """netCDF hands all bytes on to HDF5, of which half arrive in POSIX."""
+    file, below = written.file("/s/a"), None
+    kinds = (IoParadigmClass.SERIAL, IoParadigmFlag.NONE, {})
+    stack = [written.trace.definitions.io_paradigm(name, name, *kinds) for name in ("netCDF", "HDF5")]
+    handles = []
+    for layer in (*stack, written.posix):
+        below = written.handle(file, layer, below) if below else written.handle(file, layer)
+        handles.append(below)
+    for start in range(0, 16 * 20_000, 20_000):
+        for depth, (handle, size) in enumerate(zip(handles, (2**20, 2**20, 2**19), strict=True)):
+            written.operate(0, handle, WRITE, start + depth, start + (10_000, 5_000, 300)[depth], size)
+    written.findings()
+    found = find(open_trace(written.folder))
+    assert [one.layer for one in found if one.id == "compression"] == ["HDF5"]
+
+
 def test_a_look_at_the_head_of_a_file_through_another_layer_is_no_compression(written):
     """All bytes arrive in POSIX; those few that ISO C reads say what kind of file it is."""
     file = written.file("/s/a")
