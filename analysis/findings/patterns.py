@@ -1,6 +1,7 @@
 """Findings of what is read again, and of streams of ISO C by counters."""
 
 from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from ...model.quantities import bytes_text, percent_text, seconds_text
 from .counted import CountedFacts
 from .facts import MIB, MUCH_OF_RUN, Facts, Match
 from .rule import finding
+
+_AS_ASKED: Final = 1.1
+"""Bytes that a lower layer reads over those asked of it, up to which it is what was asked that it reads."""
 
 
 def _redundant_counted(counters: CountedFacts, *, often: float, least_bytes: float) -> Iterator[Match]:
@@ -78,13 +82,16 @@ def redundant_reads(facts: Facts, *, often: float = 2.0, least_bytes: float = MI
 def _pattern_of_reads(facts: Facts, row: int) -> AccessPattern | None:
     """Return where a layer's reads lie, or those of the lowest layer that they become, where only that one tells it.
 
-    Of a layer that writes as well nobody knows then whether what it reads again has changed meanwhile.
+    Of a layer that writes as well nobody knows then whether what it reads again has changed meanwhile, and where more
+    is read below, it is a library that reads again.
     """
-    writes = facts.cells.bytes(facts.cells.of(facts.cells.layers[row], "write")) > 0
+    layer = facts.cells.layers[row]
+    writes, asked = (facts.cells.bytes(facts.cells.of(layer, way)) for way in ("write", "read"))
     for lower in (row, *(() if writes else range(len(facts.cells.layers) - 1, row, -1))):
         if (row, lower, "read") in facts.sums.access:
             found = facts.sums.access[row, lower, "read"].pattern()
-            if found.located_bytes and found.overlapping_bytes is not None:
+            as_asked = lower == row or found.located_bytes <= _AS_ASKED * asked
+            if found.located_bytes and found.overlapping_bytes is not None and as_asked:
                 return found
     return None
 
