@@ -73,6 +73,12 @@ class Operations(Columns):
         """Bytes transferred, uint64 (n,), with 0 where the trace does not know."""
         return np.where(self.moved == UNDEFINED_UINT64, np.uint64(0), self.moved)
 
+    @property
+    def size(self) -> Unsigned:
+        """Bytes asked for, or else those transferred, as ``fprintf`` asks for none; uint64 (n,)."""
+        unknown = self.requested == UNDEFINED_UINT64
+        return np.where(unknown, self.moved, self.requested) if unknown.any() else self.requested
+
 
 OperationColumns: Final = named_columns(Operations, "OperationColumns", "process", handle=Codes)
 """The same as matching writes it, in the order in which operations begin in their files; `handle` is a global id."""

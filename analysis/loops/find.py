@@ -28,7 +28,7 @@ from ...layers.loops.steps import (
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ...model.arrays import Ints
-from .folding import Folded, fold
+from .folding import Folded, fold, unparted
 from .loops import BodyStep, Loop, Loops, Told
 
 _TOGETHER = 0.9
@@ -136,7 +136,10 @@ def streams_of(trace: Trace) -> tuple[Sequence[str], FileKinds, list[StepGroup]]
     if lane is not None:
         kinds = kinds._replace(lane=lane, calls=None if kinds.calls is None else {})
         sums = trace.stream.summed_in_order(partial(StepSums, trace.scope, kinds))
-    return names, kinds, sums.ordered()
+    groups = sums.ordered()
+    for group in groups:
+        group.steps = unparted(group.steps, trace.definitions.clock.ticks_per_second)
+    return names, kinds, groups
 
 
 def loops_of_members(trace: Trace, names: Sequence[str], kinds: FileKinds, members: Sequence[Member]) -> Loops:

@@ -177,8 +177,9 @@ def fold(steps: Steps, evidence: float = EVIDENCE, second: float = 1e9) -> list[
     Less `evidence` is needed where others show that there is a loop. A `second` has so many ticks.
     """
     repeated = _repeated(steps)
-    if repeated and (bursts := _bursts(repeated[0], steps, second)):
-        return bursts
+    bursts = [_bursts(one, steps, second) for one in repeated]
+    if any(bursts):
+        return [loop for one, parted in zip(repeated, bursts, strict=True) for loop in parted or [one]]
     if len(steps) < _FEWEST:
         return repeated
     line = _line_of(steps, second)
@@ -194,9 +195,9 @@ def _repeating(steps: Steps, line: Line, repeated: list[Folded], evidence: float
     if found:
         found += _between(steps, line, found)
         return [_without_begun(_divided(one, line), line) for one in sorted(found, key=lambda one: int(one.start[0]))]
-    if repeated and not _is_divided(repeated[0]):
+    if repeated and not any(map(_is_divided, repeated)):
         return repeated
-    return _plain_run(line, bool(steps.content.any()), _moving(steps)) or _episodes(line) or repeated
+    return _plain_run(line, bool(steps.content.any()), _moving(steps)) or _episodes(line, _moves(steps)) or repeated
 
 
 def _between(steps: Steps, line: Line, found: Sequence[Folded]) -> list[Folded]:
@@ -277,6 +278,26 @@ def _is_long(pause: Ints, begin: Ints, second: float) -> bool:
     """Tell whether pauses, and not what the system does meanwhile, part what begins there and before the first."""
     usual = float(np.median(pause))
     return usual >= _PAUSE * second or usual >= _PART * float(np.median(np.diff(begin)))
+
+
+def unparted(steps: Steps, second: float) -> Steps:
+    """Return steps with equal calls that only short gaps part as one.
+
+    Where there are too many steps, each is what stands between gaps that are longer than most. Such gaps may be of a
+    few µs, in which the recorder or a buffer begins a new page, and then they come by a rhythm that is not the program's.
+    """
+    again = (steps.unit[1:] == steps.unit[:-1]) & ~steps.fresh[1:]
+    rows = np.flatnonzero(again) + 1
+    if not len(rows) or not steps.content.any():
+        return steps
+    gap, least = steps.gap[rows], np.iinfo(np.int64).max
+    for one in _thresholds(np.append(0, gap)):
+        long = gap >= one
+        if _is_long(gap[long], np.append(steps.begin[0], steps.begin[rows[long]]), second):
+            least = one
+    keep = np.append(True, ~again)
+    keep[rows[gap >= least]] = True
+    return steps.coarsened(keep)
 
 
 def _paused(token: Ints, gap: Ints, least: int) -> tuple[Ints, Mask]:
@@ -782,16 +803,24 @@ def _on_other_files(line: Line, low: int, high: int, length: int) -> bool:
 
 
 def _repeated(steps: Steps) -> list[Folded]:
-    """Return what repeats so often that it is kept as one, where that is all there is."""
+    """Return what repeats so often that it is kept as one, where little else is called meanwhile and in all."""
     if not (steps.times > 1).any():
         return []
-    unit = _numbered(steps.unit)
+    unit, whole = _numbered(steps.unit), int(steps.count.sum())
     calls = np.bincount(unit, weights=steps.count)
-    where = np.flatnonzero(unit == np.argmax(calls))
-    low, high = int(where[0]), int(where[-1]) + 1
-    if calls.max() < _ALL * steps.count[low:high].sum() or 2 * calls.max() < steps.count.sum():
-        return []
-    return [Folded(np.append(where, high), 0, np.zeros(len(where), np.bool_), 0.0, (), steps.times[where])]
+    found: list[Folded] = []
+    known = np.zeros(len(steps), np.bool_)
+    for one in np.argsort(-calls, kind="stable").tolist():
+        where = np.flatnonzero(unit == one)
+        low, high = int(where[0]), int(where[-1]) + 1
+        alone = calls[one] >= _ALL * steps.count[low:high].sum() and not known[low:high].any()
+        if calls[one] < (1 - _ALL) * whole or not alone or not (steps.times[where] > 1).any():
+            break
+        known[low:high] = True
+        none = np.zeros(len(where), np.bool_)
+        found.append(Folded(np.append(where, high), 0, none, 0.0, (), steps.times[where]))
+    told = sum(float(calls[unit[one.start[0]]]) for one in found)
+    return sorted(found, key=lambda one: int(one.start[0])) if 2 * told >= whole else []
 
 
 def _bursts(loop: Folded, steps: Steps, second: float) -> list[Folded]:
@@ -854,9 +883,14 @@ def _is_divided(loop: Folded) -> bool:
     return len(loop.repeats) >= _FEWEST and int(often.max()) > len(loop.repeats) / 2
 
 
+def _moves(steps: Steps) -> Mask:
+    """Return which steps are no opens, closes and deletions."""
+    return np.asarray((steps.code >> 1) % STEP_CODES < OPEN)
+
+
 def _moving(steps: Steps) -> int:
     """Return how many steps there are without the opens, closes and deletions before and after all others."""
-    moves = np.flatnonzero((steps.code >> 1) % STEP_CODES < OPEN)
+    moves = np.flatnonzero(_moves(steps))
     return int(moves[-1] - moves[0]) + 1 if len(moves) else len(steps)
 
 
@@ -939,8 +973,11 @@ def _order_bits(token: Ints) -> float:
     return float(factorial_bits(len(token)) - factorial_bits(np.bincount(token)).sum())
 
 
-def _episodes(line: Line) -> list[Folded]:
-    """Return what a file is opened for again and again, as one step, if that is much the same each time."""
+def _episodes(line: Line, moves: Mask) -> list[Folded]:
+    """Return what a file is opened for again and again, as one step, if that is much the same each time.
+
+    Opens and closes are, whatever comes between; so one that only writes and one that only reads are not the same.
+    """
     start = np.flatnonzero(line.opens & ~np.append(False, line.opens[:-1]))
     if len(start) < 2 or start[0] > 0:
         return []
@@ -948,5 +985,8 @@ def _episodes(line: Line) -> list[Folded]:
     cuts = Cuts(0.0, start, first, line.kind, line.kind, 0.0, np.zeros(len(start)))
     edges = np.append(start, len(line))
     if _clusters(cuts, edges[1:]).any() or len(line) < 2 * len(start):
+        return []
+    parts = [set(line.kind[low:high][moves[low:high]].tolist()) for low, high in pairwise(edges.tolist())]
+    if any(one.isdisjoint(parts[0]) for one in parts if one and parts[0]):
         return []
     return [Folded(edges, 0, np.diff(edges) != edges[1] - edges[0], 0.0)]

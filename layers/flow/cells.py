@@ -86,8 +86,8 @@ class CellSums(Sums):
         bare = np.ones(len(rows), np.bool_)
         parent = traffic.attribution.parent
         bare[parent[parent >= 0]] = False
-        known = operations.requested != UNDEFINED_UINT64
-        is_small = operations.requested < small
+        size = operations.size
+        known, is_small = size != UNDEFINED_UINT64, size < small
         bits = operations.mode.astype(np.int64)
         bits |= (operations.flags & _FLAGS).astype(np.int64) << _FLAG
         conditions = {

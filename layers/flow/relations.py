@@ -181,9 +181,7 @@ class RelationSums(Sums):
         rows = np.flatnonzero(traffic.selected & (traffic.layer == row) & traffic.of_direction(direction))
         if not len(rows):
             return
-        self.requests.setdefault((row, direction), ValueCounts(self.scope.exact)).add(
-            traffic.operations.requested[rows]
-        )
+        self.requests.setdefault((row, direction), ValueCounts(self.scope.exact)).add(traffic.operations.size[rows])
         covered = covered_times(traffic, row, direction)
         if covered is not None and len(covered):
             self.covered_times[row, direction] = self.covered_times.get((row, direction), 0) + covered
