@@ -1,6 +1,7 @@
 """What an archive defines: clock, system tree, processes, threads, paradigms, files and handles, as columns."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -91,6 +92,12 @@ class Locations:
     kind: Octets
     events: Unsigned
     group: Links
+
+    @cached_property
+    def first(self) -> Ints:
+        """The first location of each process, int64 (processes,)."""
+        processes, first = np.unique(self.group, return_index=True)
+        return np.asarray(first[processes >= 0], np.int64)
 
 
 @dataclass(frozen=True)

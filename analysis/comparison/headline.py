@@ -298,8 +298,8 @@ def _late(findings: Sequence[Finding], causes: Sequence[Finding], run_s: float) 
 
 
 def _cost(causes: Sequence[Finding]) -> float:
-    """Return what causes cost together in I/O, in s."""
-    return sum(one.evidence.get("in_io_s", one.cost_s) or 0.0 for one in causes)
+    """Return what causes cost together in I/O, in s; of what several threads do, the first one of a rank."""
+    return sum(one.evidence.get("first_thread_s", one.cost_s) or 0.0 for one in causes)
 
 
 def _who(one: Finding) -> frozenset[int]:
@@ -353,12 +353,11 @@ def _gain_of(causes: Sequence[Finding], io_s: float) -> tuple[tuple[float, float
     if len(known) < len(causes):
         return None, reason
     (least, most), cost = (sum(one[place] for one in known) for place in (0, 1)), _cost(causes)
-    if _MOST * io_s <= cost < io_s:
+    if _MOST * io_s <= cost < io_s and causes[0].id not in _UNEVEN:
         # Closes, opens and other ranks wait for the same: what spares most of these calls' time spares theirs.
         most *= io_s / cost
         reason += "; at most with as much of the other calls, if they wait for the same"
-    # What others wait meanwhile may be more than that.
-    most = min(most, max(io_s, *(one.evidence.get("others_wait_s", 0.0) for one in causes)))
+    most = min(most, io_s)
     return (min(least, most), most), reason
 
 
@@ -425,7 +424,8 @@ def _seconds(trace: Trace, layer: str, direction: str, process: int | None) -> t
     cells = trace.relations.cells
     flushes = cells.selected & (cells.layer == cells.layer_row(layer)) & (cells.mode == IoMode.FLUSH)
     chosen = cells.of(layer, direction) if direction else flushes
-    chosen &= (process is None) | (cells.process == process)
+    # Its time in I/O is that of its first thread.
+    chosen &= (process is None) | (cells.process == process) & ~cells.beside
     beside = (cells.flags & np.uint32(IoFlag.NON_BLOCKING)) > 0
     return cells.seconds(chosen & beside), cells.seconds(chosen & ~beside)
 

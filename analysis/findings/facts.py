@@ -226,10 +226,10 @@ class Facts:
         return waited_part(self.trace, self.cells, self.worked_metadata)
 
     @cached_property
-    def first_threads_s(self) -> float:
-        """Time in s that the first thread of a rank is in I/O at most; infinite where no other thread is in I/O."""
+    def first_threads_s(self) -> float | None:
+        """Time in s that the first thread of a rank is in I/O at most; None where no other thread is in I/O."""
         cost = self.trace.calls.cost
-        return np.inf if cost is None or not cost.other_threads_io.any() else float(cost.io.max(initial=0.0))
+        return None if cost is None or not cost.other_threads_io.any() else float(cost.io.max(initial=0.0))
 
     @cached_property
     def worked_metadata(self) -> KeyedSums:

@@ -237,11 +237,16 @@ def _by_streams(facts: Facts | CountedFacts, match: Match) -> bool:
     return bool((cells.layer[above[above >= 0]] == (*cells.layers, "ISOC").index("ISOC")).any())
 
 
-def _in_background(facts: Facts | CountedFacts, rule: Rule, cost: float | None, severity: str) -> bool:
-    """Tell whether no first thread of a rank is in I/O for as long as something of a severity must cost."""
-    if isinstance(facts, CountedFacts) or rule.outside_io or cost is None or severity == "info":
-        return False
-    return severity_of(min(cost, facts.first_threads_s) / facts.run_s) != severity
+def _first_threads_s(facts: Facts | CountedFacts, rule: Rule, match: Match) -> float | None:
+    """Return how long the first thread of a rank is in what was found at most, in s; None where only first ones act."""
+    if isinstance(facts, CountedFacts) or rule.outside_io or facts.first_threads_s is None:
+        return None
+    cells = match.cells
+    if cells is None and "direction" in match.evidence:
+        cells = facts.cells.of(match.layer, match.evidence["direction"])
+    if cells is None or not cells.any():
+        return facts.first_threads_s
+    return min(facts.first_threads_s, facts.longest_s(cells & ~facts.cells.beside))
 
 
 def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match, shown: frozenset[str]) -> Finding:
@@ -258,8 +263,11 @@ def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match, shown: froze
     evidence = {**match.evidence, **called, **where}
     told = facts.definitions.recording.told
     severity = "info" if match.minor or rule.may_be_meant else severity_of(share)
-    if _in_background(facts, rule, cost, severity):
-        severity, caution = "info", caution + _BESIDE
+    first_s = _first_threads_s(facts, rule, match)
+    if first_s is not None and cost is not None:
+        evidence["first_thread_s"] = min(first_s, cost)
+        if severity_of(min(first_s, cost) / facts.run_s) != severity:
+            severity, caution = "info", caution + _BESIDE
     libraries = shown if _by_streams(facts, match) else shown - {"ISOC"}
     text, advice = (
         told(match.text) + told(_names(match.text, evidence)),

@@ -173,8 +173,8 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
     :In short: {who} alone does the program's {layer} {direction}; sharing them.
     :Why: It cannot be faster than one process.
     :How it is measured: The program's own operations of a layer; cost is what the others could take from it, with the
-        flushes of what is written, opens and closes; or what they wait in MPI meanwhile, where it is in I/O for a
-        quarter of that at least: how much longer than this rank they are there (median).
+        flushes of what is written, opens and closes. They wait for it as long as they are longer in MPI than it is
+        (median), but no longer than it is longer in I/O than they.
     :When it is wrong: Where it is little, or the others compute meanwhile, it costs nothing that matters.
     :What helps: Let several ranks move the data: one a node, or all of them by MPI-IO or a library above it; where
         it is little, it may stay as it is.
@@ -186,10 +186,9 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
             continue
         longest = float(_seconds(facts, layer, direction, own).max(initial=0.0))
         # What the others could take from it.
-        shared, waited = longest * (1 - 1 / ranks), others_wait_s(facts.trace, found.ranks.busiest)
-        waiting = f" and are in MPI for {seconds_text(waited)} longer" if waited >= LEAST_SHARE * facts.run_s else ""
-        least, reason = gain_of_sharing(
-            longest, longest / ranks, ranks, len(found.nodes.name), _flushing(facts, layer, direction, own)
+        waited = others_wait_s(facts.trace, found.ranks.busiest)
+        waiting = (
+            f" and wait for it in MPI for up to {seconds_text(waited)}" if waited >= LEAST_SHARE * facts.run_s else ""
         )
         yield Match(
             layer,
@@ -199,13 +198,14 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
             {
                 "direction": direction,
                 "bytes": moved,
-                "in_io_s": shared,
                 "others_wait_s": waited,
                 **found.to_dict(),
             },
             cells=own,
-            cost_s=max(shared, waited),
-            gain=Gain((least[0], max(least[1], waited)), reason + ", or than others wait" if waiting else reason),
+            cost_s=longest * (1 - 1 / ranks),
+            gain=gain_of_sharing(
+                longest, longest / ranks, ranks, len(found.nodes.name), _flushing(facts, layer, direction, own)
+            ),
         )
 
 

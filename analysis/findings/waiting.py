@@ -41,14 +41,14 @@ def others_in_mpi(trace: Trace, late: Integers, among: Collection[int] | None = 
 
 
 def others_wait_s(trace: Trace, rank: int | str | None) -> float:
-    """Return how long others wait for a rank that does more I/O than they, in s; 0 where that is not most of it."""
+    """Return how long others wait for the I/O of a rank that does more than they, in s; 0 where it is in other work."""
     cost = trace.calls.cost
     if cost is None or rank not in cost.rank:
         return 0.0
     waited = others_in_mpi(trace, np.array([rank])) or 0.0
     place = cost.rank.index(rank)
     more = cost.io[place] - np.median(np.delete(cost.io, place))
-    return waited if more >= _IN_IO * waited else 0.0
+    return float(min(waited, more)) if more >= _IN_IO * waited else 0.0
 
 
 def waited_part(trace: Trace, cells: Cells, metadata: KeyedSums) -> Floats:

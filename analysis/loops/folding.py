@@ -284,14 +284,14 @@ def unparted(steps: Steps, second: float) -> Steps:
     """Return steps with equal calls that only short gaps part as one.
 
     Where there are too many steps, each is what stands between gaps that are longer than most. Such gaps may be of a
-    few µs, in which the recorder or a buffer begins a new page, and then they come by a rhythm that is not the program's.
+    few µs, in which the recorder or a buffer begins a new page: then their rhythm is not the program's.
     """
     again = (steps.unit[1:] == steps.unit[:-1]) & ~steps.fresh[1:]
     rows = np.flatnonzero(again) + 1
     if not len(rows) or not steps.content.any():
         return steps
     gap, least = steps.gap[rows], np.iinfo(np.int64).max
-    for one in _thresholds(np.append(0, gap)):
+    for one in (*_thresholds(np.append(0, gap)), int(gap.min())):
         long = gap >= one
         if _is_long(gap[long], np.append(steps.begin[0], steps.begin[rows[long]]), second):
             least = one

@@ -19,7 +19,7 @@ from ...model.stream.source import Block, Partition, Source
 from .attribution import TraceBlock
 from .breakdown import Breakdown, BreakdownSums
 from .calls.calls import Calls
-from .calls.cost import ChainSums, Overlap, RunCost, UnderWaySums, WaitingChain, first_threads, overlap_of, run_cost
+from .calls.cost import ChainSums, Overlap, RunCost, UnderWaySums, WaitingChain, overlap_of, run_cost
 from .calls.functions import CALL_KEYS, CALLPATH, NamedRows, PathTree, function_groups
 from .calls.meetings import Meetings, meetings
 from .calls.metadata_calls import MetadataCalls, events_alone, metadata_calls
@@ -243,7 +243,7 @@ class TraceCalls:
         """Give the calls of first threads."""
         reading = self.stream.reading
         partitions = reading.source.partitions(reading.memory, reading.workers)
-        first = first_threads(calls.scope.definitions)
+        first = calls.scope.definitions.locations.first
         return stack_bars(reading.source, partitions, calls.functions, calls.scope, first.tolist())
 
 

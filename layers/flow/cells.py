@@ -15,7 +15,7 @@ from ..handles.scope import Scope
 from ..selection.window import FRACTION, Amounts, whole_and_part
 
 _FLAGS: Final = np.uint32(IoFlag.COLLECTIVE | IoFlag.NON_BLOCKING)
-_MODE, _FLAG, _WITHIN, _INFERRED, _MOVING, _SMALL, _LARGE, _BARE = 0, 8, 12, 13, 14, 15, 16, 17
+_MODE, _FLAG, _WITHIN, _INFERRED, _MOVING, _SMALL, _LARGE, _BARE, _BESIDE = 0, 8, 12, 13, 14, 15, 16, 17, 18
 """Where the bits of a kind stand."""
 _EARLY, _SPLIT, _LAYERS = 20, 36, 16
 """Where the bits begin that there are one a layer of, and of how many layers."""
@@ -88,6 +88,9 @@ class CellSums(Sums):
         bare[parent[parent >= 0]] = False
         size = operations.size
         known, is_small = size != UNDEFINED_UINT64, size < small
+        locations = traffic.definitions.locations
+        beside = np.ones(len(locations.group), np.bool_)
+        beside[locations.first] = False
         bits = operations.mode.astype(np.int64)
         bits |= (operations.flags & _FLAGS).astype(np.int64) << _FLAG
         conditions = {
@@ -97,6 +100,7 @@ class CellSums(Sums):
             _SMALL: known & is_small,
             _LARGE: known & ~is_small,
             _BARE: bare,
+            _BESIDE: beside[operations.location],
         }
         for place, condition in conditions.items():
             bits |= condition.astype(np.int64) << place
@@ -172,6 +176,7 @@ class Cells(Attributed):
     moving = _bit(_MOVING, "Whether they moved bytes.")
     small = _bit(_SMALL, "Whether they asked for less than what is small.")
     bare = _bit(_BARE, "Whether no operation of a lower layer ran inside.")
+    beside = _bit(_BESIDE, "Whether another thread than the first one of the process began them.")
 
     @cached_property
     def selected(self) -> Mask:

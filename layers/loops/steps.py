@@ -16,7 +16,6 @@ from ...model.definitions import Definitions
 from ...model.keyed import KeyedSums
 from ...model.sums import NOBODY, Sums, by_key, keyed
 from ..attribution.attribution import TraceBlock
-from ..attribution.calls.cost import first_threads
 from ..handles.metadata import selected_metadata
 from ..handles.scope import Scope
 from ..statistics.kinds import file_kinds
@@ -535,7 +534,7 @@ def successive_threads(definitions: Definitions, spans: KeyedSums) -> Links | No
 
     The first thread of a process is one by itself: others do what it does not wait for.
     """
-    process, first = definitions.locations.group, first_threads(definitions)
+    process, first = definitions.locations.group, definitions.locations.first
     location = spans.keys[0]
     mine = np.flatnonzero(~np.isin(location, first) & (process[location] >= 0))
     mine = mine[np.argsort(spans["begin"][mine], kind="stable")]

@@ -8,7 +8,6 @@ import numpy as np
 
 from ....model.arrays import Floats, Ints, Links, Mask
 from ....model.codes import IoFlag
-from ....model.definitions import Definitions
 from ....model.document import Document, Record, keys_of, rows_of
 from ....model.operations import view
 from ....model.ranges import RangeUnion
@@ -89,7 +88,7 @@ def run_cost(calls: Calls, under_way: RangeUnion) -> RunCost:
     """Add up what the first threads of all processes did; `under_way`: when they had non-blocking operations."""
     definitions, window = calls.scope.definitions, calls.scope.window
     second = window.ticks_per_second
-    process, first = definitions.locations.group, first_threads(definitions)
+    process, first = definitions.locations.group, definitions.locations.first
     names = calls.functions.names
     mpi_calls, of_threads = (np.array([name == PARADIGMS[one] for name in names]) for one in (OF_MPI, OF_PTHREAD))
     set_aside = np.arange(len(names)) == len(names) - 1
@@ -178,13 +177,6 @@ class UnderWaySums(Sums):
         self.union.add(chosen.process.astype(np.int64), *window.clipped(chosen))
 
 
-def first_threads(definitions: Definitions) -> Ints:
-    """Return the first location of each process."""
-    process = definitions.locations.group
-    processes, first = np.unique(process, return_index=True)
-    return np.asarray(first[processes >= 0], np.int64)
-
-
 def overlap_of(parts: Iterable[StackBars], under_way: RangeUnion, calls: Calls, bins: int) -> Overlap:
     """Add up the calls of the first threads, which `parts` has, beside non-blocking operations."""
     scope, functions = calls.scope, calls.functions
@@ -197,7 +189,7 @@ def overlap_of(parts: Iterable[StackBars], under_way: RangeUnion, calls: Calls, 
         busy = does_io | of_mpi[bars.region]
         io.add(process[does_io], bars.begin[does_io], bars.end[does_io])
         either.add(process[busy], bars.begin[busy], bars.end[busy])
-    processes = process_of[first_threads(definitions)]
+    processes = process_of[definitions.locations.first]
     together.merge(either)
     together.merge(under_way)
     whole = under_way.lengths(processes)

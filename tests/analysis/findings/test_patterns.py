@@ -1,6 +1,7 @@
 """What is read again: made archives in which it is known how often."""
 
 import pytest
+from iostrata.analysis.findings import find
 from otf2.enums import IoOperationMode
 
 READ, WRITE = IoOperationMode.READ, IoOperationMode.WRITE
@@ -90,3 +91,14 @@ def test_little_that_is_read_again_counts_where_it_takes_much_of_the_run(written
         written.operate(0, handle, READ, begin, begin + took, 1000, offset=0)
         written.call(0, "read", begin, begin + took)
     assert ("redundant-reads" in written.findings()) is told
+
+
+def test_what_asks_for_no_number_of_bytes_is_as_small_as_what_it_moves(make_trace):
+    """``fprintf`` of lines, with ``fwrite`` of as many."""
+    rows = [
+        {"begin": 1000 * row, "end": 1000 * row + 900, "moved": 22, "requested": 22 if row % 2 else None}
+        for row in range(400)
+    ]
+    trace = make_trace([("ISOC", "/s/log", -1)], rows)
+    (found,) = (one for one in find(trace) if one.id == "small-requests")
+    assert (found.evidence["operations"], found.evidence["median_request"]) == (400, 22)

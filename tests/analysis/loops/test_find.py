@@ -347,3 +347,29 @@ def test_what_is_kept_coarsely_has_the_calls_of_each_kind_that_it_has(written, m
     assert loop.count == 6
     assert [(one.kind, one.count) for one in loop.body] == [("open", 1), ("write", 400)]
     assert loop.body[1].mean_bytes == pytest.approx(size.mean(), rel=0.01)
+
+
+def test_equal_calls_that_gaps_of_microseconds_part_are_one_run(written, monkeypatch):
+    """The recorder takes a new page every 256 calls; the file is written, closed, and read."""
+    monkeypatch.setattr(steps, "MOST_STEPS", 200)
+    data = written.handle(written.file("/s/data"), written.posix)
+    for number, mode in enumerate((IoOperationMode.WRITE, IoOperationMode.READ)):
+        at = 1_000_000 * number + np.cumsum(np.where(np.arange(4096) % 256, 20, 60)) + 100
+        written.create(0, data, int(at[0]) - 15)
+        for begin in at.tolist():
+            written.operate(0, data, mode, begin, begin + 10, 24)
+    written.findings()
+    found = find_loops(open_trace(written.folder)).outermost
+    assert [(one.count, [step.kind for step in one.body]) for one in found] == [(4096, ["write"]), (4096, ["read"])]
+
+
+def test_equal_calls_that_long_pauses_part_stay_bursts(written, monkeypatch):
+    monkeypatch.setattr(steps, "MOST_STEPS", 200)
+    data = written.handle(written.file("/s/data"), written.posix)
+    at = np.cumsum(np.where(np.arange(4096) % 256, 20, 9_000)) + 100
+    written.create(0, data, int(at[0]) - 15)
+    for begin in at.tolist():
+        written.operate(0, data, IoOperationMode.WRITE, begin, begin + 10, 24)
+    written.findings()
+    (outer,) = find_loops(open_trace(written.folder)).outermost
+    assert (outer.count, [step.count for step in outer.body]) == (16, [256])
