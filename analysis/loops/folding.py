@@ -50,6 +50,8 @@ _ALL: Final = 0.9
 """Share of the steps that one must have to be all there is, and of iterations in which a pause must be the longer."""
 _NEARLY: Final = 0.75
 """Share of the steps that what repeats to the byte must have, beside an open, a header and a close."""
+_RUN: Final = 32
+"""Equal steps before, between or behind loops from which on they are told by themselves."""
 _COMPARED: Final = 64
 """Iterations whose pauses are compared."""
 _CLEAR: Final = 2.0
@@ -210,7 +212,7 @@ def _between(steps: Steps, line: Line, found: Sequence[Folded]) -> list[Folded]:
     before = [slice(0, 0), *(slice(*one.body) for one in found)]
     for body, low, high in zip(before, edges[::2], edges[1::2], strict=True):
         begun = np.array_equal(line.kind[low:high], line.kind[body][: high - low])
-        if begun or steps.count[low:high].sum() < _COMPARED:
+        if begun or steps.count[low:high].sum() < _RUN:
             continue
         rest = steps.take(np.arange(low, high))
         single = _repeated(rest) if rest.content.any() else _plain_run(line.part(low, high), False, _moving(rest))

@@ -280,7 +280,7 @@ def test_pauses_of_a_core_that_is_shared_do_not_hide_what_is_done_from_each_open
     assert set(np.diff(found[0].start).tolist()) == {302}
 
 
-@pytest.mark.parametrize(("count", "told"), [(64, True), (63, False)])
+@pytest.mark.parametrize(("count", "told"), [(32, True), (31, False)])
 def test_one_step_that_is_all_there_is_behind_a_loop_is_one_too(count, told):
     """As in merging sorted runs: each is written, then all are read in small pieces."""
     found = fold(steps_of(BODY * 12 + [(READ, 512)] * count))
