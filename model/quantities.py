@@ -151,6 +151,15 @@ def percent_text(share: float) -> str:
     return f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:,.0f} %"
 
 
+def factor_text(value: float, digits: int = 2) -> str:
+    """Return a ratio with so many digits, and never with an exponent of ten.
+
+    >>> factor_text(14.2), factor_text(1.26), factor_text(99.7), factor_text(1234.5), factor_text(0.125, 3)
+    ('14', '1.3', '100', '1,234', '0.125')
+    """
+    return f"{value:,.0f}" if abs(value) >= 10**digits - 0.5 else f"{value:.{digits}g}"
+
+
 def share_text(part: float, whole: float) -> str:
     """Return `part` of `whole` in percent; a part is never written as all of it.
 

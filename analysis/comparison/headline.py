@@ -261,12 +261,13 @@ def _causes(findings: Sequence[Finding], io_s: float, run_s: float) -> list[Find
 def _explained(causes: Sequence[Finding]) -> tuple[float, float, float]:
     """Return what causes cost, the first of them, and what at least could be saved of it.
 
-    What only the times of a run tell comes behind what the program does each time, where it explains hardly more; what
-    nothing helps against, and that something stood in the way, behind what explains half as much.
+    Where it explains hardly more, what only the times of a run tell comes behind what the program does each time, and
+    what may save nothing behind what saves something for sure; what nothing helps against, and that something stood in
+    the way, behind what explains half as much.
     """
     first = causes[0]
-    later = _ALIKE if rule_of(first.id).by_time or first.id == _NEEDLESS else 1.0
     least = (first.gain_s or _NOTHING)[0]
+    later = _ALIKE if rule_of(first.id).by_time or first.id == _NEEDLESS or not least else 1.0
     half = first.gain_s == _NOTHING or first.id == _STALLED
     return _cost(causes) * (_MOST if half else later), _cost(causes[:1]), least
 

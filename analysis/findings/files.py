@@ -8,7 +8,7 @@ import numpy as np
 
 from ...layers.selection.window import sums_by
 from ...model.arrays import Mask
-from ...model.quantities import bytes_text, counted, joined, named_ranks, percent_text
+from ...model.quantities import bytes_text, counted, factor_text, joined, named_ranks, percent_text
 from .facts import MIB, Facts, Gain, Match, Numbers
 from .rule import finding
 
@@ -51,7 +51,7 @@ def read_back(
             continue
         written = cells.bytes(cells.of(layer, "write"))
         times = back / written if written else 0.0
-        many = f", {times:.2g} times what is written" if times >= often else ""
+        many = f", {factor_text(times)} times what is written" if times >= often else ""
         cost = min(1.0, back / read) * facts.longest_s(reads)
         yield Match(
             layer,

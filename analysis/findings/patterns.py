@@ -7,7 +7,7 @@ import numpy as np
 
 from ...layers.flow.access_pattern import AccessPattern
 from ...layers.selection.window import sums_by
-from ...model.quantities import bytes_text, percent_text, seconds_text
+from ...model.quantities import bytes_text, factor_text, percent_text, seconds_text
 from .counted import CountedFacts
 from .facts import MIB, MUCH_OF_RUN, Facts, Match
 from .rule import finding
@@ -98,9 +98,8 @@ def _pattern_of_reads(facts: Facts, row: int) -> AccessPattern | None:
 
 def _read_again(read: int, distinct: int, layer: str) -> str:
     """Return how often bytes are read over, in words."""
-    times = read / distinct
-    times_text = f"{times:.3g}" if times < 100 else f"{times:,.0f}"
-    return f"{bytes_text(read)} are read of {bytes_text(distinct)}: {times_text} times over by {layer}"
+    times = factor_text(read / distinct, 3)
+    return f"{bytes_text(read)} are read of {bytes_text(distinct)}: {times} times over by {layer}"
 
 
 @finding(counters_only=True)

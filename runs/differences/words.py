@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ...analysis.loops.words import size_text
-from ...model.quantities import bytes_text, counted, percent_text, rate_text, seconds_text
+from ...model.quantities import bytes_text, counted, factor_text, percent_text, rate_text, seconds_text
 
 _SURE: Final = 3
 _UNKNOWN: Final = 1000.0
@@ -40,7 +40,7 @@ def times_text(ratio: float) -> str:
     ('14 times', '12 % more', 'a quarter', '10 % less', 'none')
     """
     if ratio >= 2:
-        return f"{ratio:.2g} times" if ratio < 100 else f"{ratio:,.0f} times"
+        return f"{factor_text(ratio)} times"
     if ratio >= 1:
         return f"{percent_text(ratio - 1)} more"
     if ratio > 0.5:
@@ -50,7 +50,7 @@ def times_text(ratio: float) -> str:
 
 def _part_text(parts: float) -> str:
     if abs(parts - round(parts)) > 0.05 * parts or round(parts) > 20:
-        return f"1/{parts:,.0f}" if parts >= 10 else f"1/{parts:.2g}"
+        return f"1/{factor_text(parts)}"
     number = round(parts)
     return {2: "half", 3: "a third", 4: "a quarter"}.get(number, f"{'an' if number in (8, 11, 18) else 'a'} {number}th")
 
@@ -138,11 +138,12 @@ def value_text(name: str, layer: str, direction: str, words: Words) -> str:
         return f"{layer} has {counted(round(after), noun, plural)} instead of {round(before):,}{_ratio(words)}"
     if name == "seeks":
         return f"{layer} seeks {counted(round(after), 'time')} instead of {round(before):,}{_ratio(words)}"
+    now, then = factor_text(after, 3), factor_text(before, 3)
     if name == "imbalance":
-        told = f"{things}: the slowest rank takes {after:.3g} × the mean of the ranks, before {before:.3g} ×"
+        told = f"{things}: the slowest rank takes {now} × the mean of the ranks, before {then} ×"
         return told + _interval(words)
     if name == "amplification":
-        return f"{layer} moves {after:.3g} B for each byte of the layer above ({direction}), before {before:.3g}"
+        return f"{layer} moves {now} B for each byte of the layer above ({direction}), before {then}"
     if name == "period":
         return f"{things} recur every {seconds_text(after)} instead of {seconds_text(before)}{_ratio(words)}"
     if name in ("time", "slowest-rank"):

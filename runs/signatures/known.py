@@ -11,7 +11,7 @@ from ...analysis.known_signature import KnownSignature, room_of
 from ...analysis.phases.bursts import vertices
 from ...model.arrays import Floats
 from ...model.document import Record
-from ...model.quantities import bytes_text, counted, seconds_text
+from ...model.quantities import bytes_text, counted, factor_text, seconds_text
 from ...signals.step import StepSignal
 
 _LEAST: Final = 0.1
@@ -67,7 +67,9 @@ def compared(known: KnownSignature, run: str, signal: StepSignal) -> Likeness:
         ratio = float(volumes[at] / known.volumes[row])
         if abs(math.log(ratio)) > math.log1p(max(_LEAST, known.room[1])):
             text, usual_text = (bytes_text(float(one)) for one in (volumes[at], known.volumes[row]))
-            found.append(Deviation(number, f"burst {number} moves {text} instead of {usual_text}: {ratio:.3g} times"))
+            found.append(
+                Deviation(number, f"burst {number} moves {text} instead of {usual_text}: {factor_text(ratio, 3)} times")
+            )
         if row and row - 1 in mine:
             usual, steps = known.step(row)
             step = float(begin[at] - begin[mine[row - 1]])
@@ -88,7 +90,7 @@ def _of_whole(known: KnownSignature, signal: StepSignal) -> Iterator[Deviation]:
     )
     for verb, value, usual, room, text in told:
         if value <= 0 or abs(math.log(value / usual)) > math.log1p(max(_LEAST, room)):
-            ratio = "" if value <= 0 else f": {value / usual:.3g} times"
+            ratio = "" if value <= 0 else f": {factor_text(value / usual, 3)} times"
             was = seconds_text(usual) if verb == "takes" else bytes_text(usual)
             yield Deviation(None, f"the run {verb} {text} instead of {was}{ratio}")
 
