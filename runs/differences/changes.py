@@ -22,6 +22,7 @@ from .words import (
     cost_text,
     count_text,
     finding_text,
+    interval_text,
     iteration_text,
     layer_text,
     period_text,
@@ -35,7 +36,8 @@ from .words import (
 
 _FIRST: Final = ("ranks-of-run", "nodes-of-run", "layer", "iterations", "iteration")
 _EFFECTS: Final = (
-    "period", "time", "slowest-rank", "bandwidth", "phases", "iteration-time", "duration", "finding-cost",
+    "period", "time", "slowest-rank", "bandwidth", "phases", "iteration-time", "iteration-interval", "duration",
+    "finding-cost",
 )  # fmt: skip
 """What follows from all else, and is no cause of what an iteration takes."""
 _CAUSES: Final = (*_FIRST, *(one.id for one in QUANTITIES if one.id not in _EFFECTS), "finding")
@@ -54,11 +56,15 @@ _MACHINE: Final = "it may be the machine: what is done between iterations takes 
 _LEVEL: Final = "as many operations take nowhere near as much less or more time: it may be another level of what recurs"
 _OVERLAP: Final = "runs of one side are as those of the other"
 _SHARES: Final = frozenset(one.id for one in QUANTITIES if one.share)
-_BY_ITERATIONS: Final = 0.9
-"""Share of the chance to err that the times of iterations have, where there are some: they tell most."""
+_BY_ITERATIONS: Final = {"iteration-time": 0.65, "iteration-interval": 0.25}
+_BY_OTHERS: Final = 0.1
+"""Shares of the chance to err that the times of iterations have, those between them and all else: the first tell most.
+"""
 _TELLING: Final = 4.0
 """Upper end of an interval over its lower one up to which it tells something of what may be chance."""
-_ONE_SIDED: Final = "of operations that block on one side only"
+_BESIDE: Final = "some of its operations go on beside others, and how long these are under way is no cost"
+_SOME: Final = 0.1
+"""Share of a layer's operations that do not block, on one side, from which on that is said."""
 _UNDER_WAY: Final = ("time", "bandwidth", "slowest-rank", "iteration-time", "phases")
 """Changes that are of how long operations are under way."""
 _LEAST_MUCH: Final = 0.01
@@ -74,7 +80,8 @@ class Change(Record):
     id : str
         ``ranks-of-run``, ``nodes-of-run``, ``duration``, ``layer`` (one that came or went), ``finding:ID``,
         ``finding-cost:ID`` (of one that both sides have), ``iterations`` (how many a loop has), ``iteration`` (its
-        steps), ``iteration-time`` (how long one takes, or keeps a layer busy), or the id of a quantity.
+        steps), ``iteration-time`` (how long one takes, or keeps a layer busy), ``iteration-interval`` (from one begin
+        to the next), or the id of a quantity.
     layer, direction : str or None
     before, after : float, str or None
         Geometric mean over the runs, of shares the mean; of a finding its severity; of a layer its operations, its
@@ -164,11 +171,18 @@ def changes_between(
     pairs = pairs_of(before, after)
     few = min(len(before), len(after)) < ENOUGH
     paced = max((one.paced for one in pairs), default=0.0) if few else 0.0
+    beside = _beside((*before, *after))
     compared = [
         *_of_runs(before, after),
         *_of_layers(before, after, order, _covered(pairs, (before, after)), paced),
-        *_of_loops(pairs),
+        *_of_loops(pairs, beside),
         *_of_findings(before, after),
+    ]
+    compared = [
+        _no_cost(one)
+        if isinstance(one, _Tested) and one.change.id in _UNDER_WAY and one.change.layer in beside
+        else one
+        for one in compared
     ]
     untold = tuple(one for one in compared if isinstance(one, NotRecorded))
     tested = [
@@ -177,7 +191,7 @@ def changes_between(
         # Where there is no difference at all, there is nothing to be wrong about.
         if isinstance(one, _Tested) and one.change.size > 0
     ]
-    found = _without_credit(_with_causes(_alike_in_time(_explained(list(_decided(tested))))), before, order)
+    found = _without_credit(_with_causes(_explained(list(_decided(tested)))), before, order)
     found.sort(key=lambda one: _rank(one, order))
     return (*(_with_cost(one, found[1:], pairs) for one in found[:1]), *found[1:]), untold
 
@@ -189,7 +203,7 @@ def _decided(tested: Sequence[_Tested]) -> Iterator[tuple[_Tested, Change]]:
         if one.p_value is None:
             yield one, one.decided(None)
         else:
-            families.setdefault(one.pair or id(one), []).append(one)
+            families.setdefault(id(one) if one.pair is None else (one.pair, one.change.id), []).append(one)
     for family, p_values in zip(families.values(), corrected(list(_groups(families))), strict=True):
         yield from ((one, one.decided(p_value)) for one, p_value in zip(family, p_values, strict=True))
 
@@ -215,15 +229,15 @@ def _explained(decided: Sequence[tuple[_Tested, Change]]) -> list[Change]:
 
 def _groups(families: Mapping[object, Sequence[_Tested]]) -> Iterator[Group]:
     """Give tests that are corrected together, with their share of the chance to err."""
-    whole = sum(key.weight for key in families if isinstance(key, LoopPair))
-    others = sum(not isinstance(key, LoopPair) for key in families)
-    looped = 0.0 if others == len(families) else _BY_ITERATIONS if others else 1.0
+    shares = dict.fromkeys(families, _BY_OTHERS / max(1, sum(not isinstance(key, tuple) for key in families)))
+    looped = [key for key in families if isinstance(key, tuple)]
+    for name, share in _BY_ITERATIONS.items():
+        whole = sum(pair.weight for pair, kind in looped if kind == name)
+        shares |= {key: share * key[0].weight / whole for key in looped if key[1] == name}
+    whole = math.fsum(shares.values())
     for key, family in families.items():
-        p_values = [one.p_value or 0.0 for one in family]
-        if isinstance(key, LoopPair):
-            yield Group(p_values, looped * key.weight / whole, key.tests)
-        else:
-            yield Group(p_values, (1.0 - looped) / others)
+        tests = key[0].tests if isinstance(key, tuple) and key[1] == "iteration-time" else 1.0
+        yield Group([one.p_value or 0.0 for one in family], shares[key] / whole, tests)
 
 
 def _with_causes(changes: list[Change]) -> list[Change]:
@@ -276,10 +290,13 @@ def _exp_interval(interval: tuple[float, float]) -> tuple[float, float]:
 
 def _iteration_words(pair: LoopPair, layer: str | None, found: Compared) -> Callable[[tuple[float, float] | None], str]:
     """Return what makes the sentence of how long an iteration takes, given an interval."""
+    say = functools.partial(iteration_text, pair.name, layer, iterations=found.iterations, summed=found.summed)
+    return _told_of(found, say)
+
+
+def _told_of(found: Compared, say: Callable[[Words], str]) -> Callable[[tuple[float, float] | None], str]:
     ratio, runs = _limited_exp(found.outcome.difference), min(map(len, found.means))
-    return lambda interval: iteration_text(
-        pair.name, layer, Words(found.before, found.after, ratio, interval, runs), found.iterations, found.summed
-    )
+    return lambda interval: say(Words(found.before, found.after, ratio, interval, runs))
 
 
 def _covered(pairs: Sequence[LoopPair], runs: tuple[Sequence[Run], Sequence[Run]]) -> frozenset[str]:
@@ -295,7 +312,23 @@ def _covered(pairs: Sequence[LoopPair], runs: tuple[Sequence[Run], Sequence[Run]
     return frozenset(found)
 
 
-def _of_loops(pairs: Sequence[LoopPair]) -> Iterator[_Tested]:
+def _beside(runs: Iterable[Run]) -> frozenset[str]:
+    """Return the layers in which operations go on while the program does something else, and those below them."""
+    rows = [row for run in runs for row in run.layers]
+    found = {
+        row.layer for row in rows if row.operations and (row.non_blocking_operations or 0) >= _SOME * row.operations
+    }
+    while more := {row.layer for row in rows if row.above in found} - found:
+        found |= more
+    return frozenset(found)
+
+
+def _no_cost(one: _Tested) -> _Tested:
+    """Return a change of how long operations are under way that go on beside others: it is neither good nor bad."""
+    return replace(one, change=replace(one.change, good=0), candidate=False, doubt=_BESIDE)
+
+
+def _of_loops(pairs: Sequence[LoopPair], beside: frozenset[str]) -> Iterator[_Tested]:
     """Give the changes of loops: how many iterations, of which steps, and how long one takes, by layer."""
     for pair in pairs:
         sides = [np.array([one.row.count for one in side], np.float64) for side in (pair.before, pair.after)]
@@ -311,7 +344,11 @@ def _of_loops(pairs: Sequence[LoopPair]) -> Iterator[_Tested]:
         for layer in (*(() if pair.elsewhere else (None,)), *pair.layers):
             found = pair.compared(layer)
             if found is not None:
-                yield _of_iterations(pair, layer, found)
+                one = _of_iterations(pair, ("iteration-time", layer, None), found, _iteration_words(pair, layer, found))
+                yield _no_cost(one) if layer is None and beside.intersection(pair.layers) else one
+        if not pair.elsewhere and (found := pair.recurring()) is not None:
+            say = functools.partial(interval_text, pair.name, iterations=found.iterations)
+            yield _of_iterations(pair, ("iteration-interval", None, None), found, _told_of(found, say))
 
 
 def _of_steps(pair: LoopPair) -> _Tested:
@@ -325,12 +362,13 @@ def _of_steps(pair: LoopPair) -> _Tested:
     return _Tested(change, 0.0 if even else None, even)
 
 
-def _of_iterations(pair: LoopPair, layer: str | None, found: Compared) -> _Tested:
-    """Return the change of how long an iteration takes, or keeps a layer busy."""
-    outcome, say = found.outcome, _iteration_words(pair, layer, found)
+def _of_iterations(
+    pair: LoopPair, place: Place, found: Compared, say: Callable[[tuple[float, float] | None], str]
+) -> _Tested:
+    """Return the change of how long an iteration takes, keeps a layer busy, or is from the next one."""
+    outcome = found.outcome
     interval, size = _exp_interval(outcome.interval()), abs(outcome.difference)
     good, ratio = -int(np.sign(outcome.difference)), _limited_exp(outcome.difference)
-    place = ("iteration-time", layer, None)
     change = Change(*place, found.before, found.after, ratio, interval, None, False, good, say(interval), size)
     candidate = size >= ITERATING.least and _apart(outcome, list(found.means))
     return _Tested(change, outcome.p_value, candidate, None, outcome, say, _OVERLAP, pair)
@@ -350,21 +388,6 @@ def _without_credit(changes: list[Change], before: Sequence[Run], order: Sequenc
         return (one.id == "duration" and bool(lighter)) or (one.id == "time" and one.direction in lighter)
 
     return [replace(one, good=0) if one.good > 0 and undue(one) else one for one in changes]
-
-
-def _alike_in_time(changes: list[Change]) -> list[Change]:
-    """Return the changes; of times of operations that block on one side only none matters.
-
-    Beside others the time in which they are under way is no cost.
-    """
-    other = {one.layer for one in changes if one.id == "non-blocking" and one.matters}
-    layers = other | {None} if other else other
-    return [
-        replace(one, matters=False, good=0, text=f"{one.text}, {_ONE_SIDED}")
-        if one.id in _UNDER_WAY and one.layer in layers
-        else one
-        for one in changes
-    ]
 
 
 def _is_less(change: Change) -> bool:

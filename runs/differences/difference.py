@@ -26,7 +26,7 @@ _CAUSE: Final = (1 / 3, 1.5)
 """Share of such a difference that a finding must cost more, or I/O take, at least and at most, to be its cause."""
 
 
-_TIMES: Final = ("time", "bandwidth", "iteration-time", "duration")
+_TIMES: Final = ("time", "bandwidth", "iteration-time", "iteration-interval", "duration")
 """Changes that say which side is faster."""
 
 

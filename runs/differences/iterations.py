@@ -6,8 +6,9 @@ these show. With fewer it is what iterations show, of which fewer count where ne
 spread: there iterations are compared by their number, the first with the first.
 """
 
+import functools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -17,7 +18,7 @@ import numpy as np
 from ...model.arrays import Floats
 from ..collection.loops import LoopStep, steps_of
 from ..collection.rows import IterationRow, LoopRow, Run
-from .quantities import FLUSHED
+from .quantities import FLUSHED, RECURRING
 from .testing import Outcome, RunSpread, compare, effective_count
 
 ITERATING: Final = RunSpread(deviation=0.03, least=0.05)
@@ -84,6 +85,12 @@ class RunLoop:
         enough = len(known) >= _FEWEST - 1 and known.sum() >= _BETWEEN * (end[-1] - begin[0])
         return np.asarray(np.log(known if enough else known[:0]))
 
+    @cached_property
+    def intervals(self) -> Floats:
+        """Times in s from one iteration's begin to the next; none where these are what an iteration takes."""
+        begin, end = np.array(self.row.iteration_begin_s), np.array(self.row.iteration_end_s)
+        return np.diff(np.sort(begin)) if _is_apart(begin, end) else begin[:0]
+
     def flush_share(self, layer: str | None) -> float:
         """Return the share that flushes have in how long iterations keep a layer busy, or take."""
         whole = float(self.seconds(layer).sum())
@@ -101,8 +108,7 @@ class RunLoop:
         """
         if layer is None:
             begin, end = np.array(self.row.iteration_begin_s), np.array(self.row.iteration_end_s)
-            apart = not len(begin) or (end - begin).sum() <= _IN_STEP * (end.max() - begin.min())
-            return end - begin if apart else np.diff(np.sort(begin))
+            return end - begin if _is_apart(begin, end) else np.diff(np.sort(begin))
         row = self.layers.get(layer)
         return np.array(() if row is None else row.summed_s if summed else row.busy_s, np.float64)
 
@@ -174,13 +180,40 @@ class LoopPair:
         if not all(sides):
             return None
         summed = list(map(len, sides)) == list(map(len, together)) and _spread(together) < _STEADIER * _spread(sides)
-        sides = together if summed else sides
-        means = [np.array([run.mean() for run in side]) for side in sides]
         # A core that is busy delays each of the ranks.
         ranks = max(one.row.ranks for one in (*self.before, *self.after)) if summed else 1
-        each = [one - math.log(max(1, ranks)) for one in means]
+        return self._tested(
+            together if summed else sides, functools.partial(self._spread, layer, self.paced), max(1, ranks), summed
+        )
+
+    def recurring(self) -> "Compared | None":
+        """Return how long it is from one iteration to the next on both sides; None where that is what one takes."""
+        sides = [
+            [np.log(known) for one in side if len(known := _positive(one.intervals)) >= _FEWEST]
+            for side in (self.before, self.after)
+        ]
+        return self._tested(sides, self._spread_between) if all(sides) else None
+
+    def _spread_between(self, means: Sequence[Floats]) -> RunSpread:
+        """Return how much runs differ in the time from one iteration to the next, most of which may be computing."""
+        every = (*self.before, *self.after)
+        share = max(min(1.0, float(one.seconds(None).sum() / one.intervals.sum())) for one in every)
+        return replace(
+            RECURRING, deviation=math.hypot(RECURRING.deviation, share * self._spread(None, 0.0, means).deviation)
+        )
+
+    def _tested(
+        self,
+        sides: Sequence[Sequence[Floats]],
+        spread: Callable[[Sequence[Floats]], RunSpread],
+        ranks: int = 1,
+        summed: bool = False,
+    ) -> "Compared":
+        """Return the test of logarithms of times of iterations by side and run, of all `ranks` together if `summed`."""
+        means = [np.array([run.mean() for run in side]) for side in sides]
+        each = [one - math.log(ranks) for one in means]
         within, freedom = _within_runs(sides)
-        outcome = compare(means[0], means[1], self._spread(layer, each), within, freedom)
+        outcome = compare(means[0], means[1], spread(each), within, freedom)
         if within > outcome.error**2:
             # Three runs may be alike by chance, more than their iterations let them be.
             outcome = replace(outcome, error=math.sqrt(within), freedom=freedom)
@@ -197,8 +230,11 @@ class LoopPair:
             for side in (self.before, self.after)
         ]
 
-    def _spread(self, layer: str | None, means: Sequence[Floats]) -> RunSpread:
-        """Return how much runs differ in the logarithm of how long an iteration takes, or keeps a layer busy."""
+    def _spread(self, layer: str | None, paced: float, means: Sequence[Floats]) -> RunSpread:
+        """Return how much runs differ in the logarithm of how long an iteration takes, or keeps a layer busy.
+
+        As the machine was, iterations may be longer or shorter by `paced`.
+        """
         flushed = [
             any(step.kind == "flush" and layer in (None, step.layer) for step in side[0].steps)
             for side in (self.before, self.after)
@@ -211,7 +247,7 @@ class LoopPair:
         # The logarithmic mean: waiting adds a time, of which the logarithm of a far longer one hardly knows.
         typical = (long - short) / math.log(long / short) if long > (1 + _EQUAL) * short else short
         # As much for each of two runs.
-        return replace(spread, deviation=math.hypot(spread.deviation, _WAITED_S / typical, self.paced / math.sqrt(2)))
+        return replace(spread, deviation=math.hypot(spread.deviation, _WAITED_S / typical, paced / math.sqrt(2)))
 
     @cached_property
     def paced(self) -> float:
@@ -251,6 +287,11 @@ class Compared:
     means: Sequence[Floats]
     summed: bool = False
     """Whether it is the time of all ranks together."""
+
+
+def _is_apart(begin: Floats, end: Floats) -> bool:
+    """Tell whether iterations end before others begin."""
+    return not len(begin) or bool((end - begin).sum() <= _IN_STEP * (end.max() - begin.min()))
 
 
 def _positive(values: Floats) -> Floats:

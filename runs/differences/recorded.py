@@ -222,19 +222,29 @@ def other_work(before: Sequence[Run], after: Sequence[Run], order: Sequence[str]
 def _by_program(sides: tuple[Sequence[Run], Sequence[Run]], direction: str, order: Sequence[str]) -> list[float]:
     """Return the bytes that the program asks for on each side, of layers that both recorders watch.
 
-    What is read again, or was written by the process itself, is no other work if it is read no more.
+    What is read again, or was written by the process itself, is no other work if it is read no more; nor is it if a
+    layer below does so for as many bytes.
     """
-    own = [[_own(run, direction) for run in side] for side in sides]
     known = [layer for layer in order if all(_watched(side, layer, direction, sides) for side in sides)]
-    if len(known) == len(order) and all(one is not None for side in own for one in side):
-        return [sum(one or 0.0 for one in side) / len(side) for side in own]
+    for own in (_own, _once) if len(known) == len(order) else ():
+        amounts = [[own(run, direction) for run in side] for side in sides]
+        if any(one is None for side in amounts for one in side):
+            break
+        means = [sum(one or 0.0 for one in side) / len(side) for side in amounts]
+        if own is _once or not _differs(*means):
+            return means
     layers = [main_layer(side, direction, known) for side in sides]
     return [0.0 if layer is None else _moved(side, layer, direction) for side, layer in zip(sides, layers, strict=True)]
 
 
 def _own(run: Run, direction: str) -> float | None:
-    """Return the bytes that a program moves itself in one direction, each once; None where that is not known."""
-    moved = run.job.bytes_read if direction == "read" else run.job.bytes_written
+    """Return the bytes that a program moves itself in one direction; None where that is not known."""
+    return run.job.bytes_read if direction == "read" else run.job.bytes_written
+
+
+def _once(run: Run, direction: str) -> float | None:
+    """Return the same with each byte once."""
+    moved = _own(run, direction)
     if moved is None or direction == "write":
         return moved
     # What one layer reads again another does as well.

@@ -17,7 +17,7 @@ from .recorded import NotRecorded
 
 _WORDS: Final = ("worse", "changed", "finding")
 _OF_RUNS: Final = ("duration", "ranks-of-run", "nodes-of-run")
-_OF_LOOPS: Final = ("iterations", "iteration-time")
+_OF_LOOPS: Final = ("iterations", "iteration-time", "iteration-interval")
 _IDS: Final = (*(one.id for one in QUANTITIES), *_OF_LOOPS, *_OF_RUNS)
 _SHARES: Final = frozenset(one.id for one in QUANTITIES if one.share)
 _KNOWN_OF: Final = {"flush": ("operations", "time"), "metadata": ("operations",)}
@@ -68,7 +68,7 @@ class _Ratio:
     def decides_on(self, change: Change) -> bool:
         """Tell whether a change of what it is about is one that both sides can be compared by."""
         if self.id in _OF_LOOPS:
-            return change.id == "iteration-time"
+            return change.id == ("iteration-time" if self.id == "iterations" else self.id)
         return self.came_or_went(change)
 
     def came_or_went(self, change: Change) -> bool:

@@ -229,6 +229,9 @@ def test_other_work_is_what_the_program_asks_for_itself_each_byte_once():
     # What is read again may be left out; another file may not.
     assert not other(moving(0.0, 8e8, again(8e8, 1e8)), moving(0.0, 1e8))
     assert other(moving(0.0, 8e8, again(8e8, 8e8)), moving(0.0, 1e8))
+    # A library that reads what it has written over and over does so for as many bytes of its caller's.
+    back = replace(finding("read-back"), evidence='{"read_back_bytes": 9e8}')
+    assert not other(moving(0.0, 1e8, back), moving(0.0, 1e8))
     # Several layers read it again, and evidence that makes no sense says nothing.
     lower = replace(again(7e8, 6e8), layer="ISOC")
     assert not other(moving(0.0, 8e8, again(8e8, 1e8), lower), moving(0.0, 1e8))
