@@ -88,51 +88,68 @@ class RangeUnion(Sums):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.stretches = NOTHING
+        self._known = NOTHING
+        self._waiting: list[Coverage] = []
+
+    def covered(self) -> Coverage:
+        """Return what is covered."""
+        # More than one thread may ask.
+        if waiting := self._waiting:
+            group, begin, end = (np.concatenate(columns) for columns in zip(*waiting, strict=True))
+            self._set(self._known.joined(group, begin, end))
+        return self._known
+
+    def _set(self, known: Coverage) -> None:
+        self._known, self._waiting = known, []
 
     def lengths(self, groups: Ints) -> Ints:
         """Return how much of each of some groups is covered, int64 (n,)."""
-        return self.stretches.lengths(groups)
+        return self.covered().lengths(groups)
 
     @property
     def length(self) -> int:
         """How much is covered in all."""
-        return self.stretches.length
+        return self.covered().length
 
     def add(self, group: Ints, begin: Ints, end: Ints, shift: int = 0) -> None:
         """Add ranges [begin, end) of groups, which may be rounded to multiples of ``2^shift`` already."""
         if shift > self.shift:
             self._round(shift)
-        self.stretches = self.stretches.joined(group, begin, end)
-        while not self.exact and rows_beyond(self.stretches[:1], 1) > MOST_STRETCHES:
+        self._waiting.append(Coverage(group, begin, end))
+        # Joining goes through all that there is.
+        waiting = sum(len(one.group) for one in self._waiting)
+        if self.exact and waiting <= max(MOST_STRETCHES, len(self._known.group)):
+            return
+        while not self.exact and rows_beyond(self.covered()[:1], 1) > MOST_STRETCHES:
             self._round(self.shift + 1)
 
     def _round(self, shift: int) -> None:
         self.shift = shift
-        known, low, high = self.stretches
-        self.stretches = Coverage.of(known, low >> shift << shift, -(-high >> shift << shift))
+        known, low, high = self.covered()
+        self._set(Coverage.of(known, low >> shift << shift, -(-high >> shift << shift)))
 
     def absorb(self, other: Self) -> None:
         """Add the ranges of `other`."""
-        self.add(*other.stretches)
+        self.add(*other.covered())
 
     def released(self, processes: Ints) -> int:
         """Forget the ranges of all other processes, of which groups are the upper half, and return their length."""
-        over = ~np.isin(self.stretches.group >> 32, processes)
-        gone, self.stretches = self.stretches.taken(over), self.stretches.taken(~over)
-        self.shift = self.shift if len(self.stretches.group) else 0
+        over = ~np.isin(self.covered().group >> 32, processes)
+        gone = self.covered().taken(over)
+        self._set(self.covered().taken(~over))
+        self.shift = self.shift if len(self.covered().group) else 0
         return gone.length
 
     def part(self, first: int, behind: int) -> Self:
         """Return the ranges of the groups from `first` on, up to the one before `behind`."""
         union = self.empty()
         union.shift = self.shift
-        union.stretches = self.stretches.taken(slice(*np.searchsorted(self.stretches.group, (first, behind))))
+        union._set(self.covered().taken(slice(*np.searchsorted(self.covered().group, (first, behind)))))
         return union
 
     def regrouped(self, groups: Callable[[Ints], Ints]) -> Self:
         """Return the same ranges of other groups, of which several may become one."""
         union = self.empty()
         union.shift = self.shift
-        union.add(groups(self.stretches.group), *self.stretches[1:])
+        union.add(groups(self.covered().group), *self.covered()[1:])
         return union

@@ -97,17 +97,21 @@ def attribute_operations(operations: Operations, definitions: Definitions, stack
     from .attribution_kernel import Tree, enclose_on_ancestors, enclosing_calls, places_in_stack, rows_by_key
 
     handle = operations.handle
-    layer, inherits, asked, used = places_in_stack(handle, stack.layer, stack.higher)
+    family = handle_families(stack)
+    places = handle, operations.location, stack.layer, stack.higher, family
+    layer, inherits, asked, used, user = places_in_stack(*places)
     parent, inferred = np.full(len(operations), -1, np.int64), np.zeros(len(operations), np.bool_)
     if not (inherits.any() or asked.any()):
         return Attribution(layer, parent, inferred)
 
-    family = handle_families(stack)
     rank, ancestor = _ranked_ancestors(stack, family[used])
     tree, columns = Tree(family, rank, ancestor), (operations.begin, operations.end)
 
-    # In the order of threads memory is read from its start to its end, which takes half the time.
-    threads, start = rows_by_key(operations.location, len(definitions.locations.id))
+    if asked.any() or not _each_of_one_thread(ancestor, user):
+        # In the order of threads memory is read from its start to its end, which takes half the time.
+        threads, start = rows_by_key(operations.location, len(definitions.locations.id))
+    else:
+        threads, start = np.zeros(0, np.int64), np.array([0, len(operations)])
     enclose_on_ancestors(threads, start, inherits, handle, tree, *columns, parent)
     orphaned = inherits & (parent < 0)
     if orphaned.any() and (orphaned := orphaned & _in_processes_of_several_threads(operations)).any():
@@ -129,6 +133,15 @@ def handle_families(stack: HandleStack) -> Links:
     parent, rows = stack.parent, np.arange(len(stack.parent), dtype=np.int32)
     first = (parent < 0) | (stack.layer[parent] != stack.layer)
     return np.where(first, rows, nearest_marked(parent, first)).astype(np.int32)
+
+
+def _each_of_one_thread(ancestor: Links, user: Links) -> bool:
+    """Tell whether one thread uses each family of handles and its nearest used ancestor, so that no other is in flight.
+
+    Then so it is with all ancestors, and the order of threads is that of time.
+    """
+    own, above = user[ancestor >= 0], user[ancestor[ancestor >= 0]]
+    return bool((user != -2).all() and ((own == above) | (own < 0) | (above < 0)).all())
 
 
 def _ranked_ancestors(stack: HandleStack, used: Links) -> tuple[Links, Links]:

@@ -63,21 +63,26 @@ def parents_within(parent: Ints, rows: Ints) -> Ints:
 
 
 @compiled
-def places_in_stack(handle: Links, layer: Links, higher: Links) -> tuple[Links, Mask, Mask, Mask]:
-    """Return the layer of each operation, −1 where it is none, what its handle tells, and which handles are used.
+def places_in_stack(
+    handle: Links, location: Links, layer: Links, higher: Links, family: Links
+) -> tuple[Links, Mask, Mask, Mask, Links]:
+    """Return the layer of each operation, −1 where it is none, what its handle tells, and what is used by whom.
 
-    That is whether it has an ancestor of a higher layer, and whether it has none although there are higher layers.
+    What it tells is whether it has an ancestor of a higher layer, and whether it has none although there are higher
+    layers. Then come which handles are used, and by which thread those of each family, −1 for none, −2 for several.
     """
     found = np.full(handle.size, -1, np.int32)
     inherits, alone = np.zeros(handle.size, np.bool_), np.zeros(handle.size, np.bool_)
-    used = np.zeros(layer.size, np.bool_)
+    used, user = np.zeros(layer.size, np.bool_), np.full(layer.size, -1, np.int32)
     for row in range(handle.size):
         one = handle[row]
         if one >= 0:
             found[row], inherits[row] = layer[one], higher[one] >= 0
             alone[row] = higher[one] < 0 and layer[one] > 0
             used[one] = True
-    return found, inherits, alone, used
+            if user[family[one]] != location[row]:
+                user[family[one]] = location[row] if user[family[one]] == -1 and location[row] >= 0 else -2
+    return found, inherits, alone, used, user
 
 
 class Tree(NamedTuple):
@@ -106,7 +111,7 @@ def enclose_on_ancestors(
     Parameters
     ----------
     rows : int64 (m,)
-        Operations by segment, a thread or a process, and in each in the order of their begins.
+        Operations by segment, a thread or a process, and in each in the order of their begins; empty for all.
     start : int64 (segments+1,)
         Where those of each segment begin.
     asked : bool (n,)
@@ -123,7 +128,7 @@ def enclose_on_ancestors(
     before = np.empty(handle.size, np.int64)
     for segment in range(start.size - 1):
         for place in range(start[segment], start[segment + 1]):
-            row = rows[place]
+            row = rows[place] if rows.size else place
             if handle[row] < 0:
                 continue
             own = tree.family[handle[row]]
@@ -145,6 +150,8 @@ def enclose_on_ancestors(
                     parent[row] = found
             before[row] = last[own]
             last[own] = row
+        if segment + 2 == start.size:
+            break
         for place in range(start[segment], start[segment + 1]):
             if handle[rows[place]] >= 0:
                 last[tree.family[handle[rows[place]]]] = -1

@@ -211,7 +211,7 @@ class TraceCalls:
         longest = np.bincount(found.process, found.waited).max(initial=0)
         if longest <= _LITTLE * (scope.window.end - scope.window.start):
             return Meetings.empty()
-        busy = self.blocking.stretches
+        busy = self.blocking.covered()
         for rows in (calls.rows for calls in shared.values()):
             busy = busy.joined(rows.process.astype(np.int64), rows.begin, rows.end)
         return found.without(busy)

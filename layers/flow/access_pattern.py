@@ -184,7 +184,7 @@ class ReadBackSums(Sums):
 
 def _covered(reads: KeyedSums, writes: RangeUnion) -> int:
     """Return how many bytes of reads, changes by group and place, lie within what was written."""
-    group, begin, end = writes.stretches
+    group, begin, end = writes.covered()
     one, none = np.ones(len(group), np.int64), np.zeros(len(reads), np.int64)
     keys = [np.concatenate((reads.keys[0], group, group)), np.concatenate((reads.keys[1], begin, end))]
     values = {"reads": np.concatenate((reads["change"], 0 * one, 0 * one)), "writes": np.concatenate((none, one, -one))}

@@ -13,14 +13,18 @@ from ...model.ranges import MOST_STRETCHES, RangeUnion
 from ...model.sums import Sums, keyed, nested
 from ..attribution.attribution import TraceBlock
 from ..handles.scope import Scope
-from .steps import STEP_CODES, FileKinds, OwnCalls
+from .steps import STEP_CODES, FileKinds, OwnCalls, keys_with_room, some_rows
 
 if TYPE_CHECKING:
-    from .steps_kernel import Caused
+    from .steps_kernel import Groups, Stretches
 
 OUTSIDE: Final = -1
+_AMOUNTS: Final = 9
+"""Columns of `Groups`."""
+_GROUPS: Final = 1 << 10
 _MODES: Final = 256
 """Numbers of a mode."""
+NOBODY_TOLD: Final[Links] = np.zeros(0, np.int32)
 METADATA: Final = 3
 """In the place of a mode: the program's own opens, closes and deletions."""
 
@@ -56,37 +60,59 @@ class Assignment:
     kinds: FileKinds
 
 
+def _groups_with_room(most: int) -> "Groups":
+    from .steps_kernel import Groups
+
+    keys, amounts = keys_with_room(most), np.empty((most, _AMOUNTS), np.int64)
+    return Groups(keys, amounts, np.empty(most, np.int64), np.empty(most, np.int64))
+
+
 class IterationRows:
     """Tells which iteration operations belong to, block by block; the blocks of a process come one after the other."""
 
     def __init__(self, scope: Scope, assignment: Assignment) -> None:
-        from .steps_kernel import Sizes
+        from .steps_kernel import Sizes, Stretches
 
         self._assignment = assignment
         self._calls: dict[int, int] = {}
-        self._of_row = np.zeros(0, np.int64)
-        self.sizes: Sizes = Sizes(max(1, len(scope.lineages)), _MODES, len(scope.definitions.groups.id) + 1)
+        self._of_row = np.zeros(0, np.int32)
+        layers = len(scope.order)
+        self._groups = _groups_with_room(_GROUPS)
+        self._stretches = Stretches(*(np.zeros(0, np.int64) for _ in range(3)))
+        self.sizes: Sizes = Sizes(max(1, len(scope.lineages)), _MODES, len(scope.definitions.groups.id) + 1, layers)
 
-    def of(self, block: TraceBlock) -> Ints:
+    def of(self, block: TraceBlock) -> Links:
         """Return the iteration of each operation of a block, `OUTSIDE` for those in none and on files set aside."""
-        what, own, _ = self.with_calls(block)
-        self._of_row[own.chosen] = OUTSIDE
-        self._of_row[what.row] = what.key // (self.sizes.lineages * self.sizes.modes * self.sizes.processes) - 1
-        return self._of_row[own.chosen]
+        told = np.full(len(block.operations), OUTSIDE, np.int32)
+        self.added(block, told)
+        return told
 
-    def with_calls(self, block: TraceBlock) -> tuple["Caused", OwnCalls, Ints]:
-        """Return what operations add to iterations, the program's own calls, and the iteration of each of these."""
-        from .steps_kernel import TimeColumns, caused_by
+    def added(
+        self, block: TraceBlock, told: Links = NOBODY_TOLD, shift: int = 0
+    ) -> tuple["Groups", "Stretches", OwnCalls, Ints]:
+        """Return what operations add to iterations, the program's own calls, and the iteration of each of these.
+
+        It is valid until the next block; see `caused_by` for what else is given.
+        """
+        from .steps_kernel import Stretches, TimeColumns, caused_by
 
         own, times = OwnCalls.of(block, self._assignment.kinds), self._assignment.times
         of_call = self._of_calls(own)
         if len(self._of_row) < len(own.calls.handle):
-            self._of_row = np.empty(len(own.calls.handle), np.int64)
+            self._of_row = np.empty(len(own.calls.handle), np.int32)
+        if len(self._stretches.union) < len(own.chosen):
+            self._stretches = Stretches(*(np.empty(len(own.chosen), np.int64) for _ in range(3)))
         start = np.searchsorted(times.kind, np.arange(self._assignment.kinds.total + 1))
         kinds = TimeColumns(start, times.begin, times.place)
-        calls = own.chosen, own.row, of_call, self._of_row, own.calls
-        what = caused_by(*calls, own.handles, kinds, own.edges, self.sizes)
-        return what, own, of_call
+        calls = own.chosen, own.row, of_call, self._of_row, told, own.calls
+        columns = *calls, own.handles, kinds, own.edges, self.sizes, shift
+        while (found := caused_by(*columns, self._groups, self._stretches))[0] < 0:
+            self._groups = _groups_with_room(2 * len(self._groups.union))
+        known, count = found
+        groups = self._groups._replace(
+            keys=self._groups.keys._replace(key=self._groups.keys.key[:known]), amounts=self._groups.amounts[:known]
+        )
+        return groups, some_rows(self._stretches, slice(count)), own, of_call
 
     def _of_calls(self, own: OwnCalls) -> Ints:
         """Return the iteration of each of the program's own calls."""
@@ -156,30 +182,34 @@ class IterationSums(Sums):
 
     def add(self, block: TraceBlock) -> None:
         """Add a block; those of a process come one after the other."""
-        from .steps_kernel import grouped, stretches, sums_of_groups
-
-        what, own, of_call = self._rows.with_calls(block)
-        sizes, is_event = self._rows.sizes, own.row < 0
-        group, keys = grouped(what.key)
-        *amounts, ticks, collective, begins = sums_of_groups(group, len(keys), what)
-        keys, process = np.divmod(keys, sizes.processes)
+        groups, stretches, own, of_call = self._rows.added(block, shift=self.busy.shift)
+        sizes, is_union = self._rows.sizes, groups.keys.key < 0
+        self._add_busy(groups, stretches)
+        keys, process = np.divmod(groups.keys.key[~is_union], sizes.processes)
         keys, mode = np.divmod(keys, _MODES)
         iteration, lineage = np.divmod(keys, sizes.lineages)
         iteration, layer = iteration - 1, self.layer_of_origin[lineage]
+        *amounts, ticks, collective, begins = groups.amounts[~is_union].T
         values = dict(zip(self.amounts.values, amounts, strict=True))
         self.amounts = self.amounts.plus((iteration, lineage, mode), values)
         inside = iteration >= 0
-        process = process[inside] - 1
         columns = ticks, values["begin"], collective, begins
         of_rank = {name: column[inside] for name, column in zip(self.ranks.values, columns, strict=True)}
-        self.ranks = self.ranks.plus((iteration[inside], layer[inside], process), of_rank)
-        union, unions = grouped(np.where(inside, iteration * self.layers + layer, OUTSIDE))
-        most = len(group) if self.scope.exact else MOST_STRETCHES
-        rounding = self.busy.shift, most
-        number, begin, end, shift = stretches(group, union, len(unions), what.begin, what.end, *rounding)
-        self.busy.add(unions[number], begin, end, shift)
-        event = -1 - own.row[is_event]
-        self._add_metadata(own.events.code[event] // (2 * STEP_CODES), of_call[is_event], own.events.time[event])
+        self.ranks = self.ranks.plus((iteration[inside], layer[inside], process[inside] - 1), of_rank)
+        if len(own.events.time):
+            is_event = own.row < 0
+            event = -1 - own.row[is_event]
+            self._add_metadata(own.events.code[event] // (2 * STEP_CODES), of_call[is_event], own.events.time[event])
+
+    def _add_busy(self, groups: "Groups", stretches: "Stretches") -> None:
+        from .steps_kernel import coarser
+
+        count, shift = len(stretches.union), self.busy.shift
+        if not self.scope.exact and count > MOST_STRETCHES:
+            last = np.where(groups.keys.key < 0, groups.last[: len(groups.keys.key)], -1)
+            count, shift = coarser(stretches, last, count, MOST_STRETCHES, shift)
+        union, begin, end = (one[:count] for one in stretches)
+        self.busy.add(-1 - groups.keys.key[union], begin.copy(), end.copy(), shift)
 
     def _add_metadata(self, layer: Links, iteration: Ints, time: Ints) -> None:
         values = {"operations": 1, "hidden": 0, "whole": 0, "part": 0, "begin": time, "end": time}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,8 +21,10 @@ from ..handles.scope import Scope
 from ..statistics.kinds import file_kinds
 from ..table import DIRECTIONS_OF_MODES, MODES
 
+TableT = TypeVar("TableT", bound=tuple[Any, ...])
+
 if TYPE_CHECKING:
-    from .steps_kernel import CallColumns, Edges, EventColumns, HandleColumns, StepColumns
+    from .steps_kernel import CallColumns, Edges, EventColumns, HandleColumns, Keys, StepColumns
 
 MOST_STEPS: Final = 1 << 15
 """Steps of a thread and kind of file that are kept; where there are more, those without a pause between are one."""
@@ -48,6 +50,8 @@ _FEWEST: Final = 3
 """Steps in which something may repeat; threads with fewer on a kind of file are left out."""
 _FEWEST_THREADS: Final = 3
 """Threads that follow one another from which on each may be what is done again."""
+_KEYS: Final = 1 << 8
+_RECENT: Final = 1 << 8
 _COLLECTIVE: Final = 1
 _RECORDS: Final = (IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE, IoRecord.DELETE_FILE)
 """Metadata events that are steps; seeks, locks and the like come and go with the operations they are for."""
@@ -121,7 +125,7 @@ class OwnCalls:
     @classmethod
     def of(cls, block: TraceBlock, kinds: FileKinds) -> "OwnCalls":
         """Return those of a block; every other time those of the time before, where blocks are kept."""
-        from .steps_kernel import CallColumns, Edges, grouped, own_calls
+        from .steps_kernel import CallColumns, Edges, own_calls
 
         window = block.window
         whole, chosen = block.stored
@@ -133,8 +137,12 @@ class OwnCalls:
         calls = columns_as(CallColumns, whole.operations, parent=whole.attribution_once.parent, location=location)
         handles, events = _handle_columns(block.scope, kinds), _own_events(block, kinds)
         edges = Edges(window.start, window.end, window.closed)
-        row, key = own_calls(chosen, calls, handles, events, kinds.total, edges)
-        found = cls(chosen, row, *grouped(key), calls, handles, events, edges)
+        columns, total = (chosen, calls, handles, events, kinds.total, edges), len(chosen) + len(events.time)
+        row, number, keys = np.empty(total, np.int64), np.empty(total, np.int64), keys_with_room(_KEYS)
+        while (found_keys := own_calls(*columns, keys, row, number))[1] < 0:
+            keys = keys_with_room(2 * len(keys.key))
+        count, known = found_keys
+        found = cls(chosen, row[:count], number[:count], keys.key[:known], calls, handles, events, edges)
         if kinds.calls is not None and first >= 0:
             kinds.calls[first] = found
         return found
@@ -147,6 +155,20 @@ class OwnCalls:
         begin[is_event] = end[is_event] = self.events.time[-1 - row[is_event]]
         begin[~is_event], end[~is_event] = self.calls.begin[row[~is_event]], self.calls.end[row[~is_event]]
         return begin, np.where(end == UNDEFINED_TIME, self.edges.stop, end)
+
+
+def some_rows(columns: TableT, rows: slice) -> TableT:
+    """Return some rows of a named tuple of columns."""
+    made: Any = type(columns)
+    taken: TableT = made(*(column[rows] for column in columns))
+    return taken
+
+
+def keys_with_room(most: int) -> "Keys":
+    """Return room for so many keys, a power of two."""
+    from .steps_kernel import Keys
+
+    return Keys(np.empty(2 * most, np.int64), np.empty(most, np.int64), np.empty(_RECENT, np.int64))
 
 
 def _handle_columns(scope: Scope, kinds: FileKinds) -> "HandleColumns":
@@ -232,11 +254,6 @@ class Steps(Columns):
         kinds = np.eye(len(STEP_KINDS), dtype=np.uint32)[code // 2 % STEP_CODES]
         return cls(code, nothing, units_of(code, size), one, one, size, size, size, file, fresh, gap, begin, end, kinds)
 
-    @classmethod
-    def single(cls, columns: "StepColumns", low: int, high: int) -> "Steps":
-        """Return calls from one place to another as steps, one each."""
-        return cls.of_calls(*(column[low:high] for column in cast("tuple[Any, ...]", columns)))
-
     @cached_property
     def first(self) -> Ints:
         """Number of calls before each step, and of all, int64 (n+1,)."""
@@ -260,25 +277,89 @@ class Steps(Columns):
         same = kind == self.code // 2 % STEP_CODES
         return np.where(same, self.code, 2 * (self.code // (2 * STEP_CODES) * STEP_CODES + kind)).astype(np.int32)
 
+
+NO_STEPS: Final = replace(Steps.empty(), kinds=np.zeros((0, len(STEP_KINDS)), np.uint32))
+
+
+@dataclass(frozen=True, eq=False)
+class _Latest:
+    """Steps of a thread, and the calls behind them that are to be steps: columns of both, of shape (n,)."""
+
+    steps: Steps
+    calls: "StepColumns"
+
+    def __len__(self) -> int:
+        return len(self.steps) + len(self.calls.code)
+
+    @cached_property
+    def unit(self) -> Ints:
+        from .steps_kernel import units_of
+
+        return np.concatenate((self.steps.unit, units_of(self.calls.code, self.calls.size)))
+
+    @cached_property
+    def gap(self) -> Ints:
+        return np.concatenate((self.steps.gap, self.calls.gap))
+
+    @cached_property
+    def fresh(self) -> Mask:
+        return np.concatenate((self.steps.fresh, self.calls.fresh))
+
+    @property
+    def usual(self) -> float:
+        """Ticks from one call to the next."""
+        begin = np.append(self.steps.begin[:1], self.calls.begin[:1])[0]
+        end = np.append(self.steps.end[-1:], self.calls.end[-1:])[-1]
+        return max(1.0, float(end - begin) / float(self.steps.count.sum() + len(self.calls.code)))
+
+    def part(self, low: int, high: int) -> "_Latest":
+        """Return those from one place to another."""
+        known = len(self.steps)
+        steps = self.steps.take(np.arange(low, min(high, known))) if low < known else NO_STEPS
+        inside = slice(max(low - known, 0), max(high - known, 0))
+        return _Latest(steps, some_rows(self.calls, inside))
+
+    def whole(self) -> Steps:
+        """Return all as steps, one each."""
+        single = Steps.of_calls(*self.calls)
+        return Steps.concatenate([self.steps, single]) if len(self.steps) else single
+
+    def coarsened(self, keep: Mask) -> "_Latest":
+        """Return all with each one that is not kept joined to the one before; the first is always kept."""
+        from .steps_kernel import joined_calls
+
+        keep[:1] = True
+        if keep.all():
+            return self
+        known = len(self.steps)
+        first = known + int(np.argmax(np.append(keep[known:], True)))
+        # Calls that go on with the last step.
+        steps, rest = self.part(0, first).whole().coarsened(keep[:first]), self.part(first, len(self)).calls
+        if len(rest.code):
+            kinds = np.zeros((np.count_nonzero(keep[first:]), len(STEP_KINDS)), np.uint32)
+            table = joined_calls(keep[first:], self.unit[first:], rest, STEP_CODES, kinds)
+            steps = Steps.concatenate([steps, Steps(*table, kinds)])
+        return _Latest(steps, self.part(len(self), len(self)).calls)
+
     def bounded(
-        self, most: int, cuts: "Cuts", units: dict[int, "Steps"], known: int, over: bool
-    ) -> tuple["Steps", "Steps", "Cuts"]:
+        self, most: int, cuts: "Cuts", units: dict[int, Steps], over: bool
+    ) -> tuple[Steps, "StepColumns", "Cuts"]:
         """Return no more steps than that, and where each begins; `cuts` is what is known of it.
 
         First what repeats is joined to a step each, then steps that are the same and follow one another without a long
-        pause, and where that is not enough, all between long pauses. The first steps are `known` to begin anyhow;
-        `units` gets the calls of what repeats. Unless it is `over`, what may go on comes back for the next time.
+        pause, and where that is not enough, all between long pauses. What is a step begins anyhow; `units` gets the
+        calls of what repeats. Unless it is `over`, what may go on comes back for the next time.
         """
         from .steps_kernel import parts_of
 
         if cuts.body is None and len(self) > most:
             cuts = cuts._replace(body=_repeated(self.unit))
-        steps, rest = self, NO_STEPS
+        steps, rest, known = self, self.part(len(self), len(self)), len(self.steps)
         if cuts.body:
             starts = parts_of(self.unit, known, *cuts.body)
             last = int(np.flatnonzero(starts)[-1])
             if not over and known < last and len(self) - last <= _LONGEST:
-                steps, rest, starts = self.take(np.arange(last)), self.take(np.arange(last, len(self))), starts[:last]
+                steps, rest, starts = self.part(0, last), self.part(last, len(self)), starts[:last]
             steps._add_units(joined := steps.coarsened(starts), np.flatnonzero(starts), units)
             steps = joined
         steps = steps.coarsened(steps._begins(cuts))
@@ -287,10 +368,9 @@ class Steps(Columns):
             if np.count_nonzero(others) > most // 2:
                 cuts = cuts._replace(level=cuts.level + 1)
                 continue
-            usual = max(1.0, float(steps.end[-1] - steps.begin[0]) / float(steps.count.sum()))
-            cuts = cuts._replace(least=_bound(steps.gap[~others], most // 2, cuts.level == 2, usual))
+            cuts = cuts._replace(least=_bound(steps.gap[~others], most // 2, cuts.level == 2, steps.usual))
             steps = steps.coarsened(steps._begins(cuts))
-        return steps, rest, cuts
+        return steps.whole(), rest.calls, cuts
 
     def _begins(self, cuts: "Cuts") -> Mask:
         """Return which steps are joined to none before."""
@@ -304,17 +384,14 @@ class Steps(Columns):
         others[:1] = True
         return others
 
-    def _add_units(self, joined: "Steps", start: Rows, units: dict[int, "Steps"]) -> None:
+    def _add_units(self, joined: "_Latest", start: Rows, units: dict[int, Steps]) -> None:
         """Add the calls of those joined steps that repeat most, unless they are known."""
         behind = np.append(start[1:], len(self))
         names, first, count = np.unique(joined.unit, return_index=True, return_counts=True)
         for place in np.argsort(-count, kind="stable")[:_ANCHORS].tolist():
             low, high = int(start[first[place]]), int(behind[first[place]])
-            if 1 < high - low <= _LONGEST and len(units) < _UNITS and not self.content[low:high].any():
-                units.setdefault(int(names[place]), self.take(np.arange(low, high)))
-
-
-NO_STEPS: Final = replace(Steps.empty(), kinds=np.zeros((0, len(STEP_KINDS)), np.uint32))
+            if 1 < high - low <= _LONGEST and len(units) < _UNITS and not self.steps.content[low:high].any():
+                units.setdefault(int(names[place]), self.part(low, high).whole())
 
 
 class Cuts(NamedTuple):
@@ -431,7 +508,7 @@ class _Sequence:
     file: int = -1
     cuts: Cuts = Cuts()
     kept: Steps = NO_STEPS
-    rest: Steps = NO_STEPS
+    rest: "StepColumns | None" = None
     units: dict[int, Steps] = field(default_factory=dict)
     digest: Any = field(default_factory=lambda: hashlib.blake2b(digest_size=16))
 
@@ -447,13 +524,16 @@ class _Sequence:
     def _join(self, over: bool = False) -> None:
         for columns, low, high in self.parts:
             self.digest.update(columns.code[low:high].tobytes())
-        fresh = [Steps.single(columns, low, high) for columns, low, high in self.parts]
-        before = [one for one in (self.kept, self.rest) if len(one)]
-        steps = fresh[0] if len(fresh) == 1 and not before else Steps.concatenate([*before, *fresh, NO_STEPS])
-        known = len(self.kept)
-        self.kept, self.rest, self.parts, self.waiting = steps, NO_STEPS, [], 0
-        if self.cuts.body is not None or len(steps) > MOST_STEPS:
-            self.kept, self.rest, self.cuts = steps.bounded(MOST_STEPS, self.cuts, self.units, known, over)
+        parts = [some_rows(columns, slice(low, high)) for columns, low, high in self.parts]
+        parts = parts if self.rest is None else [self.rest, *parts]
+        self.rest, self.parts, self.waiting = None, [], 0
+        if parts:
+            joined: Any = (np.concatenate(column) for column in zip(*parts, strict=True))
+            latest = _Latest(self.kept, parts[0] if len(parts) == 1 else type(parts[0])(*joined))
+            if self.cuts.body is None and len(latest) <= MOST_STEPS:
+                self.kept = latest.whole()
+            else:
+                self.kept, self.rest, self.cuts = latest.bounded(MOST_STEPS, self.cuts, self.units, over)
 
     def joined(self) -> tuple[bytes, Steps]:
         """Return what stands for what is called, and the steps."""
@@ -463,7 +543,7 @@ class _Sequence:
     @property
     def calls(self) -> int:
         """Number of calls."""
-        return int(self.kept.count.sum()) + len(self.rest) + self.waiting
+        return int(self.kept.count.sum()) + (0 if self.rest is None else len(self.rest.code)) + self.waiting
 
 
 class StepSums(Sums):

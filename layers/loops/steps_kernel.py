@@ -9,7 +9,7 @@ import numpy as np
 
 from ...model.arrays import Codes, Ints, Links, Mask, Octets, Ticks, Unsigned
 from ...model.codes import UNDEFINED_TIME, IoFlag, IoMode, Status
-from ...model.kernels import compiled, hashed, inlined
+from ...model.kernels import compiled, compiled_uncounted, hashed, inlined
 from ..summary.kernels import is_within, moved_within
 
 _FLUSH: Final = np.int64(IoMode.FLUSH)
@@ -19,6 +19,8 @@ _COMPLETE: Final = int(Status.COMPLETE)
 _SEED: Final = np.uint64(0x9E3779B97F4A7C15)
 _BASE: Final = np.uint64(0xD1342543DE82EF95)
 """Of the polynomials that stand for sequences of calls."""
+_OPERATIONS, _HIDDEN, _WHOLE, _PART, _FIRST, _LAST, _TICKS, _TOGETHER, _BEGINS = range(9)
+"""Columns of the amounts of `Caused`."""
 
 
 class CallColumns(NamedTuple):
@@ -77,88 +79,95 @@ def _end(calls: CallColumns, row: int, edges: Edges) -> Any:
     return max(end, calls.begin[row])
 
 
-@compiled
+class Keys(NamedTuple):
+    """Numbers by which keys go as they first occur, with room for some."""
+
+    table: Ints
+    """Places of keys by open addresses, −1 for none, a power of two; int64 (2 n,)."""
+    key: Ints
+    """int64 (n,)"""
+    recent: Ints
+    """Places of keys that are found without a look into the table, as the same ones come again and again."""
+
+
+@compiled_uncounted
 def own_calls(
-    chosen: Ints, calls: CallColumns, handles: HandleColumns, events: EventColumns, kinds: int, edges: Edges
-) -> tuple[Ints, Ints]:
-    """Return what the program itself called within a window, in the order of begins.
+    chosen: Ints,
+    calls: CallColumns,
+    handles: HandleColumns,
+    events: EventColumns,
+    kinds: int,
+    edges: Edges,
+    keys: Keys,
+    rows: Ints,
+    number: Ints,
+) -> tuple[int, int]:
+    """Find what the program itself called within a window, in the order of begins.
 
     Parameters
     ----------
     chosen : int64 (m,)
         Rows of the operations that are looked at.
+    keys : Keys
+        Gets the threads and kinds of files, ``location * kinds + kind``.
+    rows : int64 (m + events,)
+        Gets the row of the operation of each; of an event ``-1 - event``.
+    number : int64 (m + events,)
+        Gets the place of the key of each.
 
     Returns
     -------
-    row : int64 (n,)
-        Of the operation; of an event ``-1 - event``.
-    key : int64 (n,)
-        Thread and kind of file: ``location * kinds + kind``.
+    count, known : int
+        How many these are, and their keys, −1 where there was no room for them.
     """
-    rows = np.empty(chosen.size + events.time.size, np.int64)
-    keys = np.empty(rows.size, np.int64)
-    count, event = 0, 0
-    for row in chosen:
-        handle = calls.handle[row]
-        if handle < 0 or calls.parent[row] >= 0 or not handles.own[handle]:
-            continue
-        if handles.layer[handle] < 0 or handles.kind[handle] < 0:
-            continue
-        begin = calls.begin[row]
-        if not is_within(begin, _end(calls, row, edges), edges.start, edges.stop, edges.closed):
-            continue
-        while event < events.time.size and events.time[event] < begin:
-            rows[count], keys[count] = -1 - event, events.key[event]
-            count, event = count + 1, event + 1
-        rows[count], keys[count] = row, np.int64(calls.location[row]) * kinds + handles.kind[handle]
+    keys.table[:], keys.recent[:] = -1, 0
+    count, known, event, place = 0, 0, 0, 0
+    while place < chosen.size or event < events.time.size:
+        row = np.int64(-1)
+        while place < chosen.size:
+            if _is_own(chosen[place], calls, handles, edges):
+                row = chosen[place]
+                break
+            place += 1
+        if event < events.time.size and (row < 0 or events.time[event] < calls.begin[row]):
+            row, key = np.int64(-1 - event), events.key[event]
+            event += 1
+        elif row < 0:
+            break
+        else:
+            key = np.int64(calls.location[row]) * kinds + handles.kind[calls.handle[row]]
+            place += 1
+        cell = key & (keys.recent.size - 1)
+        if keys.recent[cell] >= known or keys.key[keys.recent[cell]] != key:
+            if known == keys.key.size:
+                return count, -1
+            keys.recent[cell], known = _place_of(keys, known, key)
+        rows[count], number[count] = row, keys.recent[cell]
         count += 1
-    while event < events.time.size:
-        rows[count], keys[count] = -1 - event, events.key[event]
-        count, event = count + 1, event + 1
-    return rows[:count], keys[:count]
-
-
-@compiled
-def grouped(key: Ints) -> tuple[Ints, Ints]:
-    """Number rows by their keys as they first occur: the number of each row, −1 for a negative key, and all keys."""
-    number = np.empty(key.size, np.int64)
-    table = np.full(64, -1, np.int64)
-    keys = np.empty(32, np.int64)
-    # Mostly a key is one of the last two, as an operation makes one of a lower layer.
-    count, latest, other = 0, -1, -1
-    for row in range(key.size):
-        one = key[row]
-        if one < 0:
-            number[row] = -1
-            continue
-        if other >= 0 and keys[other] == one:
-            latest, other = other, latest
-        if latest >= 0 and keys[latest] == one:
-            number[row] = latest
-            continue
-        if count == keys.size:
-            keys = np.append(keys, np.empty(count, np.int64))
-            table = np.full(4 * count, -1, np.int64)
-            for known in range(count):
-                table[_slot(table, keys, keys[known])] = known
-        slot = _slot(table, keys, one)
-        if table[slot] < 0:
-            keys[count] = one
-            table[slot] = count
-            count += 1
-        latest, other = table[slot], latest
-        number[row] = latest
-    return number, keys[:count].copy()
+    return count, known
 
 
 @inlined
-def _slot(table: Ints, keys: Ints, key: np.int64) -> Any:
-    """Return the place of a key in a table of open addresses, or that where it belongs."""
-    mask = np.int64(table.size - 1)
+def _is_own(row: int, calls: CallColumns, handles: HandleColumns, edges: Edges) -> bool:
+    handle = calls.handle[row]
+    if handle < 0 or calls.parent[row] >= 0 or not handles.own[handle]:
+        return False
+    if handles.layer[handle] < 0 or handles.kind[handle] < 0:
+        return False
+    return is_within(calls.begin[row], _end(calls, row, edges), edges.start, edges.stop, edges.closed)
+
+
+@inlined
+def _place_of(keys: Keys, count: int, key: Any) -> Any:
+    """Return the place of a key among so many, behind which it is put if it is not there, and how many there are."""
+    mask = np.int64(keys.table.size - 1)
     slot = np.int64(hashed(np.uint64(key), _SEED)) & mask
-    while table[slot] >= 0 and keys[table[slot]] != key:
+    while keys.table[slot] >= 0 and keys.key[keys.table[slot]] != key:
         slot = (slot + 1) & mask
-    return slot
+    if keys.table[slot] < 0:
+        keys.key[count], keys.table[slot] = key, count
+        count += 1
+    return keys.table[slot], count
 
 
 class StepColumns(NamedTuple):
@@ -301,6 +310,39 @@ def joined_steps(keep: Mask, steps: StepTable) -> StepTable:
     return StepTable(code, content, unit, times, count, low, high, total, *others)
 
 
+@compiled
+def joined_calls(keep: Mask, unit: Ints, calls: StepColumns, codes: int, kinds: Any) -> StepTable:
+    """Return calls as steps, each one that is not kept joined to the one before, as `joined_steps`; the first is kept.
+
+    The calls of each kind in each are added to `kinds`, uint32 (steps, kinds), where there are `codes` of kinds.
+    """
+    start = np.flatnonzero(keep)
+    first, fresh, end = unit[start], calls.fresh[start], calls.end[start]
+    content, times, count = np.zeros(start.size, np.int64), np.ones(start.size, np.int64), np.ones(start.size, np.int64)
+    low = calls.size[start]
+    for place in range(start.size):
+        behind = start[place + 1] if place + 1 < start.size else keep.size
+        row = start[place]
+        kinds[place, calls.code[row] // 2 % codes] += np.uint32(1)
+        if behind - row < 2:
+            continue
+        whole, alike, total, until = np.uint64(unit[row]), True, max(calls.size[row], 0), end[place]
+        for row in range(start[place] + 1, behind):
+            whole = whole * _BASE + np.uint64(unit[row])
+            alike &= unit[row] == unit[row - 1]
+            total += max(calls.size[row], 0)
+            until = max(until, calls.end[row])
+            fresh[place] |= calls.fresh[row]
+            kinds[place, calls.code[row] // 2 % codes] += np.uint32(1)
+        content[place], count[place], low[place], end[place] = np.int64(whole), behind - start[place], total, until
+        if alike:
+            times[place] = count[place]
+        else:
+            first[place] = content[place]
+    others = calls.file[start], fresh, calls.gap[start], calls.begin[start], end
+    return StepTable(calls.code[start], content, first, times, count, low, low.copy(), low.copy(), *others)
+
+
 @inlined
 def _sum_up(unit: Ints, before: Unsigned) -> None:
     """Put the polynomials of all calls before each and of all of them into `before`."""
@@ -389,17 +431,27 @@ class TimeColumns(NamedTuple):
     """Number of the iteration, −1 behind the last of a loop."""
 
 
-class Caused(NamedTuple):
-    """What operations of all layers add to iterations, shape (n,)."""
+class Groups(NamedTuple):
+    """What operations of all layers add to iterations; places of those that have no amounts are those of unions.
 
-    key: Ints
-    """Iteration, counted from 1 on, 0 for none, layer, mode and process, counted from 0 for none, in one number."""
-    row: Ints
-    hidden: Mask
-    together: Mask
-    """Collective ones."""
-    whole: Ints
-    part: Ints
+    A key is the iteration, counted from 1 on, 0 for none, lineage, mode and process, counted from 0 for none, in one
+    number; that of a union is ``-1 - (iteration * layers + layer)``.
+    """
+
+    keys: Keys
+    amounts: Any
+    """By place: operations, hidden ones, whole bytes, parts of them, the first begin, the last end, ticks, collective
+    operations and the sum of their begins, which may run over; int64 (n, 9)."""
+    union: Ints
+    """Place of the union of each, −1 for none, int64 (n,)."""
+    last: Ints
+    """Number of the last stretch of a union, −1 for none, int64 (n,)."""
+
+
+class Stretches(NamedTuple):
+    """When operations were under way: by place of a union, in the order of begins; shape (n,)."""
+
+    union: Ints
     begin: Ticks
     end: Ticks
 
@@ -410,21 +462,26 @@ class Sizes(NamedTuple):
     lineages: int
     modes: int
     processes: int
+    layers: int
 
 
-@compiled
+@compiled_uncounted
 def caused_by(
     chosen: Ints,
     own: Ints,
     of_call: Ints,
-    of_row: Ints,
+    of_row: Links,
+    told: Links,
     calls: CallColumns,
     handles: HandleColumns,
     times: TimeColumns,
     edges: Edges,
     sizes: Sizes,
-) -> Caused:
-    """Return the selected operations within a window, each with the iteration of the own call that caused it.
+    shift: int,
+    groups: Groups,
+    found: Stretches,
+) -> tuple[int, int]:
+    """Add up the selected operations within a window by the iteration of the own call that caused them.
 
     Parameters
     ----------
@@ -432,21 +489,28 @@ def caused_by(
         Rows of the operations that are looked at.
     own, of_call : int64 (n,)
         Rows of those that are the program's own calls, in the same order, and the iteration of each; events between.
-    of_row : int64 (operations,)
+    of_row : int32 (operations,)
         Iteration of each operation; known of those that were looked at before, which may have caused others.
+    told : int32 (m,)
+        Gets the iteration of each operation that adds to one, if it is not empty.
+    shift : int
+        Begins of stretches are rounded down and ends up to multiples of ``2^shift``.
+
+    Returns
+    -------
+    known, count : int
+        How many groups there are, −1 where there was no room for them, and how many stretches.
     """
-    count = chosen.size
-    keys, rows, hidden = np.empty(count, np.int64), np.empty(count, np.int64), np.zeros(count, np.bool_)
-    wholes, parts = np.empty(count, np.int64), np.empty(count, np.int64)
-    begins, ends = np.empty(count, np.int64), np.empty(count, np.int64)
-    together = np.empty(count, np.bool_)
-    found, call = 0, 0
-    for row in chosen:
+    keys, union, last = groups.keys, groups.union, groups.last
+    keys.table[:], keys.recent[:] = -1, 0
+    known, call, count = 0, 0, 0
+    for place in range(chosen.size):
+        row = chosen[place]
         parent, handle = calls.parent[row], calls.handle[row]
         while call < own.size and own[call] < 0:
             call += 1
         # An operation begins after the one that caused it.
-        iteration = of_row[parent] if parent >= 0 else np.int64(-1)
+        iteration = np.int64(of_row[parent]) if parent >= 0 else np.int64(-1)
         if call < own.size and own[call] == row:
             iteration, call = of_call[call], call + 1
         of_row[row] = iteration
@@ -455,19 +519,62 @@ def caused_by(
         begin, end = calls.begin[row], _end(calls, row, edges)
         if not is_within(begin, end, edges.start, edges.stop, edges.closed):
             continue
-        if parent < 0 and not handles.own[handle]:
-            hidden[found], iteration = True, _at_time(handles.kind[handle], begin, times)
-        key = ((iteration + 1) * sizes.lineages + handles.lineage[handle]) * sizes.modes + calls.mode[row]
-        keys[found] = key * sizes.processes + calls.process[row] + 1
-        rows[found], together[found] = row, (calls.flags[row] & _COLLECTIVE) != 0
-        first, last = max(begin, edges.start), min(end, edges.stop)
-        known = calls.status[row] == _COMPLETE and np.int64(calls.moved[row]) != -1
-        moved = np.int64(calls.moved[row]) if known else np.int64(0)
-        _, wholes[found], parts[found], _ = moved_within(moved, last - first, end - begin)
-        begins[found], ends[found] = first, first if calls.status[row] == _NEVER else last
-        found += 1
-    amounts = wholes[:found], parts[:found], begins[:found], ends[:found]
-    return Caused(keys[:found], rows[:found], hidden[:found], together[:found], *amounts)
+        hidden = parent < 0 and not handles.own[handle]
+        if hidden:
+            iteration = _at_time(handles.kind[handle], begin, times)
+        if told.size:
+            told[place] = iteration
+        lineage, mode, process = np.int64(handles.lineage[handle]), np.int64(calls.mode[row]), calls.process[row] + 1
+        key = (((iteration + 1) * sizes.lineages + lineage) * sizes.modes + mode) * sizes.processes + process
+        cell = (process + 61 * lineage + 7 * mode) & (keys.recent.size - 1)
+        one = keys.recent[cell]
+        if one >= known or keys.key[one] != key:
+            if known + 2 > keys.key.size:
+                return -1, count
+            one, known = _group_of(groups, known, key, iteration * sizes.layers + handles.layer[handle])
+            keys.recent[cell] = one
+        first, until = max(begin, edges.start), min(end, edges.stop)
+        _add_to(groups.amounts, one, hidden, calls, row, first, until, end - begin)
+        if calls.status[row] != _NEVER and union[one] >= 0 and until > first:
+            count = _joined(found, last, count, union[one], _rounded(first, until, shift))
+    return known, count
+
+
+@inlined
+def _group_of(groups: Groups, known: int, key: Any, union: Any) -> Any:
+    """Return the place of a group, which may be new, and how many there are; `union` is negative for none."""
+    before = known
+    one, known = _place_of(groups.keys, known, key)
+    if known > before:
+        groups.amounts[one] = 0
+        groups.amounts[one, _FIRST], groups.amounts[one, _LAST] = np.iinfo(np.int64).max, np.iinfo(np.int64).min
+        groups.union[one] = -1
+        if union >= 0:
+            before = known
+            groups.union[one], known = _place_of(groups.keys, known, -1 - union)
+            if known > before:
+                groups.last[groups.union[one]] = -1
+    return one, known
+
+
+@inlined
+def _add_to(
+    amounts: Any, one: int, hidden: bool, calls: CallColumns, row: int, first: int, until: int, length: int
+) -> None:
+    """Add an operation, of which a part lies within the window."""
+    known = calls.status[row] == _COMPLETE and np.int64(calls.moved[row]) != -1
+    _, whole, part, _ = moved_within(np.int64(calls.moved[row]) if known else np.int64(0), until - first, length)
+    until = first if calls.status[row] == _NEVER else until
+    amounts[one, _OPERATIONS] += 1
+    amounts[one, _HIDDEN] += hidden
+    amounts[one, _WHOLE] += whole
+    amounts[one, _PART] += part
+    amounts[one, _FIRST] = min(amounts[one, _FIRST], first)
+    amounts[one, _LAST] = max(amounts[one, _LAST], until)
+    amounts[one, _TICKS] += until - first
+    if (calls.flags[row] & _COLLECTIVE) != 0:
+        amounts[one, _TOGETHER] += 1
+        amounts[one, _BEGINS] += first
 
 
 @inlined
@@ -476,34 +583,30 @@ def _at_time(kind: int, time: int, times: TimeColumns) -> Any:
     if kind < 0:
         return np.int64(-1)
     low, high = times.start[kind], times.start[kind + 1]
-    at = low + np.searchsorted(times.begin[low:high], time, side="right") - 1
-    return times.place[at] if at >= low else np.int64(-1)
+    first = low
+    while low < high:
+        middle = (low + high) // 2
+        if times.begin[middle] <= time:
+            low = middle + 1
+        else:
+            high = middle
+    return times.place[low - 1] if low > first else np.int64(-1)
 
 
-@compiled
-def stretches(
-    group: Ints, union: Ints, unions: int, begin: Ticks, end: Ticks, shift: int, most: int
-) -> tuple[Ints, Ticks, Ticks, int]:
-    """Return intervals with those of a union that overlap or touch joined; they come in the order of their begins.
+@compiled_uncounted
+def coarser(found: Stretches, last: Ints, count: int, most: int, shift: int) -> tuple[int, int]:
+    """Round stretches to multiples of ``2^shift`` until there are no more than `most` beyond the first of each union.
 
-    `union` is that of each group, −1 for none. Begins are rounded down and ends up to multiples of ``2^shift``, whose
-    shift grows until there are no more than that beyond the first of each union, and comes back.
+    Returns how many there are, and the shift.
     """
-    last = np.full(unions, -1, np.int64)
-    number, begins, ends = np.empty_like(group), np.empty_like(begin), np.empty_like(begin)
-    count, known = 0, 0
-    for row in range(group.size):
-        one = union[group[row]]
-        if one >= 0 and end[row] > begin[row]:
-            known += last[one] < 0
-            count = _joined(number, begins, ends, last, count, one, _rounded(begin[row], end[row], shift))
-    while count - known > most:
+    while count - np.count_nonzero(last >= 0) > most:
         shift += 1
         rows, count = count, 0
         last[:] = -1
         for row in range(rows):
-            count = _joined(number, begins, ends, last, count, number[row], _rounded(begins[row], ends[row], shift))
-    return number[:count], begins[:count], ends[:count], shift
+            times = _rounded(found.begin[row], found.end[row], shift)
+            count = _joined(found, last, count, found.union[row], times)
+    return count, shift
 
 
 @inlined
@@ -512,42 +615,12 @@ def _rounded(begin: int, end: int, shift: int) -> Any:
 
 
 @inlined
-def _joined(
-    number: Ints, begins: Ticks, ends: Ticks, last: Ints, count: int, union: int, times: tuple[int, int]
-) -> Any:
+def _joined(found: Stretches, last: Ints, count: int, union: int, times: tuple[int, int]) -> Any:
     """Put an interval behind the others of its union, or join it to the last one; return how many there are."""
     place = last[union]
-    if place >= 0 and times[0] <= ends[place]:
-        ends[place] = max(ends[place], times[1])
+    if place >= 0 and times[0] <= found.end[place]:
+        found.end[place] = max(found.end[place], times[1])
         return count
-    number[count], begins[count], ends[count] = union, times[0], times[1]
+    found.union[count], found.begin[count], found.end[count] = union, times[0], times[1]
     last[union] = count
     return count + 1
-
-
-@compiled
-def sums_of_groups(
-    group: Ints, groups: int, what: Caused
-) -> tuple[Ints, Ints, Ints, Ints, Ticks, Ticks, Ticks, Ints, Ticks]:
-    """Return sums of each group.
-
-    These are operations, hidden ones, whole bytes, parts of them, first begin, last end, durations, collective
-    operations and the sum of their begins.
-    """
-    operations, hidden = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
-    whole, part, ticks = np.zeros(groups, np.int64), np.zeros(groups, np.int64), np.zeros(groups, np.int64)
-    begin, end = np.full(groups, np.iinfo(np.int64).max), np.full(groups, np.iinfo(np.int64).min)
-    collective, begins = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
-    for row in range(group.size):
-        one = group[row]
-        operations[one] += 1
-        hidden[one] += what.hidden[row]
-        whole[one] += what.whole[row]
-        part[one] += what.part[row]
-        begin[one] = min(begin[one], what.begin[row])
-        end[one] = max(end[one], what.end[row])
-        ticks[one] += what.end[row] - what.begin[row]
-        if what.together[row]:
-            collective[one] += 1
-            begins[one] += what.begin[row]
-    return operations, hidden, whole, part, begin, end, ticks, collective, begins

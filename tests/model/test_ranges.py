@@ -23,7 +23,7 @@ def union_of(rows: list[tuple[int, int, int]]) -> RangeUnion:
 
 
 def places(union: RangeUnion) -> set[tuple[int, int]]:
-    return {(group, at) for group, low, high in zip(*union.stretches, strict=True) for at in range(low, high)}
+    return {(group, at) for group, low, high in zip(*union.covered(), strict=True) for at in range(low, high)}
 
 
 @given(parts=st.lists(given_ranges, min_size=1, max_size=4), data=st.data(), most=st.sampled_from([1, 8, 10**6]))
@@ -38,7 +38,7 @@ def test_merged_unions_cover_all_and_no_more_than_rounding_adds(parts: Any, data
     found = places(whole)
     groups = len({group for group, _ in covered})
     # Each group keeps a stretch, however many groups there are.
-    assert len(whole.stretches.group) <= most + groups
+    assert len(whole.covered().group) <= most + groups
     assert whole.length == len(found)
     assert found >= covered
     if most == 10**6:
@@ -46,7 +46,7 @@ def test_merged_unions_cover_all_and_no_more_than_rounding_adds(parts: Any, data
     width = 1 << whole.shift
     cells = {(group, at // width) for group, at in covered}
     assert {(group, at // width) for group, at in found} == cells
-    before = np.array([group for group, _, _ in zip(*whole.stretches, strict=True)], np.int64)
+    before = np.array([group for group, _, _ in zip(*whole.covered(), strict=True)], np.int64)
     assert whole.lengths(np.array([0, 1, 2])).tolist() == [
         sum(1 for group, _ in found if group == one) for one in (0, 1, 2)
     ]
@@ -64,7 +64,7 @@ def test_what_is_released_is_counted_and_forgotten(rows: Any, kept: set[int]) ->
 def test_ranges_of_no_length_cover_nothing_more() -> None:
     union = union_of([(0, 1, 5), (2, 3, 4)])
     union.add(*np.array([(1, 7, 7), (5, 9, 9)], np.int64).T)
-    assert [one.tolist() for one in union.stretches] == [[0, 2], [1, 3], [5, 4]]
+    assert [one.tolist() for one in union.covered()] == [[0, 2], [1, 3], [5, 4]]
 
 
 @given(given_ranges, st.lists(st.integers(-5, 350), max_size=9))
@@ -76,3 +76,17 @@ def test_what_is_covered_until_a_time_is_what_a_set_of_places_has(rows: Any, tim
     for one in range(4):
         expected = [sum(part == one and at < time for part, at in covered) for time in times]
         assert found.until(one, np.array(times)).tolist() == expected
+
+
+def test_ranges_that_come_little_by_little_are_joined_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Joining goes through all that is known, so that one at each time took a time that grew with the square."""
+    monkeypatch.setattr(ranges, "MOST_STRETCHES", 16)
+    joined: list[int] = []
+    join = Coverage.joined
+    monkeypatch.setattr(Coverage, "joined", lambda known, *more: (joined.append(len(known[0])), join(known, *more))[1])
+    union = RangeUnion(exact=True)
+    for one in range(2000):
+        union.add(*np.array([[one % 3, 5 * one, 5 * one + 2]], np.int64).T)
+    assert union.length == 4000
+    assert len(union.covered().group) == 2000
+    assert len(joined) < 20

@@ -285,7 +285,7 @@ class Calls(Sums):
     def _call_times(self, sums: KeyedSums) -> tuple[CallTime, ...]:
         layer, kind, _, _, _, region, undecided = sums.keys
         group = busy_groups(layer, kind, region, undecided)
-        covered, begin, end = self.busy.stretches
+        covered, begin, end = self.busy.covered()
         found = []
         for row, name in enumerate(self.scope.order):
             for key, records in CALL_KINDS.items():
@@ -327,7 +327,7 @@ class Calls(Sums):
     @property
     def io_stretches(self) -> tuple[Ints, Ints, Ints]:
         """When calls of I/O that count were under way: group as of `busy`, begin and end in ticks."""
-        group, begin, end = self.busy.stretches
+        group, begin, end = self.busy.covered()
         function, undecided = np.divmod(np.maximum(-1 - group, 0), 2)
         chosen = (undecided == 0) | self.undecided_count[function]
         return group[chosen], begin[chosen], end[chosen]

@@ -96,7 +96,7 @@ def run_cost(calls: Calls, under_way: RangeUnion) -> RunCost:
     mpi, aside, threads = (_seconds(calls, chosen) for chosen in (mpi_calls, set_aside, of_threads))
     length = (window.end - window.start) / second
     together = RangeUnion(exact=True)
-    for _, begin, end in (calls.io_stretches, under_way.stretches):
+    for _, begin, end in (calls.io_stretches, under_way.covered()):
         together.add(np.zeros(len(begin), np.int64), begin, end)
     whole = np.bincount(process[process >= 0], io[process >= 0], minlength=len(definitions.groups.id))
     return RunCost(
@@ -199,7 +199,7 @@ def overlap_of(parts: Iterable[StackBars], under_way: RangeUnion, calls: Calls, 
     edges = np.linspace(window.start, window.end, bins + 1)
     width = max(float(edges[1] - edges[0]), 1e-300)
     in_io, in_either = (
-        np.diff(sum((union.stretches.until(one, edges) for one in processes.tolist()), np.zeros(bins + 1))) / width
+        np.diff(sum((union.covered().until(one, edges) for one in processes.tolist()), np.zeros(bins + 1))) / width
         for union in (io, either)
     )
     return Overlap(
@@ -390,5 +390,5 @@ def _covered(union: RangeUnion, group: Ints, edges: Ints) -> Floats:
     found = np.zeros(len(group))
     for one in np.unique(group).tolist():
         rows = np.flatnonzero(group == one)
-        found[rows] = union.stretches.until(one, edges[rows + 1]) - union.stretches.until(one, edges[rows])
+        found[rows] = union.covered().until(one, edges[rows + 1]) - union.covered().until(one, edges[rows])
     return found

@@ -5,7 +5,9 @@ from functools import partial
 import numpy as np
 import pytest
 from iostrata import open_trace
+from iostrata.analysis.loops.find import find_loops
 from iostrata.analysis.loops.folding import fold
+from iostrata.layers.loops import iterations
 from iostrata.layers.loops import steps as module
 from iostrata.layers.loops.steps import Steps, StepSums, kinds_of_files
 from iostrata.layers.loops.steps_kernel import StepColumns
@@ -117,6 +119,27 @@ def test_joined_steps_add_up(keep):
     assert joined.first.tolist() == [*keep, 12]
     assert joined.total.sum() == count.sum()
     assert joined.end[-1] == 114
+
+
+@pytest.mark.parametrize("known", [0, 1, 7, 20])
+@pytest.mark.parametrize("seed", range(5))
+def test_calls_are_joined_to_steps_and_one_another_as_steps_are(known, seed):
+    rng = np.random.default_rng(seed)
+    code, size = 2 * rng.integers(0, 3, 40).astype(np.int32), rng.integers(-1, 3, 40)
+    begin, file, fresh = np.cumsum(rng.integers(1, 90, 40)), np.zeros(40, np.int32), rng.integers(0, 9, 40) == 0
+    columns = code, size, file, fresh, rng.integers(0, 5, 40), begin, begin + rng.integers(0, 99, 40)
+    before = Steps.of_calls(*(one[:known] for one in columns)).coarsened(rng.integers(0, 2, known) == 0)
+    latest = module._Latest(before, StepColumns(*(one[known:] for one in columns)))
+    for keep in (rng.integers(0, one, len(latest)) == 0 for one in (1, 2, 4, 40)):
+        assert same(latest.coarsened(keep.copy()).whole(), latest.whole().coarsened(keep.copy()))
+
+
+@pytest.mark.parametrize("archive", ["ckpt4", "mixed4", "ior384"])
+def test_keys_and_groups_may_be_more_than_there_is_room_for(fixtures, monkeypatch, archive):
+    wide = find_loops(open_trace(fixtures / archive)).to_dict()
+    monkeypatch.setattr(module, "_KEYS", 1)
+    monkeypatch.setattr(iterations, "_GROUPS", 2)
+    assert find_loops(open_trace(fixtures / archive)).to_dict() == wide
 
 
 def test_kinds_of_files():

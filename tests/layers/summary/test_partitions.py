@@ -294,7 +294,7 @@ def told(
             "operations": operations_told(trace),
             "opens": [column.tolist() for column in trace.sums.handles.opens.keys],
             "marks": marks_told(trace),
-            "non-blocking": [column.tolist() for column in trace.calls.non_blocking.stretches],
+            "non-blocking": [column.tolist() for column in trace.calls.non_blocking.covered()],
             "heat maps": heat_maps(trace, [(one.name, way) for one in layers for way in one.directions], limits),
         }
     return {name: json.dumps(one, default=str) for name, one in found.items()}
