@@ -104,7 +104,16 @@ class Checked:
     rows: Rows
     promised: Ints
     damage: tuple[LocationDamage, ...]
-    irregular: Mapping[str, int]
+
+    @property
+    def irregular(self) -> dict[str, int]:
+        """How many operations are odd without being wrong: of no bytes, of no duration."""
+        transfers = self.operations.mode < 2
+        counts = {
+            "transfers of no bytes": int((transfers & (self.operations.moved == 0)).sum()),
+            "operations of no duration": int((self.operations.end == self.operations.begin).sum()),
+        }
+        return {name: count for name, count in counts.items() if count}
 
 
 def lost(reason: str, expected: int = 0, read: int = 0) -> LocationDamage:
@@ -145,7 +154,7 @@ def checked(
     order = _ordered(rows, below, np.flatnonzero(~left_out) if by_reason else None)
     operations = _operations(rows, order, location_process)
     known, lost_rows = promised[:locations].astype(np.int64), tuple(_left_out(by_reason, promised))
-    return Checked(operations, order, known, lost_rows, _irregular(operations))
+    return Checked(operations, order, known, lost_rows)
 
 
 def _impossible(rows: Transfers, early: bool) -> dict[str, Mask]:
@@ -183,19 +192,38 @@ def _ordered(rows: Transfers, below: Links | None, chosen: Rows | None) -> Rows:
     """Return `chosen` rows, or all, by begin, then location, then `below` of their handles."""
     part: Any = slice(None) if chosen is None else chosen
     begin, location, handle = rows.begin[part], rows.location[part], rows.handle[part]
-    # What begins at the same time is seldom out of order: further keys would take as long as the first.
-    order = np.argsort(begin, kind="stable")
-    sorted_begin = begin[order]
-    together = np.flatnonzero(sorted_begin[1:] == sorted_begin[:-1])
-    first, second = order[together], order[together + 1]
-    if (location[second] < location[first]).any() or (
-        below is not None
-        and (
-            (location[second] == location[first]) & (column_at(below, handle[second]) < column_at(below, handle[first]))
-        ).any()
-    ):
-        order = np.lexsort((location, begin) if below is None else (column_at(below, handle), location, begin))
+    order = _in_time(begin)
+    sorted_begin = begin.take(order)
+    again = sorted_begin[1:] == sorted_begin[:-1]
+    together = np.flatnonzero(again)
+    first, second = (location.take(order.take(together + step)) for step in (0, 1))
+    wrong = second < first
+    if below is not None:
+        alike = np.flatnonzero(second == first)
+        one, other = (column_at(below, handle[order[together[alike] + step]]) for step in (0, 1))
+        wrong[alike] = other < one
+    if wrong.any():
+        # What begins at the same time is seldom out of order: further keys would take as long as the first.
+        number = np.append(0, np.cumsum(~again))
+        mixed = np.zeros(number[-1] + 1, np.bool_)
+        mixed[number[together[wrong]]] = True
+        places = np.flatnonzero(mixed[number])
+        own = order[places]
+        keys = location[own], number[places]
+        order[places] = own[np.lexsort(keys if below is None else (column_at(below, handle[own]), *keys))]
     return order if chosen is None else chosen[order]
+
+
+def _in_time(begin: Ticks) -> Rows:
+    """Return rows by begin, those of one begin as they are."""
+    if not (begin[1:] < begin[:-1]).any():
+        return np.arange(len(begin))
+    # Sixteen bits are sorted in linear time, and what they leave is nearly in order.
+    low = int(begin.min())
+    shift = max((int(begin.max()) - low).bit_length() - 16, 0)
+    order = np.argsort(((begin - low) >> shift).astype(np.uint16), kind="stable")
+    nearly = begin.take(order)
+    return order if not (nearly[1:] < nearly[:-1]).any() else order[np.argsort(nearly, kind="stable")]
 
 
 def _operations(rows: Transfers, order: Rows, location_process: Links) -> Operations:
@@ -203,10 +231,14 @@ def _operations(rows: Transfers, order: Rows, location_process: Links) -> Operat
         # -1 in two's complement is what stands for bytes that are not known.
         if values.strides == (0,):
             return np.full(len(order), max(int(values[0]), -1) if len(values) else -1).view(np.uint64)
-        found = values[order]
+        found = values.take(order)
         return np.maximum(found, -1, out=found).view(np.uint64)
 
-    location, status, end = rows.location[order].astype(np.int32, copy=False), rows.status[order], rows.end[order]
+    location, status, end = (
+        rows.location.take(order).astype(np.int32, copy=False),
+        rows.status.take(order),
+        rows.end.take(order),
+    )
     moved, end_location = amounts(rows.moved), location.copy()
     requested = moved.copy() if rows.requested is rows.moved else amounts(rows.requested)
     if (status != Status.COMPLETE).any():
@@ -216,11 +248,11 @@ def _operations(rows: Transfers, order: Rows, location_process: Links) -> Operat
     return Operations(
         location=location,
         end_location=end_location,
-        process=location_process[location].astype(np.int32, copy=False),
-        handle=rows.handle[order].astype(np.int32, copy=False),
-        mode=rows.mode[order],
-        flags=rows.flags[order],
-        begin=rows.begin[order],
+        process=location_process.take(location).astype(np.int32, copy=False),
+        handle=rows.handle.take(order).astype(np.int32, copy=False),
+        mode=rows.mode.take(order),
+        flags=rows.flags.take(order),
+        begin=rows.begin.take(order),
         issued=np.full(len(order), UNDEFINED_TIME, np.int64),
         end=end,
         requested=requested,
@@ -230,16 +262,6 @@ def _operations(rows: Transfers, order: Rows, location_process: Links) -> Operat
         tests=np.zeros(len(order), np.uint32),
         status=status,
     )
-
-
-def _irregular(operations: Operations) -> dict[str, int]:
-    """Return how many operations are odd without being wrong: of no bytes, of no duration."""
-    transfers = operations.mode < 2
-    counts = {
-        "transfers of no bytes": int((transfers & (operations.moved == 0)).sum()),
-        "operations of no duration": int((operations.end == operations.begin).sum()),
-    }
-    return {name: count for name, count in counts.items() if count}
 
 
 def ticks_of(seconds: Floats) -> tuple[Ticks, Mask]:

@@ -247,16 +247,17 @@ class RecordedRun:
 
 
 @cache
-def _hints(of: Any) -> dict[str, Any]:
-    return get_type_hints(of)
+def _columns(of: Any) -> dict[str, Any]:
+    """Return the type of the elements of each column."""
+    return {name: innermost(hint) for name, hint in get_type_hints(of).items()}
 
 
 def _table(of: type[TableT], /, name: tuple[str, ...], **columns: Any) -> TableT:
     """Return definitions with ids from 0 on; columns that are one number in all rows are given as such, 0 is not."""
     found: dict[str, Any] = {"id": np.arange(len(name)), "name": name, **columns}
-    for one, hint in _hints(cast(Hashable, of)).items():
+    for one, kind in _columns(cast(Hashable, of)).items():
         if not isinstance(found.get(one), tuple):
-            column = np.empty(len(name), innermost(hint))
+            column = np.empty(len(name), kind)
             column[:] = found.get(one, 0)
             found[one] = column
     return of(**found)

@@ -512,7 +512,9 @@ def layers_of(sums: OperationSums, whole: ScopedBlock | None) -> LayerMapping:
 def _rows_of_layers(whole: ScopedBlock) -> list[LayerRows]:
     scope, operations, metadata = whole.scope, whole.operations, whole.metadata
     layer_row = column_at(np.where(scope.selection.selected, scope.stack.layer, np.int32(-1)), operations.handle)
-    layer_row[~scope.window.overlaps(operations)] = -1
+    there = scope.window.overlaps(operations)
+    if not there.all():
+        layer_row[~there] = -1
     metadata_layer = scope.layer_rows(metadata.paradigm)
     metadata_layer[~selected_metadata(metadata, scope.selection, scope.window)] = -1
     return [

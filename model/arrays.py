@@ -140,11 +140,23 @@ def median(values: Floats | Ints) -> float:
     return 0.5 * float(ordered[low] + ordered[high])
 
 
+def differences(values: Floats) -> Floats:
+    """Return what `np.diff` does, which takes four times as long for a few values."""
+    return values[1:] - values[:-1]
+
+
+def variation(values: Floats) -> float:
+    """Return the coefficient of variation, to the bit as NumPy's mean and standard deviation have it."""
+    mean = values.sum() / values.size
+    off = values - mean
+    return float(np.sqrt((off * off).sum() / values.size) / mean)
+
+
 def column_at(column: Links, rows: Links) -> Links:
     """Return ``column[rows]``, −1 where a row is out of range."""
     # As numbers without a sign, those below 0 are the largest of all.
     if len(rows) and rows.astype(np.int32, copy=False).view(np.uint32).max() < len(column):
-        return column[rows]
+        return column.take(rows)
     found = np.full(len(rows), -1, np.int32)
     valid = (rows >= 0) & (rows < len(column))
     found[valid] = column[rows[valid]]

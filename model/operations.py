@@ -105,7 +105,7 @@ class OperationsView(Operations):
     def __getattr__(self, name: str) -> Any:
         if name not in Operations.__dataclass_fields__:
             raise AttributeError(f"operations have no column {name!r}")
-        column = getattr(self.source, name)[self.rows]
+        column = getattr(self.source, name).take(self.rows)
         object.__setattr__(self, name, column)
         return column
 

@@ -300,9 +300,14 @@ class Recording:
         """Return why something that needs some of `CAPABILITIES` is not available here; empty where it is."""
         known = self._reasons.get(needs)
         if known is None:
-            lacking = (one for one in map(CAPABILITIES.__getitem__, needs) if not one.known(self))
-            known = self._reasons[needs] = next((f"{self.recorder} {one.reason}" for one in lacking), "")
+            lacking = (one for one in needs if one in self._lacking)
+            known = next((f"{self.recorder} {CAPABILITIES[one].reason}" for one in lacking), "")
+            self._reasons[needs] = known
         return known
+
+    @cached_property
+    def _lacking(self) -> frozenset[str]:
+        return frozenset(name for name, one in CAPABILITIES.items() if not one.known(self))
 
     @cached_property
     def _reasons(self) -> dict[tuple[str, ...], str]:

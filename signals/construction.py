@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import Floats
+from ..model.arrays import Floats, differences
 from ..model.errors import SelectionError
 from .intervals import checked_intervals, checked_times, checked_window, spread_intervals
 from .step import StepSignal, swept
@@ -64,8 +64,8 @@ def _in_seconds(signal: StepSignal, resolution: float, window: tuple[float, floa
     """Return a signal over ticks as one over seconds with the same volume in each step."""
     times = np.clip(signal.times / resolution, *window)
     times[0], times[-1] = window
-    width = np.diff(times)
-    volumes = signal.values * np.diff(signal.times)
+    width = differences(times)
+    volumes = signal.values * differences(signal.times)
     wide = width > 0
     at = np.clip(signal.impulse_times / resolution, *window)
     at[signal.impulse_times == signal.times[0]] = window[0]

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import Floats
+from ..model.arrays import Floats, Rows
 from ..model.display import axes_for, html_curve, html_table
 from ..model.document import Record
 from ..model.errors import SelectionError, import_library
@@ -248,9 +248,14 @@ def swept(spread: ClippedIntervals, window: tuple[float, float], unit: str, name
     """Return the signal of intervals and impulses that lie within `window`."""
     from .sweep import sweep
 
-    by_start, by_end = np.argsort(spread.start), np.argsort(spread.end)
+    by_start, by_end = map(_in_order, (spread.start, spread.end))
     times, values, cumulative, impulse_times, impulse_volumes = sweep(spread, by_start, by_end, *window)
     return StepSignal(times, values, impulse_times, impulse_volumes, cumulative, unit, name)
+
+
+def _in_order(times: Floats) -> Rows:
+    """Return the rows of times in their order, which they often have already."""
+    return np.argsort(times) if (times[1:] < times[:-1]).any() else np.arange(times.size)
 
 
 def bin_averages(signal: StepSignal, fs: float) -> Floats:

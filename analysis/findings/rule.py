@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from inspect import Parameter, signature
 from operator import attrgetter
 from typing import Any, Final
@@ -103,7 +103,11 @@ class Rule:
     def _reason_no_operations(self, recording: Recording) -> str:
         if self.counters_only:
             return f"{recording.recorder} kept no counters"
-        return recording.reason("operations", *self.needs)
+        return recording.reason(*self._all_needs)
+
+    @cached_property
+    def _all_needs(self) -> tuple[str, ...]:
+        return ("operations", *self.needs)
 
     def looked_for(self, facts: Any, by_counters: bool) -> Iterator[Match]:
         """Give its matches in `facts`."""

@@ -14,7 +14,7 @@ from ..phases.phases import Phases, phases_of
 from ..phases.reasons import prospect, reason
 from ..registry import FALSE_ALARM_RATE, PeriodMethod
 from ..results.evidence import PhaseEvidence
-from ..results.result import Period, PeriodResult, Regime, SamplingInfo
+from ..results.result import Period, PeriodResult, Regime, SamplingInfo, is_certain
 from ..spectral.metrics import characterise, characterise_phases
 from ..timefrequency.validity import holding_share
 
@@ -71,7 +71,8 @@ class AutoMethod(PeriodMethod):
             main = decision.main
             evidence = replace(evidence, log_bayes_factor=main.gain, drift=main.drift)
             evidence = replace(evidence, pause=phases.pause, missing_phases=main.missing)
-            why = prospect(main.period, main.interval(), len(main.bursts), more_to_settle(decision, main, width)) + why
+            more = 0 if is_certain(periods[0].confidence, main.error) else more_to_settle(decision, main, width)
+            why = prospect(main.period, main.interval(), len(main.bursts), more) + why
         return PeriodResult(
             method=self.name,
             recurrence=phases.recurrence,
@@ -102,11 +103,10 @@ def _periods(signal: StepSignal, decision: Decision, width: float) -> tuple[Peri
 
 def _regimes(times: Floats, moved: Floats, decision: Decision, phases: Phases, width: float) -> tuple[Regime, ...]:
     if decision.line is not None:
-        period, sure = decision.line[0], confidence(decision, None, width)
         # It cannot be seen where nothing moves.
-        start, end = extent(times, moved)
+        (start, end), period = extent(times, moved), decision.line[0]
         share = holding_share(times, moved, start, end, period)
-        return (Regime(start, end, period, sure, valid_share=share),)
+        return (Regime(start, end, period, confidence(decision, None, width), valid_share=share),)
     regimes = []
     # Periods that hold at the same time do not divide the run: its regime is that of the main one.
     trains = decision.trains[:1] if decision.kind == "concurrent" else decision.trains

@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from ...model.arrays import Floats, median
+from ...model.arrays import Floats, differences, median
 from .bursts import ALIKE, FEWEST_BURSTS, MOST, MOST_PERIODS, NEARLY, NEGLIGIBLE, extent
 
 FEWEST_BINS = 4
@@ -25,7 +25,7 @@ def bin_width(times: Floats, cumulative: Floats, fs: float | Literal["auto"] = "
     round numbers; but they are on or off, while bins that cut bursts have heights of all kinds. A sampler that is late,
     or whose times were rounded, is off by up to a tenth of a bin; then some bins must touch others.
     """
-    lengths = np.diff(times)
+    lengths = differences(times)
     # The end of one operation and the start of the next may be parted by rounding.
     real = lengths > GRID_ROUNDING * lengths.mean()
     steps = np.sort(lengths[real])
@@ -35,7 +35,7 @@ def bin_width(times: Floats, cumulative: Floats, fs: float | Literal["auto"] = "
     if fs != "auto" and abs(width * fs - 1) <= GRID_ROUNDING:
         return width
     on_grid = not few and NEGLIGIBLE * steps.mean() <= width and _in_wholes(steps, width)
-    rates = np.diff(cumulative)[real] / lengths[real]
+    rates = differences(cumulative)[real] / lengths[real]
     busy = rates > GRID_ROUNDING * rates.max()
     if not on_grid and not few and (busy[1:] & busy[:-1]).sum() > ALIKE * busy.sum():
         width = median(steps)
@@ -65,7 +65,7 @@ def _width_of_several(edges: Floats, rates: Floats) -> float:
     # Those that are late are of many lengths, but never fall behind by one, and no burst comes after each.
     width = float(edges[-1] - edges[0]) / rates.size
     behind = np.ptp(edges - width * np.arange(edges.size)) <= MOST * width
-    late = behind and np.mean(np.abs(np.diff(edges) / width - 1) > NEGLIGIBLE) >= MOST
+    late = behind and np.mean(np.abs(differences(edges) / width - 1) > NEGLIGIBLE) >= MOST
     return width if late and np.corrcoef(rates[1:], rates[:-1])[0, 1] > -0.5 else 0.0
 
 
@@ -80,7 +80,7 @@ def in_units(times: Floats, cumulative: Floats) -> bool:
 
     What has been rounded to units comes the more evenly the less there is in a bin, whatever is counted.
     """
-    steps, volumes = np.diff(times), np.diff(cumulative)
+    steps, volumes = differences(times), differences(cumulative)
     busy = volumes > 0
     one = median(steps[busy])
     if not (one > 0 and _in_wholes(steps, one) and _in_wholes(volumes[busy], unit := median(volumes[busy]))):
@@ -101,7 +101,7 @@ def too_coarse(times: Floats, cumulative: Floats, width: float) -> bool:
     power, first = np.zeros(count // 2 + 1), count // FEWEST_BINS + 1
     # More of them where more happens.
     for start in np.clip(np.quantile(times, at) if at.any() else times[:1], low, high - count * width):
-        volumes = np.diff(np.interp(start + width * np.arange(count + 1), times, cumulative))
+        volumes = differences(np.interp(start + width * np.arange(count + 1), times, cumulative))
         power += np.abs(np.fft.rfft(volumes - volumes.mean())) ** 2
     # The harmonics of short bursts are fast as well, but smaller than the first.
     return bool(power[first:].sum() > MOST * power.sum() and np.argmax(power) >= first)

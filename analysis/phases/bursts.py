@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...model.arrays import Floats, Rows
+from ...model.arrays import Floats, Rows, differences
 from ...signals.construction import StepSignal
 from .kernels import largest_thresholds, rises_above
 
@@ -73,7 +73,7 @@ def vertices(signal: StepSignal) -> tuple[Floats, Floats]:
 
     One between two steps of one rate, but for rounding, is left out: pieces of an operation are one.
     """
-    change = np.abs(np.diff(signal.values)) > NEGLIGIBLE**3 * np.abs(signal.values[1:])
+    change = np.abs(differences(signal.values)) > NEGLIGIBLE**3 * np.abs(signal.values[1:])
     real = np.concatenate(([True], change, [True]))
     real[np.searchsorted(signal.times, signal.impulse_times)] = True
     times, cumulative = signal.times[real], signal.cumulative[real]
@@ -87,7 +87,7 @@ def vertices(signal: StepSignal) -> tuple[Floats, Floats]:
 
 def extent(times: Floats, cumulative: Floats) -> tuple[float, float]:
     """Return when the first activity begins and the last ends, in s: lengths are relative to this one."""
-    moving = np.flatnonzero(np.diff(cumulative) > 0)
+    moving = np.flatnonzero(differences(cumulative) > 0)
     return (float(times[moving[0]]), float(times[moving[-1] + 1])) if moving.size else (0.0, 0.0)
 
 
@@ -105,7 +105,7 @@ def levels(times: Floats, cumulative: Floats) -> list[float]:
     A few large bursts can lift the mean over all others; each lower level is the mean of the signal clipped at the
     level before, θ' = 1/T ∫ min(x, θ) dt.
     """
-    steps, volumes = np.diff(times), np.diff(cumulative)
+    steps, volumes = differences(times), differences(cumulative)
     low, high = extent(times, cumulative)
     if high <= low:
         return [0.0]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...model.arrays import Floats, Mask
+from ...model.arrays import Floats, Mask, differences
 from .bursts import ALIKE, FEWEST_BURSTS, MOST, MOST_PERIODS, NEARLY, Bursts
 from .kernels import PRESENT_LAW, best_chain
 from .line import MOST_BINS
@@ -70,7 +70,7 @@ def _own(train: PulseTrain, shared: Mask, others: Bursts) -> PulseTrain:
     train = replace(train, bursts=replace(bursts, volume=np.minimum(bursts.volume, own)))
     if not len(others):
         return train
-    intervals = np.diff(bursts.start)
+    intervals = differences(bursts.start)
     middles = bursts.start[:-1] + 0.5 * intervals / train.spans
     at = np.clip(np.searchsorted(others.start, middles, side="right") - 1, 0, len(others) - 1)
     near = ALIKE * np.median(intervals)

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from ...model.arrays import Floats
+from ...model.arrays import Floats, differences
 from ..results.result import fewest_more, is_certain
 from .bursts import MOST_PERIODS, RELATIVE_ROUNDING, Bursts
 from .decision import Decision, decide, without
@@ -56,7 +56,7 @@ def decided(times: Floats, cumulative: Floats, alpha: float, width: float = 0.0)
 
 def more_to_settle(decision: Decision, train: PulseTrain, bin_width: float) -> int:
     """Return how many more bursts, with the intervals of a train again, would make its period certain."""
-    intervals = np.diff(train.bursts.start)
+    intervals = differences(train.bursts.start)
 
     def settles(more: int) -> bool:
         n = intervals.size + more

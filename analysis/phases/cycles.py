@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...model.arrays import Floats
+from ...model.arrays import Floats, differences
 from .bursts import ALIKE, FEWEST_BURSTS, MOST_PERIODS, NEARLY, RELATIVE_ROUNDING, Bursts
 from .stretches import SAME_PERIOD, PulseTrain
 
@@ -46,12 +46,12 @@ def in_whole_periods(train: PulseTrain) -> PulseTrain:
 
     A period begins after the longest interval; bursts before the first one are left out.
     """
-    own, intervals = train.bursts, np.diff(train.bursts.start)
+    own, intervals = train.bursts, differences(train.bursts.start)
     n, mean = intervals.size, intervals.mean()
     least = spread = intervals.var(ddof=1)
     for length in range(2, min(MOST_PERIODS, n // FEWEST_BURSTS) + 1) if not train.drift else ():
         place = np.arange(n) % length
-        means, ends = (np.bincount(place, np.diff(edge)) / np.bincount(place) for edge in (own.start, own.end))
+        means, ends = (np.bincount(place, differences(edge)) / np.bincount(place) for edge in (own.start, own.end))
         rest = ((intervals - means[place]) ** 2).sum() / (n - length)
         # Of many in turn, nearly even, each is a period; a multiple of what they repeat after adds hardly anything.
         # Where the ends are far more even some begin early, as those that a burst of another train touches.

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...model.arrays import Floats, median
+from ...model.arrays import Floats, differences, median
 from .bins import FEWEST_BINS, bin_width, in_units, too_coarse
 from .bursts import ALIKE, FEWEST_BURSTS, MOST, MOST_SETS, NEARLY, Bursts, clipped, extent, few_bursts, sets_of_bursts
 from .concurrent import concurrent_trains
@@ -163,7 +163,7 @@ class _Search:
         if len(trains) >= FEWEST_BURSTS or dense > MOST:
             return 0.0
         pauses = [(one.start + one.length, other.start) for one, other in pairwise(trains)]
-        moved = [np.diff(np.interp(pause, self.times, self.cumulative)) for pause in pauses]
+        moved = [differences(np.interp(pause, self.times, self.cumulative)) for pause in pauses]
         return sum(max(end - begin, 0.0) for (begin, end), some in zip(pauses, moved, strict=True) if some == 0)
 
     def accepted(self, kind: str, own: Bursts, trains: list[PulseTrain], share: float, null: float) -> list[Decision]:
@@ -258,6 +258,6 @@ def without(decision: Decision, some: Sequence[PulseTrain]) -> Decision:
 
 def _evenness(bursts: Bursts) -> float:
     """Return how well bursts stand for a signal without a period: by their weight, like volumes and like intervals."""
-    scaled = [x / x.max() for x in (bursts.volume, np.diff(bursts.start))]
+    scaled = [x / x.max() for x in (bursts.volume, differences(bursts.start))]
     means = ((x.sum() / x.size, (x * x).sum() / x.size) for x in scaled)
     return bursts.log_weight + GAIN_WEIGHT * sum(math.log(mean / math.sqrt(square)) for mean, square in means)

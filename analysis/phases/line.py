@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ...model.arrays import Floats, median
+from ...model.arrays import Floats, differences, median
 from .bins import FEWEST_BINS
 from .bursts import ALIKE, FEWEST_BURSTS, MOST_PERIODS, NEARLY, clipped, extent, few_bursts
 
@@ -40,7 +40,7 @@ def spectral_line(times: Floats, cumulative: Floats, bin_width: float) -> tuple[
     low, high = extent(times, cumulative)
     times, cumulative = clipped(times, cumulative, low, high)
     own = few_bursts(times, cumulative)
-    steps, volumes = np.diff(np.stack((times, cumulative))[:, np.append(True, np.diff(times) > 0)])
+    steps, volumes = np.diff(np.stack((times, cumulative))[:, np.append(True, differences(times) > 0)])
     if steps[volumes > 0].sum() <= 0.5 * (high - low):
         return None
     # A constant floor, or rate, is no activity: at most so much moves in a quarter of the time.
@@ -55,7 +55,7 @@ def spectral_line(times: Floats, cumulative: Floats, bin_width: float) -> tuple[
     step = (high - low) / MOST_BINS
     step = bin_width * math.ceil(step / bin_width) if bin_width > 0 else step
     n = int((high - low) / step * (1 + 1e-9))
-    roots = np.sqrt(np.maximum(np.diff(np.interp(low + step * np.arange(n + 1), times, cumulative)), 0.0))
+    roots = np.sqrt(np.maximum(differences(np.interp(low + step * np.arange(n + 1), times, cumulative)), 0.0))
     # Of what comes twice, as of two runs, every other line of the spectrum is empty, and all others stand out.
     if n > 1 and np.corrcoef(roots[: n // 2], roots[n - n // 2 :])[0, 1] > NEARLY:
         n, roots = n // 2, roots[: n // 2]

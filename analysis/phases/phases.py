@@ -8,7 +8,7 @@ from functools import reduce
 
 import numpy as np
 
-from ...model.arrays import Floats, Rows
+from ...model.arrays import Floats, Rows, differences, variation
 from ..results.result import Phase
 from .bursts import ALIKE, FEWEST_BURSTS, Bursts
 from .decision import SMALLEST, Decision
@@ -69,12 +69,12 @@ class Phases:
     @property
     def recurrence(self) -> float | None:
         """Mean time between the starts of phases in s, from four phases on."""
-        return float(np.diff(self.bursts.start).mean()) if len(self.bursts) >= FEWEST_BURSTS else None
+        return float(differences(self.bursts.start).mean()) if len(self.bursts) >= FEWEST_BURSTS else None
 
     @property
     def jitter(self) -> float | None:
         """Coefficient of variation of the time between the starts of phases, from four phases on."""
-        return float(np.diff(self.bursts.start).std() / self.recurrence) if self.recurrence else None
+        return variation(differences(self.bursts.start)) if self.recurrence else None
 
 
 def phases_of(decision: Decision, times: Floats, cumulative: Floats) -> Phases:
@@ -95,7 +95,7 @@ def phases_of(decision: Decision, times: Floats, cumulative: Floats) -> Phases:
 def _regular_pause(own: Bursts) -> float | None:
     pauses = own.start[1:] - own.end[:-1]
     mean, spread = float(pauses.mean()), float(pauses.std())
-    return mean if 0 < spread <= min(ALIKE * mean, 0.5 * float(np.diff(own.start).std())) else None
+    return mean if 0 < spread <= min(ALIKE * mean, 0.5 * float(differences(own.start).std())) else None
 
 
 def _with_others(found: Bursts, others: Bursts) -> Bursts:

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from ...model.arrays import Floats, Mask, Rows
+from ...model.arrays import Floats, Mask, Rows, differences, variation
 from . import kernels
 from .bursts import ALIKE, FEWEST_BURSTS, MOST_PERIODS, NEGLIGIBLE, RELATIVE_ROUNDING, Bursts
 from .kernels import most_probable, moving_order, sums_until
@@ -46,8 +46,8 @@ class PulseTrain:
     @cached_property
     def intervals(self) -> Floats:
         """Times between bursts in s, over the periods that they span, without those to bursts that are late."""
-        told = self.spans == np.rint(self.spans)
-        return np.asarray(np.diff(self.bursts.start)[told] / self.spans[told])
+        told, every = self.spans == np.rint(self.spans), differences(self.bursts.start)
+        return every / self.spans if told.all() else every[told] / self.spans[told]
 
     @cached_property
     def period(self) -> float:
@@ -105,7 +105,7 @@ class PulseTrain:
     @cached_property
     def jitter(self) -> float:
         """Coefficient of variation of the intervals, about the drift."""
-        return float(self.steady.std() / self.steady.mean())
+        return variation(self.steady)
 
     @property
     def volume(self) -> float:
@@ -186,7 +186,7 @@ def divided(bursts: Bursts, whole: bool = False) -> tuple[list[PulseTrain], floa
     with a Beta-binomial law of the long ones. A cut costs ln 2n: it could be anywhere, and what follows is free or not.
     Dynamic programming (Jackson et al. 2005) over at most 100 positions: O(n) for many intervals.
     """
-    intervals = np.diff(bursts.start)
+    intervals = differences(bursts.start)
     spans, late = spans_of(intervals)
     found, wandering = [], 0.0
     for first, stop, law, gain in stretches(intervals, spans, late, whole):

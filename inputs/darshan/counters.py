@@ -1,7 +1,7 @@
 """Counters of Darshan's modules: sums of files and ranks, first and last times; and the stripes of files on Lustre."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import compress
 from typing import Any, Final
@@ -77,28 +77,30 @@ def _joined(parts: list[tuple[str, Layout, Ints]], processes: int) -> tuple[Coun
     rows = int(edges[-1])
     module = np.repeat(np.arange(len(parts), dtype=np.int32), np.array(lengths, np.int64))
     record, rank = np.zeros(rows, np.uint64), np.zeros(rows, np.int64)
-    moved = _unknown(MOVED, rows, np.int64)
+    moved, _ = _unknown(MOVED, rows, np.int64)
     variables = {layout.layer for _, layout, _ in parts if any(layout.transfers)}
     # The files of PnetCDF repeat the bytes of their variables.
     repeat = [layout.layer in variables and not any(layout.transfers) for _, layout, _ in parts]
-    names = (
-        name
+    counted_in = [
+        {
+            name: place
+            for place, name in enumerate(layout.counters, layout.start)
+            if too or not name.startswith("bytes_")
+        }
         for (_, layout, _), too in zip(parts, repeat, strict=True)
-        for name in layout.counters
-        if too or not name.startswith("bytes_")
-    )
-    counts = _unknown(names, rows, np.int64)
-    seconds = _unknown((name for _, layout, _ in parts for name in layout.times), rows, np.float64)
-    for (_, layout, words), repeated, low, high in zip(parts, repeat, edges[:-1], edges[1:], strict=True):
+    ]
+    counts, put_counts = _unknown((name for one in counted_in for name in one), rows, np.int64)
+    seconds, put_seconds = _unknown((name for _, layout, _ in parts for name in layout.times), rows, np.float64)
+    for (_, layout, words), told, low, high in zip(parts, counted_in, edges[:-1], edges[1:], strict=True):
         mine = slice(low, high)
         record[mine] = words[:, _FILE_OF_OBJECT if layout.start > _FILE_OF_OBJECT else 0].astype(np.uint64)
         rank[mine] = words[:, 1]
+        put_counts(told, mine, words[:, list(told.values())])
         for place, name in enumerate(layout.counters, layout.start):
-            (moved if name.startswith("bytes_") and not repeated else counts)[name][mine] = words[:, place]
+            if name not in told:
+                moved[name][mine] = words[:, place]
         times = _times(layout, words)
-        times = np.where((times >= 0) & (times < _ABSURD), times, -1.0)
-        for place, name in enumerate(layout.times):
-            seconds[name][mine] = times[:, place]
+        put_seconds(layout.times, mine, np.where((times >= 0) & (times < _ABSURD), times, -1.0))
         for name, summed in zip(("reads", "writes"), layout.transfers, strict=True):
             if summed:
                 moved[name][mine] = sum(np.maximum(counts[one][mine], 0) for one in summed)
@@ -116,10 +118,17 @@ def _joined(parts: list[tuple[str, Layout, Ints]], processes: int) -> tuple[Coun
     return found, ids
 
 
-def _unknown(names: Iterable[str], rows: int, kind: type[np.generic]) -> dict[str, Any]:
-    """Return a column of −1 for each name."""
-    known = dict.fromkeys(names)
-    return dict(zip(known, np.full((len(known), rows), -1, kind), strict=True))
+def _unknown(
+    names: Iterable[str], rows: int, kind: type[np.generic]
+) -> tuple[dict[str, Any], Callable[[Iterable[str], slice, Any], None]]:
+    """Return a column of −1 for each name, and what puts values (n, names) of some names into rows of theirs."""
+    places = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    table = np.full((len(places), rows), -1, kind)
+
+    def put(some: Iterable[str], mine: slice, values: Any) -> None:
+        table[[places[name] for name in some], mine] = values.T
+
+    return dict(zip(places, table, strict=True)), put
 
 
 _LUSTRE_WORDS: Final = {1: 7, 2: 4}

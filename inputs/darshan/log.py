@@ -4,11 +4,13 @@ The log is read here and not by libdarshan-util, whose assertions end the proces
 """
 
 import bz2
+import os
 import re
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -23,6 +25,8 @@ _NODE: Final = re.compile(rb"[A-Za-z0-9][A-Za-z0-9_.:-]*")
 _LARGEST: Final = 1 << 34
 _STEP: Final = 1 << 22
 _FIRST: Final = 1 << 11
+_SMALL: Final = 1 << 20
+"""Bytes of a log below which it is read once, and not a module at a time."""
 _READ: Final = 1 << 16
 _ENDS_EARLY: Final = "the file ends too early"
 _NOT_COMPRESSED: Final = 2
@@ -82,11 +86,12 @@ class Log:
     modules: dict[str, Module]
     compression: int
     faults: tuple[str, ...]
+    whole: bytes | None = field(default=None, repr=False)
 
     def content(self, name: str) -> tuple[bytes, str | None]:
         """Return the inflated data of a module and why they end early, None where they do not."""
         module = self.modules[name]
-        with self.path.open("rb") as file:
+        with self.path.open("rb") if self.whole is None else BytesIO(self.whole) as file:
             return _inflated(file, module.offset, module.length, self.compression)
 
 
@@ -100,8 +105,11 @@ def read_log(path: Path) -> Log:
 
     Raises TraceError if the log is cut in its header or job, UnsupportedTraceError if no reader here knows it.
     """
-    with path.open("rb") as file:
-        head, size = file.read(2048), path.stat().st_size
+    with path.open("rb") as opened:
+        size = os.fstat(opened.fileno()).st_size
+        whole = opened.read(_SMALL) if size < _SMALL else None
+        file: BinaryIO = opened if whole is None else BytesIO(whole)
+        head = file.read(2048)
         version = _version(path, head)
         recent = version >= "3.4"
         header = _NEW_HEADER if recent else _OLD_HEADER
@@ -124,7 +132,7 @@ def read_log(path: Path) -> Log:
     if lost:
         faults.append(f"names of files: {lost}")
     by_name = {one.name: one for one in modules}
-    return Log(path, version, _job(job, recent), known, by_name, compression, tuple(faults))
+    return Log(path, version, _job(job, recent), known, by_name, compression, tuple(faults), whole)
 
 
 def _version(path: Path, head: bytes) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Columns, Floats, Ints, Links, Octets, Unsigned
+from ...model.arrays import Columns, Floats, Ints, Links, Mask, Octets, Unsigned
 from ...model.codes import IoMode
 from ...model.quantities import bytes_text, counted
 from ...model.recording import Counters, Rows
@@ -204,9 +204,10 @@ def with_extents(traced: Traced, counters: Counters, ids: Unsigned, run_s: float
             rows, bins = np.flatnonzero(mine & (moved > 0)), there & (traced.segments.mode == mode)
             known = bool(bins.any())
             if known:
-                count, binned = int(np.maximum(operations[mine], 0).sum()), int(lengths[bins].sum())
+                own = lengths[bins]
+                count, binned = int(np.maximum(operations[mine], 0).sum()), int(own.sum())
                 total = int(moved[rows].sum())
-                brought = _brought_to(lengths[bins], total, count)
+                brought = None if binned == total else _brought_to(own, total, count)
                 if brought is not None:
                     lengths = lengths.copy()
                     lengths[bins] = brought
@@ -282,23 +283,24 @@ def read_heatmap(log: Log) -> Traced:
         other = np.flatnonzero(records["bins"] != bins)
         records = records[: other[0]] if len(other) else records
         place, ahead = place + records.nbytes, max(2 * len(records), _AHEAD)
-        ids = records["record"].tolist()
-        of_id = {
-            one: _HEATMAP_LAYERS.get(log.names.get(one, "").removeprefix("heatmap:")) for one in dict.fromkeys(ids)
-        }
-        sound = (records["width"] > 0) & (records["width"] < np.inf)
+        ids, widths, values = (records[name] for name in ("record", "width", "values"))
+        sound = (widths > 0) & (widths < np.inf)
         unknown += len(records)
-        for layer in dict.fromkeys(of_id.values()):
-            if layer is None:
-                continue
-            mine = records[sound & np.array([of_id[one] == layer for one in ids])]
-            some = mine["values"] > 0
-            at = np.broadcast_to(np.arange(2 * bins), some.shape)[some]
+        of_layer: dict[str, Mask] = {}
+        for one in dict.fromkeys(ids.tolist()):
+            layer = _HEATMAP_LAYERS.get(log.names.get(one, "").removeprefix("heatmap:"))
+            if layer is not None:
+                of_layer[layer] = of_layer.get(layer, False) | (ids == np.uint64(one))
+        for layer, there in of_layer.items():
+            mine = np.flatnonzero(there & sound)
+            own = values[mine]
+            some = own > 0
+            at = np.broadcast_to(np.arange(2 * bins, dtype=np.int32), some.shape)[some]
             # Those of the first half are written.
             second = at >= bins
             at = np.where(second, at - bins, at)
-            counts, moved = np.count_nonzero(some, axis=1), mine["values"][some]
-            found.setdefault(layer, []).append((mine["rank"], counts, mine["width"], second.view(np.int8), at, moved))
+            told = records["rank"][mine], np.count_nonzero(some, axis=1), widths[mine]
+            found.setdefault(layer, []).append((*told, second.view(np.int8), at, own[some]))
             unknown -= len(mine)
     faults = [f"HEATMAP: {fault}"] if fault else []
     if unknown:

@@ -86,7 +86,7 @@ class FileSelection:
 
         Those on a handle that the trace does not define, −1, are always set aside.
         """
-        return np.append(self.handle_reason, np.int32(self.undefined_handle))[handle]
+        return np.append(self.handle_reason, np.int32(self.undefined_handle)).take(handle)
 
     def named(self, counts: Integers) -> dict[str, int]:
         """Return how often each reason counts, by its name; only reasons that occur."""

@@ -34,7 +34,7 @@ class Grouping(NamedTuple):
 
     def places(self, file: Links, process: Links, handle: Links) -> Ints:
         """Return the places of operations or metadata events by their rows, −1 where there is none; int64 (n,)."""
-        return self.table[{"file": file, "process": process, "handle": handle}[self.of]]
+        return self.table.take({"file": file, "process": process, "handle": handle}[self.of])
 
 
 def grouping(definitions: Definitions, by: str) -> Grouping:

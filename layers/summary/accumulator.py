@@ -125,18 +125,21 @@ class OperationSums(Sums):
         edges = np.append(0, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1)[:count]
         categories = ordered[edges]
         begin, end, requested = part.begin[order], part.end[order], self._requests(operations, rows, part)[order]
-        ended = (columns.status != Status.NEVER_COMPLETED)[order]
+        ended = columns.status != Status.NEVER_COMPLETED
+        ended = ended if ended.all() else ended[order]
         for category, first, last in zip(categories.tolist(), edges, np.append(edges[1:], count), strict=True):
             if category < 0:
                 continue
             lasting = ended[first:last]
-            self.busy[category].add(begin[first:last][lasting], end[first:last][lasting])
+            # What waits there must not lie in the room of the rows that come next.
+            own = (one[first:last].copy() if lasting.all() else one[first:last][lasting] for one in (begin, end))
+            self.busy[category].add(*own)
             if category % MODES != IoMode.FLUSH:
                 if category not in self.requests:
                     self.requests[category] = ValueCounts(self.scope.exact)
                 self.requests[category].add(requested[first:last])
-        found = np.flatnonzero(np.bincount(part.category[part.category >= 0]))
         if self.grid is not None:
+            found = np.flatnonzero(np.bincount(part.category[part.category >= 0]))
             self.grid.add(part, count, found[found % MODES != IoMode.FLUSH])
 
     def _requests(self, operations: Operations, rows: slice, part: Kept) -> Unsigned:

@@ -67,6 +67,17 @@ class RankTimes:
 
     def longest(self, rows: Mask, *kinds: str) -> tuple[float, int]:
         """Return the time in s that the slowest rank spends in some rows, and its number, −1 where it is not known."""
+        key = rows.tobytes(), kinds
+        if key not in self._longest:
+            self._longest[key] = self._found_longest(rows, kinds)
+        return self._longest[key]
+
+    @cached_property
+    def _longest(self) -> dict[tuple[bytes, tuple[str, ...]], tuple[float, int]]:
+        """What was asked before: a finding asks for its cost, and again for who it is."""
+        return {}
+
+    def _found_longest(self, rows: Mask, kinds: tuple[str, ...]) -> tuple[float, int]:
         took = reduce(np.add, [self.seconds_of_slowest[kind] for kind in kinds]) * rows
         ranks, rank = self._ranks
         # The last is of what ranks share.
@@ -112,7 +123,7 @@ class CountedLayer:
         """How many transfers there were."""
         return int(sum(np.maximum(self.counters.of(way)[0][self.rows], 0).sum() for way in self.directions))
 
-    @property
+    @cached_property
     def bytes(self) -> int:
         """How many bytes they moved."""
         return int(sum(np.maximum(self.counters.of(way)[1][self.rows], 0).sum() for way in self.directions))

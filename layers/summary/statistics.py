@@ -48,13 +48,13 @@ class ChosenSums:
         found: list[int] = self.sums.sums.counts[self.categories].sum(axis=0).tolist()
         return found
 
-    @property
+    @cached_property
     def bytes(self) -> int | float:
         """Bytes moved: an int, or a float where the window cuts an operation."""
         whole, part = map(int, self.sums.sums.bytes[self.categories].sum(axis=0))
         return whole + part / FRACTION if self.count(CUT) else whole
 
-    @property
+    @cached_property
     def of_own(self) -> "ChosenSums":
         """The program's own operations alone."""
         return ChosenSums(self.sums, self.own)

@@ -62,7 +62,7 @@ class SegmentSums(Sums):
     sums : dict of (int, str) to float64 (segments,)
         By group, a node and file system, and metric.
     busy : RangeUnion
-        When anything ran, in ticks.
+        When any operation ran, in ticks; nothing where single operations are not known.
     """
 
     trace: Trace
@@ -96,8 +96,9 @@ class SegmentSums(Sums):
         operations, metadata = block.operations, block.metadata
         definitions, window, selection = self.trace.definitions, self.trace.scope.window, self.trace.scope.selection
         shown = view(operations, (selection.reason_of(operations.handle) < 0) & window.overlaps(operations))
-        ended = view(shown, shown.end != UNDEFINED_TIME)
-        self.busy.add(np.zeros(len(ended), np.int64), *window.clipped(ended))
+        if not definitions.recording.reason("operations"):
+            ended = view(shown, shown.end != UNDEFINED_TIME)
+            self.busy.add(np.zeros(len(ended), np.int64), *window.clipped(ended))
         shown = view(shown, np.append(self._of_system[definitions.handles.paradigm], False)[shown.handle])
         group = self._group(definitions.handles.file[shown.handle], shown.process, shown.handle)
         begin, end = window.clipped(shown)
@@ -206,4 +207,4 @@ def _rows(chosen: Mask) -> Any:
 def _numbered(group: Ints) -> tuple[list[int], Ints]:
     """Return the groups that there are, and the place of each of `group` among them; they are small numbers."""
     there = np.bincount(group) > 0
-    return np.flatnonzero(there).tolist(), (np.cumsum(there) - 1)[group]
+    return np.flatnonzero(there).tolist(), group if there.all() else (np.cumsum(there) - 1).take(group)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iostrata import SelectionError
+from iostrata.inputs.rows import Transfers, checked
 from iostrata.layers.selection.source import open_source
 from iostrata.model.codes import IoRecord
 
@@ -78,3 +79,23 @@ def test_metadata_events_come_with_the_block_they_happened_in(busy_table, make_e
         inside = block.metadata.time[block.metadata.time < 5000]
         assert sorted(set((inside // 100 * 100).tolist())) == block.operations.begin.tolist()
     assert sum(len(block.metadata) for block in blocks) == len(events)
+
+
+BEGINS = st.one_of(st.integers(0, 5), st.integers(0, 10**15))
+
+
+@given(
+    st.lists(st.tuples(BEGINS, st.integers(0, 3), st.integers(-1, 3)), max_size=60),
+    st.one_of(st.none(), st.lists(st.integers(0, 4), min_size=4, max_size=4)),
+    st.booleans(),
+)
+def test_operations_stand_by_begin_then_location_then_depth_of_their_handles(rows, below, in_order):
+    """Those alike in all of it stay in the order of their rows."""
+    rows = sorted(rows) if in_order else rows
+    begin, location, handle = np.array(rows, np.int64).reshape(-1, 3).T
+    depth = [0] * 5 if below is None else [*below, -1]
+    moved = np.ones(len(rows), np.int64)
+    transfers = Transfers(location, handle, np.zeros(len(rows), np.uint8), begin, begin + 1, moved, moved)
+    found = checked(transfers, np.arange(4), below=None if below is None else np.array(below, np.int32))
+    expected = sorted(range(len(rows)), key=lambda row: (rows[row][0], rows[row][1], depth[rows[row][2]]))
+    assert found.rows.tolist() == expected

@@ -15,11 +15,13 @@ from iostrata.model.arrays import (
     column_at,
     column_types,
     depths,
+    differences,
     empty_columns,
     median,
     nearest_lower_rank,
     sound_parents,
     subtree_sums,
+    variation,
 )
 from iostrata.model.events import EventColumns, IoEvents
 from iostrata.model.stream.calls import RegionEvents
@@ -168,6 +170,13 @@ def test_rows_of_ids_are_those_of_a_walk(ids, in_order):
 @given(st.lists(st.integers(-9, 9), min_size=1, max_size=9))
 def test_the_median_is_that_of_numpy(values):
     assert median(np.array(values)) == np.median(values)
+
+
+@given(st.lists(st.floats(1e-9, 1e9), min_size=1, max_size=40))
+def test_differences_and_variation_are_those_of_numpy_to_the_bit(values):
+    array = np.array(values)
+    assert differences(array).tolist() == np.diff(array).tolist()
+    assert variation(array) == array.std() / array.mean()
 
 
 @given(st.lists(st.integers(-1, 9), max_size=5), st.lists(st.integers(-2, 7), max_size=9))
