@@ -53,11 +53,11 @@ _FAR: Final = math.log(4.0)
 _FEWEST_PHASES: Final = 4
 _LEAST_SHARE: Final = 0.05
 _MACHINE: Final = "it may be the machine: what is done between iterations takes longer or shorter, too"
-_LEVEL: Final = "as many operations take nowhere near as much less or more time: it may be another level of what recurs"
+_LEVEL: Final = "operations and the run are nowhere near as many and as long: it may be another level of what recurs"
 _OVERLAP: Final = "runs of one side are as those of the other"
 _SHARES: Final = frozenset(one.id for one in QUANTITIES if one.share)
-_BY_ITERATIONS: Final = {"iteration-time": 0.65, "iteration-interval": 0.25}
-_BY_OTHERS: Final = 0.1
+_BY_ITERATIONS: Final = {"iteration-time": 0.75, "iteration-interval": 0.2}
+_BY_OTHERS: Final = 0.05
 """Shares of the chance to err that the times of iterations have, those between them and all else: the first tell most.
 """
 _TELLING: Final = 4.0
@@ -175,7 +175,7 @@ def changes_between(
     compared = [
         *_of_runs(before, after),
         *_of_layers(before, after, order, _covered(pairs, (before, after)), paced),
-        *_of_loops(pairs, beside),
+        *_of_loops(pairs, beside, _LEAST_MUCH * _shortest((before, after))),
         *_of_findings(before, after),
     ]
     compared = [
@@ -328,7 +328,7 @@ def _no_cost(one: _Tested) -> _Tested:
     return replace(one, change=replace(one.change, good=0), candidate=False, doubt=_BESIDE)
 
 
-def _of_loops(pairs: Sequence[LoopPair], beside: frozenset[str]) -> Iterator[_Tested]:
+def _of_loops(pairs: Sequence[LoopPair], beside: frozenset[str], least_s: float) -> Iterator[_Tested]:
     """Give the changes of loops: how many iterations, of which steps, and how long one takes, by layer."""
     for pair in pairs:
         sides = [np.array([one.row.count for one in side], np.float64) for side in (pair.before, pair.after)]
@@ -345,6 +345,8 @@ def _of_loops(pairs: Sequence[LoopPair], beside: frozenset[str]) -> Iterator[_Te
             found = pair.compared(layer)
             if found is not None:
                 one = _of_iterations(pair, ("iteration-time", layer, None), found, _iteration_words(pair, layer, found))
+                if abs(found.after - found.before) * pair.iterations < least_s:
+                    one = replace(one, candidate=False)
                 yield _no_cost(one) if layer is None and beside.intersection(pair.layers) else one
         if not pair.elsewhere and (found := pair.recurring()) is not None:
             say = functools.partial(interval_text, pair.name, iterations=found.iterations)
@@ -479,12 +481,14 @@ def _doubt(change: Change, sides: list[list[LayerRow]], runs: tuple[Sequence[Run
 
 
 def _other_level(change: Change, sides: list[list[LayerRow]], runs: tuple[Sequence[Run], Sequence[Run]]) -> bool:
-    """Tell whether a period changes far more than the whole run does, in which as much is done."""
+    """Tell whether a period changes far more than the whole run does, or what is done in it."""
     counts = [_mean([row.operations or 0 for row in side]) for side in sides]
     lengths = [_mean([run.job.duration_s or 0.0 for run in side]) for side in runs]
-    if min(*counts, *lengths) <= 0 or abs(math.log(counts[1] / counts[0])) > _LARGE or not change.ratio:
+    if min(*counts, *lengths) <= 0 or not change.ratio:
         return False
-    return abs(math.log(change.ratio * lengths[0] / lengths[1])) > _FAR
+    beyond, more = math.log(change.ratio * lengths[0] / lengths[1]), math.log(counts[1] / counts[0])
+    # What is done more often may come as much more often, or as often and more at a time.
+    return max(beyond - max(0.0, -more), min(0.0, -more) - beyond) > _FAR
 
 
 def _by_layer(runs: Iterable[Run]) -> dict[tuple[str, str], list[LayerRow]]:

@@ -122,6 +122,10 @@ def test_a_period_that_changes_far_more_than_the_run_is_of_another_level():
 
     other = told(of(1.5), of(1.5e-5))
     assert (other.matters, "another level" in other.text) == (False, True)
+    # A fortieth of the operations comes more seldom, or as often and less at a time, and not 600 times as often.
+    fewer = told(of(0.36), of(6e-4, operations=8))
+    assert (fewer.matters, "another level" in fewer.text) == (False, True)
+    assert told(of(0.36), of(12.0, operations=8)).matters
     assert told(of(1.5), of(0.3, length=4.0)).matters
     assert told(of(1.5), of(0.75)).matters
     # Where far more is done it may recur as much more often.

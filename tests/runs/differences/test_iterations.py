@@ -362,6 +362,15 @@ def test_what_tells_nothing_of_a_change_does_not_stand_behind_it():
     assert (first.id, first.direction, "keeps POSIX busy" in first.text) == ("layer", "read", False)
 
 
+def test_an_iteration_that_takes_next_to_nothing_is_nothing_to_judge_a_run_by():
+    """Seven microseconds more in each of ten, of twelve seconds."""
+    rng = np.random.default_rng(6)
+    sides = [[run(rng, f"{name}{place}", slower=by) for place in range(4)] for name, by in (("a", 1e-4), ("b", 1.4e-4))]
+    found = diff_runs(*sides)
+    assert any(one.id == "iteration-time" and one.good < 0 for one in found.changes)
+    assert (found.verdict, found.mattering) == ("same", ())
+
+
 def test_operations_that_are_waited_for_later_are_no_worse_for_it():
     """Neither side blocks, and in one they are under way for three times as long."""
     one = run(np.random.default_rng(1), non_blocking_operations=160)
