@@ -459,11 +459,18 @@ def _warn(trace: "Trace", name: str = "") -> None:
             f"{counted(trace.damage.given_up, 'operation')} given up as never completed: more were in flight than fit "
             "into the memory"
         )
-    aside = trace.set_aside
-    shown = any(layer.directions or layer.flushes for layer in trace.layers.values())
-    if aside.operations and not shown and not len(trace.sums.handles.kinds):
-        what = f"{counted(aside.operations, 'operation')} ({bytes_text(aside.bytes)})"
-        remedy = "--files all counts them" if trace.files == "application" else "choose other files"
-        texts.append(f"nothing to show: all {what} are on files set aside; {remedy}")
+    if not trace.begins_with_what_counts():
+        texts += _nothing_shown(trace)
     for text in texts:
         warn(name + text)
+
+
+def _nothing_shown(trace: "Trace") -> list[str]:
+    """Say that all operations are on files set aside, if so it is."""
+    aside = trace.set_aside
+    shown = any(layer.directions or layer.flushes for layer in trace.layers.values())
+    if not aside.operations or shown or len(trace.sums.handles.kinds):
+        return []
+    what = f"{counted(aside.operations, 'operation')} ({bytes_text(aside.bytes)})"
+    remedy = "--files all counts them" if trace.files == "application" else "choose other files"
+    return [f"nothing to show: all {what} are on files set aside; {remedy}"]

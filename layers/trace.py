@@ -14,11 +14,13 @@ from ..model.codes import IoMode
 from ..model.definitions import Definitions
 from ..model.document import SCHEMA_VERSION
 from ..model.errors import SelectionError, import_library
-from ..model.operations import Operations, check_rows
+from ..model.events import IoEvents
+from ..model.operations import Operations, check_rows, view
 from ..model.stream.damage import DamageReport
 from ..model.stream.source import Tally
 from ..signals.samples import bin_count
 from ..signals.step import FEWEST_AUTOMATIC_BINS, StepSignal, automatic_frequency
+from .attribution.attribution import TraceBlock
 from .attribution.breakdown import Breakdown
 from .attribution.callers import TraceCalls, split
 from .attribution.file_positions import AccessKinds
@@ -39,6 +41,9 @@ from .summary.counted import counted_breakdown
 from .summary.parts import BinnedParts, Counted
 from .summary.statistics import ChosenSums
 from .table import TellsIterations, data_frame, operation_table
+
+_FIRST: Final = 1 << 10
+"""Operations that are looked at before any are summed up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -357,6 +362,15 @@ class Trace:
         recording.require(self.path, f"--by {by}", *needs)
         table = split(self.calls, by)
         return table.of_intervals() if recording.reason("operations") else table
+
+    def begins_with_what_counts(self) -> bool:
+        """Tell whether one of the first operations counts, as far as is known before any are summed up."""
+        if self.stream.in_memory is None:
+            return False
+        operations = self.stream.kept.operations
+        first = TraceBlock(self.scope, view(operations, np.arange(min(_FIRST, len(operations)))), IoEvents.empty())
+        of_layer = first.at_handles(self.scope.stack.layer) >= 0
+        return bool((first.selected & of_layer & (first.mode <= IoMode.FLUSH)).any())
 
     @cached_property
     def set_aside(self) -> SetAside:

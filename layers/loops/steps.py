@@ -437,10 +437,10 @@ def _repeated(unit: Ints) -> Body | tuple[()]:
     """Return what nearly all parts are if steps are cut at the begins of one kind of step, as finely as that goes."""
     from .steps_kernel import contents_of
 
-    units, first, place, count = np.unique(unit, return_index=True, return_inverse=True, return_counts=True)
     found: Body | tuple[()] = ()
-    if len(units) < 2:
+    if (unit == unit[0]).all():
         return found
+    units, first, place, count = np.unique(unit, return_index=True, return_inverse=True, return_counts=True)
     often, most = np.argsort(-count, kind="stable")[:_ANCHORS], 0
     for one in often[np.argsort(first[often])].tolist():
         starts = place == one

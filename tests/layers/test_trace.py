@@ -273,3 +273,11 @@ def test_set_aside_are_the_files_that_were_used_and_operations_without_a_file(ma
     expected = [name for name in used if name is None or name.startswith("/proc")]
     assert (aside.operations, aside.bytes) == (len(expected), 10 * len(expected))
     assert aside.files == len(set(expected) - {None})
+
+
+def test_whether_anything_counts_is_mostly_known_before_anything_is_summed_up(fixtures):
+    """A warning that nothing counts made `iostrata loops` add up all that `layers` shows."""
+    trace = open_trace(fixtures / "ckpt4")
+    assert trace.begins_with_what_counts()
+    assert "operations" not in vars(trace.sums)
+    assert not open_trace(fixtures / "ckpt4", memory=400_000_000).begins_with_what_counts()
