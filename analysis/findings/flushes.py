@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ...layers.flow.access_pattern import written_in_flushes
 from ...model.codes import IoMode
 from ...model.quantities import bytes_text, counted, seconds_text
 from .better_cases import gain_of_fewer_flushes, gain_of_not_waiting
@@ -54,7 +55,7 @@ def flush_dominates(facts: Facts, *, least_share: float = 0.5, least_s: float = 
     """
     cells = facts.cells
     flush = cells.selected & (cells.mode == IoMode.FLUSH)
-    parent = cells.attribution.parent
+    parent, below = cells.attribution.parent, written_in_flushes(cells, cells.moved)
     reported = np.zeros(len(flush), np.bool_)
     for row, layer in enumerate(cells.layers):
         of_layer = cells.layer == row
@@ -69,14 +70,22 @@ def flush_dominates(facts: Facts, *, least_share: float = 0.5, least_s: float = 
         reported |= mask
         count, writes = cells.operations(mask), cells.operations(written)
         beside = f", {counted(writes, 'write')} {seconds_text(writing)}" if writes else ", without any write"
+        inside = float(below[mask].sum())
+        beside += f"; lower layers write {bytes_text(inside)} in these flushes" if inside else ""
         yield Match(
             layer,
             f"{counted(count, f'{layer} flush takes', f'{layer} flushes take')} a rank up to {seconds_text(flushing)}"
             f"{beside}",
-            {"flushes": count, "flush_s": flushing, "write_s": writing, "share": flushing / (flushing + writing)},
+            {
+                "flushes": count,
+                "flush_s": flushing,
+                "write_s": writing,
+                "written_in_flushes": inside,
+                "share": flushing / (flushing + writing),
+            },
             cells=mask,
             cost_s=flushing,
-            gain=gain_of_fewer_flushes(facts, row, mask, flushing),
+            gain=gain_of_fewer_flushes(facts, row, mask, flushing, inside),
         )
 
 

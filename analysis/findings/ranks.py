@@ -73,7 +73,8 @@ def imbalance(
     :In short: {busiest} of the {direction}; even shares.
     :Why: The others wait, or their network lies idle.
     :How it is measured: Bytes of the program's own operations by rank and node; cost is by how much longer than the
-        mean the longest rank is in them, in flushes of what it wrote, and in opens and closes.
+        mean the longest rank is in them, in flushes of what it wrote (beyond what the others spend in flushes), and in
+        opens and closes.
     :When it is wrong: Aggregators that gather on purpose look the same; see who writes in the layer below.
     :What helps: Spread the data over more writers: one a node, or all of them by MPI-IO or a library above it.
     """
@@ -85,7 +86,7 @@ def imbalance(
         who = _busiest(found, least_share, times_fair)
         if not who:
             continue
-        seconds = _seconds(facts, layer, direction, own)
+        seconds, flushing = _seconds(facts, layer, direction, own)
         yield Match(
             layer,
             f"{who} of the program's {layer} {direction}s, {bytes_text(moved)} over "
@@ -104,27 +105,29 @@ def imbalance(
                 float(seconds.mean()),
                 len(seconds),
                 len(found.nodes.name),
-                _flushing(facts, layer, direction, own),
+                flushing,
             ),
         )
 
 
-def _seconds(facts: Facts, layer: str, direction: str, own: Mask) -> Floats:
+def _seconds(facts: Facts, layer: str, direction: str, own: Mask) -> tuple[Floats, float]:
     """Return what each process spends in what the program asks for, in flushes of it, and in opens and closes.
 
-    Who moves most opens, truncates and closes what is large; of reads and writes each has its part by bytes.
+    And the longest that any spends in flushes of it. What the other ranks spend in flushes as well, as where all make
+    them together, is no part of either. Who moves most opens, truncates and closes what is large; of reads and writes
+    each has its part by bytes.
     """
-    seconds = facts.rank_seconds(facts.with_flushes(layer, direction, own))
+    seconds = facts.rank_seconds(own)
+    flushing = facts.rank_seconds(facts.with_flushes(layer, direction, own) & ~own)
+    if len(seconds) > 1:
+        others = np.delete(flushing, seconds.argmax())
+        flushing = np.maximum(0.0, flushing - np.median(others))
+    seconds = seconds + flushing
     opening = facts.metadata_seconds(facts.cells.layer_row(layer))
-    if opening is None:
-        return seconds
-    both = facts.cells.bytes(facts.cells.of(layer, "total") & facts.cells.own)
-    return np.asarray(seconds + opening[facts.cells.processes] * (facts.cells.bytes(own) / max(1, both)))
-
-
-def _flushing(facts: Facts, layer: str, direction: str, own: Mask) -> float:
-    """Return what the rank longest in flushes of what is written spends there, in s."""
-    return facts.longest_s(facts.with_flushes(layer, direction, own) & ~own)
+    if opening is not None:
+        both = facts.cells.bytes(facts.cells.of(layer, "total") & facts.cells.own)
+        seconds = seconds + opening[facts.cells.processes] * (facts.cells.bytes(own) / max(1, both))
+    return np.asarray(seconds), float(flushing.max(initial=0.0))
 
 
 def _busiest(found: MovingRanks, least_share: float, times_fair: float) -> str:
@@ -172,8 +175,8 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
     -----
     :In short: {who} alone does the program's {layer} {direction}; sharing them.
     :Why: It cannot be faster than one process.
-    :How it is measured: The program's own operations of a layer; cost is what the others could take from it, with the
-        flushes of what is written, opens and closes. They wait for it as long as they are longer in MPI than it is
+    :How it is measured: The program's own operations of a layer; cost is what the others could take from it, with
+        opens, closes and the flushes of what is written, as far as the others do not spend as long in them. They wait for it as long as they are longer in MPI than it is
         (median), but no longer than it is longer in I/O than they.
     :When it is wrong: Where it is little, or the others compute meanwhile, it costs nothing that matters.
     :What helps: Let several ranks move the data: one a node, or all of them by MPI-IO or a library above it; where
@@ -184,7 +187,8 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
         ranks = len(found.ranks.name)
         if ranks < 2 or found.movers != 1 or moved < least_bytes:
             continue
-        longest = float(_seconds(facts, layer, direction, own).max(initial=0.0))
+        seconds, flushing = _seconds(facts, layer, direction, own)
+        longest = float(seconds.max(initial=0.0))
         # What the others could take from it.
         waited = others_wait_s(facts.trace, found.ranks.busiest)
         waiting = (
@@ -203,9 +207,7 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
             },
             cells=own,
             cost_s=longest * (1 - 1 / ranks),
-            gain=gain_of_sharing(
-                longest, longest / ranks, ranks, len(found.nodes.name), _flushing(facts, layer, direction, own)
-            ),
+            gain=gain_of_sharing(longest, longest / ranks, ranks, len(found.nodes.name), flushing),
         )
 
 

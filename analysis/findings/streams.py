@@ -84,7 +84,7 @@ def alternating_access(facts: Facts, *, operations: float = 100, least_share: fl
 def metadata_sync(
     facts: Facts, *, written: float = SizeLimits.empty, operations: float = 10, least_s: float = 0.01
 ) -> Iterator[Match]:
-    """Flushes before which the process wrote nothing to the file.
+    """Flushes before which the process wrote nothing to the file, and in which no lower layer writes.
 
     Parameters
     ----------
@@ -99,7 +99,8 @@ def metadata_sync(
     -----
     :In short: flushes put out nothing; leaving them out.
     :Why: They wait for the storage to make durable what is no data.
-    :How it is measured: Bytes that a process wrote to a file since its flush before.
+    :How it is measured: Bytes that a process wrote to a file since its flush before, and that lower layers write within
+        the flush, such as metadata that a library keeps until then.
     :When it is wrong: One process may flush what others wrote, which is no waste where they do not; a flush of a folder
         makes last that files in it were created or deleted.
     :What helps: Flush after data was written and only then: drop the second of two calls (a close, MPI_File_sync and
@@ -115,7 +116,7 @@ def metadata_sync(
             layer,
             f"{counted(count, 'flush', 'flushes')} of the program's {all_of:,} through {layer} put out nothing: their "
             f"process had written {f'at most {bytes_text(written)}' if written else 'nothing'} to the file since the "
-            "last one",
+            f"last one{', nor did a lower layer in them' if len(facts.cells.layers) > 1 else ''}",
             {"flushes": all_of, "empty_flushes": count, "share": count / all_of},
             where=_where(facts, layer, empty, IoMode.FLUSH),
             cost_s=cost,

@@ -14,9 +14,9 @@ from ...model.keyed import KeyedSums, rows_beyond
 from ...model.operations import Operations
 from ...model.ranges import RangeUnion
 from ...model.sums import NOBODY, Sums, added, keyed, nested
-from ..attribution.attribution import TraceBlock
+from ..attribution.attribution import Attributed, TraceBlock
 from ..attribution.file_positions import FollowedGaps
-from ..selection.window import completed_bytes, whole_and_part
+from ..selection.window import Amounts, completed_bytes, whole_and_part, zeros_like_amounts
 from .calls import ALIGNMENT
 
 _COUNTED: Final = ("sequential", "strided", "random", "first", "unknown", "located_bytes")
@@ -212,9 +212,9 @@ class Deed(IntEnum):
     TURNS = 1
     """A transfer in the other direction than the one before."""
     FLUSHES = 2
-    """A flush after writes."""
+    """A flush after writes, or one that has a lower layer write; its bytes are what that writes."""
     FLUSHES_NOTHING = 3
-    """A flush after none."""
+    """A flush after none that writes nothing."""
     READS_ALIGNED = 4
     """A request of at least `ALIGNMENT` bytes that begins at a multiple of it."""
     WRITES_ALIGNED = 5
@@ -314,9 +314,11 @@ class StreamSums(Sums):
         Those of a process come one after the other, until `finish`.
         """
         begin, end = traffic.times(rows)
-        size, _ = whole_and_part(traffic.moved[rows])
         operations = traffic.operations
         process, mode = operations.process[rows].astype(np.int64), traffic.mode[rows].astype(np.int64)
+        size, _ = whole_and_part(traffic.moved[rows])
+        if (mode == IoMode.FLUSH).any():
+            size += whole_and_part(written_in_flushes(traffic, traffic.moved)[rows])[0]
         columns = (np.ones(len(rows), np.int64), size, end - begin, begin, end)
         file = traffic.file[rows].astype(np.int64)
         deed = np.full(len(rows), -1)
@@ -381,7 +383,7 @@ class StreamSums(Sums):
         count = len(self._streams)
         both = np.append(self._streams, stream)
         modes = np.append(self._modes, mode)
-        written = np.append(self._unflushed, np.where(mode == IoMode.WRITE, size, 0))
+        written = np.append(self._unflushed, np.where(mode == IoMode.READ, 0, size))
         order = np.argsort(both, kind="stable")
         both, modes, written = both[order], modes[order], written[order]
         fresh = np.append(True, both[1:] != both[:-1])[: len(both)]
@@ -405,6 +407,24 @@ class StreamSums(Sums):
         found = np.empty(len(both), np.int64)
         found[order] = deed
         return found[count:]
+
+
+def written_in_flushes(operations: Attributed, moved: Amounts) -> Amounts:
+    """Return the bytes, of those `moved`, that lower layers write in each flush, such as what a library keeps; (n,).
+
+    What one of them writes in turn for another is not told again.
+    """
+    found, parent = zeros_like_amounts(moved, len(moved)), operations.attribution.parent
+    flush, write = operations.mode == IoMode.FLUSH, operations.mode == IoMode.WRITE
+    rows = np.flatnonzero(write & (parent >= 0) & flush[parent])
+    above = parent[rows]
+    # A flush of one layer may flush the next one, whose writes are its own, too.
+    while len(rows):
+        np.add.at(found, above, moved[rows])
+        higher = parent[above]
+        on = (higher >= 0) & flush[higher]
+        rows, above = rows[on], higher[on]
+    return found
 
 
 def _sums(keys: Sequence[Ints], columns: tuple[Ints, ...], rows: Ints) -> KeyedSums:

@@ -9,7 +9,7 @@ import pytest
 from iostrata import open_trace
 from iostrata.analysis.findings import find
 from iostrata.layers.flow.access_pattern import Deed
-from otf2.enums import IoOperationFlag, IoOperationMode, IoSeekOption
+from otf2.enums import IoOperationFlag, IoOperationMode, IoParadigmClass, IoParadigmFlag, IoSeekOption
 
 READ, WRITE, FLUSH = IoOperationMode.READ, IoOperationMode.WRITE, IoOperationMode.FLUSH
 
@@ -133,6 +133,42 @@ def test_slow_operations_are_placed_where_most_of_their_time_is(written):
     assert (one.evidence["slow_operations"], one.evidence["ranks"]) == (3, [0, 1])
     assert one.evidence["time_range_s"] == pytest.approx([7.0, 7.9])
     assert "most of it on ranks 0 and 1 from 7 s to 7.9 s" in one.text
+
+
+def test_flushes_that_let_a_lower_layer_write_put_out_something(written):
+    file = written.file("/s/a")
+    hdf5 = written.trace.definitions.io_paradigm("HDF5", "HDF5", IoParadigmClass.PARALLEL, IoParadigmFlag.NONE, {})
+    upper = written.handle(file, hdf5)
+    lower = written.handle(file, written.mpi, upper)
+    bottom = written.handle(file, written.posix, lower)
+    for place in range(20):
+        start = 100_000 * place
+        written.operate(1, upper, FLUSH, start, start + 50_000, 0)
+        if place < 15:
+            # A flush below is the upper one's, and what one layer writes for another is told once.
+            within = lower
+            if place % 2:
+                written.operate(1, lower, FLUSH, start + 1_000, start + 40_000, 0)
+                within = bottom
+            written.operate(1, within, WRITE, start + 2_000, start + 30_000, 100)
+            if within == lower:
+                written.operate(1, bottom, WRITE, start + 3_000, start + 20_000, 100)
+    ids = written.findings()
+    assert ids["flush-dominates"].evidence["written_in_flushes"] == 1500
+    assert "lower layers write 1.5 kB in these flushes" in ids["flush-dominates"].text
+    assert "metadata-sync" not in ids or ids["metadata-sync"].evidence["empty_flushes"] < 10
+
+
+@pytest.mark.parametrize("flushing", [1, 4])
+def test_flushes_that_all_make_are_no_time_of_one_writer(written, flushing):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for place in range(4):
+        start = 1_000_000 * place
+        written.operate(0, handle, WRITE, start, start + 10_000, 2**20)
+        for rank in range(flushing):
+            written.operate(rank, handle, FLUSH, start + 20_000, start + 520_000, 0)
+    one = written.findings()["serial-io"]
+    assert one.cost_s == pytest.approx(0.75 * (2.04 if flushing == 1 else 0.04))
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
