@@ -176,8 +176,8 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
     :In short: {who} alone does the program's {layer} {direction}; sharing them.
     :Why: It cannot be faster than one process.
     :How it is measured: The program's own operations of a layer; cost is what the others could take from it, with
-        opens, closes and the flushes of what is written, as far as the others do not spend as long in them. They wait for it as long as they are longer in MPI than it is
-        (median), but no longer than it is longer in I/O than they.
+        opens, closes and the flushes of what is written, as far as the others do not spend as long in them. They wait
+        for it as long as they are longer in MPI than it is (median), but no longer than it is longer in I/O than they.
     :When it is wrong: Where it is little, or the others compute meanwhile, it costs nothing that matters.
     :What helps: Let several ranks move the data: one a node, or all of them by MPI-IO or a library above it; where
         it is little, it may stay as it is.
