@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ..model.arrays import Ints, Mask, Rows, RowsOfIds
+from ..model.arrays import Codes, Ints, Mask, Rows, RowsOfIds
 from ..model.errors import TraceError
 from ..model.events import IoEvents
 from ..model.plugins import warn_once
@@ -26,6 +26,7 @@ from .calls.functions import FAILED, FILE, HANDLE, LIBRARIES, NAME, PARENT, Call
 from .definitions.read import read_regions, read_texts
 from .files import reasons
 from .matching.implausible import FAR_CALLS, ImplausibleEvents
+from .matching.independent import IndependentCalls, shared_pointer_calls
 
 if TYPE_CHECKING:
     from .calls.handles import CallHandles
@@ -174,13 +175,16 @@ class Otf2Source(ProcessSource):
             warn_once(f"{self.path}: {counted(moved, 'Enter or Leave', 'Enter and Leave')} {FAR_CALLS}")
 
     def _with_calls(self, regions_wanted: bool) -> tuple[Callable[[EventBatch], EventBatch], Callable[[Block], Block]]:
-        """Return what puts the events of calls into the batches of a partition, and what completes its blocks."""
+        """Return what corrects the batches of a partition and puts the events of calls into them, and what completes
+        its blocks.
+        """
+        corrected = IndependentCalls(self._independent).corrected
         if self.call_handles is None or self.archive.functions is None:
-            return (lambda batch: batch), (lambda block: block)
+            return corrected, (lambda block: block)
         from .calls.reading import CallReader
 
         reader = CallReader(self.archive.functions, self.call_handles.known)
-        return (lambda batch: reader.converted(batch, regions_wanted)), self.call_handles.settled
+        return (lambda batch: reader.converted(corrected(batch), regions_wanted)), self.call_handles.settled
 
     def with_calls(self, workers: int | None = None) -> "Otf2Source":
         """Return the source with the calls of libraries that left no I/O records as operations; itself without such.
@@ -238,6 +242,12 @@ class Otf2Source(ProcessSource):
         return replace(regions, role=role, file=tuple(file))
 
     @cached_property
+    def _independent(self) -> Codes:
+        """Regions whose operations are told to be collective and are not."""
+        has_mpi = any(one.identification == "MPI-IO" for one in self.definitions.paradigms)
+        return shared_pointer_calls(self.regions) if has_mpi else np.empty(0, np.uint32)
+
+    @cached_property
     def tells_calls(self) -> bool:
         """Whether the archive defines functions of I/O."""
         return bool(self.regions.does_io.any())
@@ -255,16 +265,17 @@ class Otf2Source(ProcessSource):
             return walks[regions]
 
     def _new_walk(self, regions: bool, functions: CalledFunctions | None, around: Sequence[int] = ()) -> Any:
+        independent = () if len(around) else self._independent.tolist()
         if self.engine == "direct":
             from .direct.walk import DirectWalk
 
             called = () if functions is None else functions.region.tolist()
             parameters = () if functions is None else functions.parameter.tolist()
-            wanted = self.regions.id.tolist() if regions else called
+            wanted = self.regions.id.tolist() if regions else [*called, *independent]
             return DirectWalk(self.archive.anchor, self.definitions, wanted, parameters, around)
         from .library.engine import LibraryWalk
 
-        return LibraryWalk(self.archive.anchor, self.definitions, regions or functions is not None)
+        return LibraryWalk(self.archive.anchor, self.definitions, regions or functions is not None or bool(independent))
 
     @cached_property
     def _handles(self) -> RowsOfIds:
