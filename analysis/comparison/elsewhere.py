@@ -7,13 +7,14 @@ import numpy as np
 
 from ...layers.trace import Trace
 from ...model.quantities import counted, percent_text, seconds_text
+from ..findings.locks import LOCKS
 
 _MUCH: Final = 0.1
 """Share of the run from which on it is told that it goes to calls that are set aside, or to waiting for one rank."""
 _MOSTLY: Final = 0.5
 """Share of something from which on a part of it is most of it."""
-_LOCKS: Final = ("fcntl", "flock", "lockf")
-"""Functions that wait for a lock of a file, and do hardly anything else that takes time."""
+_MEETINGS: Final = 5
+"""Calls in which all meet and wait for one rank, from which on it is told: start, end and one barrier are none."""
 
 
 def elsewhere(trace: Trace) -> tuple[str, ...]:
@@ -35,14 +36,13 @@ def _set_aside(trace: Trace) -> Iterator[str]:
     ticks = np.bincount(region, np.where(calls.functions.layer[region] >= 0, aside, 0))
     first = int(ticks.argmax())
     share, name = ticks[first] / max(1.0, ticks.sum()), calls.functions.regions.name[first]
+    if name in LOCKS and share >= _MOSTLY:
+        # A finding of its own, which the headline tells.
+        return
     who = "" if cost.rank[most] is None or len(cost.rank) < 2 else f" on rank {cost.rank[most]}"
-    locks = ", which waits for locks of files" if name in _LOCKS else ""
-    mostly = f", {percent_text(share)} of it to {name}{locks}" if share >= _MOSTLY else ""
+    mostly = f": {percent_text(share)} of it {name}" if share >= _MOSTLY else ""
     of_run = percent_text(spent / cost.length)
-    yield (
-        f"{seconds_text(spent)}{who}, {of_run} of the run, go to calls of I/O on files that are set aside or that the "
-        f"trace does not name{mostly}"
-    )
+    yield f"{seconds_text(spent)}{who}, {of_run} of the run, are calls of I/O on files set aside or not known{mostly}"
 
 
 def _awaited(trace: Trace) -> Iterator[str]:
@@ -57,15 +57,17 @@ def _awaited(trace: Trace) -> Iterator[str]:
     if chain is None:
         return
     rank, held = next(iter(chain.held_up.items()), (None, 0.0))
-    each = held / (len(cost.rank) - 1)
+    mine = np.array([one == rank for one in chain.rank]) & (chain.waited > 0)
+    each, mostly = held / (len(cost.rank) - 1), float(chain.mostly[mine].sum())
     if rank is None or each < _MUCH * cost.length or held < _MOSTLY * float(chain.waited.sum()):
         return
-    mine = np.array([one == rank for one in chain.rank])
-    io = float(chain.io[mine].sum()) / max(float((chain.end - chain.start)[mine].sum()), 1e-12)
+    # It is slow where that happens again and again, and to most of the others.
+    if mine.sum() < _MEETINGS or chain.waited[mine].max() > _MOSTLY * held or mostly < _MOSTLY * each:
+        return
+    io = float(chain.io_mostly[mine].sum()) / mostly
     does = "it is mostly in I/O meanwhile" if io >= _MOSTLY else f"{percent_text(io)} of what it does meanwhile is I/O"
-    waits, times = int((chain.waited > 0).sum()), int((mine & (chain.waited > 0)).sum())
-    share = percent_text(each / cost.length)
+    waits, share = int((chain.waited > 0).sum()), percent_text(each / cost.length)
     yield (
         f"The other ranks wait {seconds_text(each)} each, {share} of the run, for rank {rank}, which comes last to "
-        f"{times:,} of {counted(waits, 'call')} in which all meet; {does}"
+        f"{mine.sum():,} of {counted(waits, 'call')} in which all meet; {does}"
     )

@@ -49,10 +49,13 @@ def read_back(
         read = cells.bytes(reads)
         if back < least_bytes or back < least_share * read:
             continue
-        written = cells.bytes(cells.of(layer, "write"))
+        writes = cells.of(layer, "write")
+        written = cells.bytes(writes)
+        process_of_file = (cells.process.astype(np.int64) << 32) + cells.file
+        reads &= np.isin(process_of_file, process_of_file[writes])
         times = back / written if written else 0.0
         many = f", {factor_text(times)} times what is written" if times >= often else ""
-        cost = min(1.0, back / read) * facts.longest_s(reads)
+        cost = min(1.0, back / max(1, cells.bytes(reads))) * facts.longest_s(reads)
         yield Match(
             layer,
             f"{layer}: processes read {bytes_text(back)} that they had written themselves, "

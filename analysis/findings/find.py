@@ -90,6 +90,7 @@ class Finding(Record):
             return self.statement
         cost = f"; costs at most {seconds_text(self.cost_s)}, {percent_text(self.cost_share)} of the run"
         gain = f", of which {self.gain_text} could be saved" if self.gain_s else ""
+        gain = gain if any(self.gain_s or (1,)) else ", with nothing to save"
         return self.sentence + cost + gain + self.caution
 
     @property

@@ -173,7 +173,7 @@ def metadata_time(
 
     Notes
     -----
-    :In short: {longest} take long; fewer of them.
+    :In short: {longest} take long{reason}; fewer of them.
     :Why: However fast the transfers are, the run does not become faster.
     :How it is measured: From Enter to Leave of these calls, summed over ranks, against the time of the layer's reads
         and writes, without what ranks wait in calls of all of them until the last one comes (``late-arrivals``); cost
@@ -206,6 +206,49 @@ def metadata_time(
             yield _metadata_match(facts, row, calls, sums, took)
 
 
+@finding(needs=("metadata",), by_time=True)
+def seeks(facts: Facts, *, least_share: float = 0.5, least_s: float = 0.01) -> Iterator[Match]:
+    """Seeks take 2 % of the run or 10 % of the I/O, and as long as the transfers of their layer.
+
+    Parameters
+    ----------
+    least_share : share
+        Of the time of a layer's seeks and transfers: below, the transfers are what takes long.
+    least_s : s
+        Less is a single access of a disk.
+
+    Notes
+    -----
+    :In short: seeks take long; going through files in order
+    :Why: A seek moves nothing, and one in a stream of C drops what was read ahead, so that the next read asks for it
+        again.
+    :How it is measured: From Enter to Leave of the program's seeks and of its reads and writes in a layer; cost is the
+        time of the rank that is longest in seeks.
+    :When it is wrong: Where calls are as short as recording one takes, much of it is the recording.
+    :What helps: Leave out seeks to where the file is anyway; read a larger part at once and take from it what is
+        needed; read in the order of the file; use pread and pwrite, which say where, instead of lseek before each.
+    """
+    for row, layer in enumerate(facts.cells.layers):
+        sums = facts.worked_metadata
+        sums = sums.taken((sums.keys[0] == row) & (sums.keys[1] == IoRecord.SEEK))
+        took = facts.seconds_of(sums)
+        longest = 0.0 if took is None else min(float(took.max(initial=0.0)), facts.run_s)
+        transfers, _ = _transfers(facts, row)
+        moving = facts.longest_s(facts.cells.of(layer, "total"))
+        if longest < least_s or longest < least_share * (longest + moving) or not facts.is_much(longest):
+            continue
+        count = int(sums["calls"].sum())
+        yield Match(
+            layer,
+            f"{counted(count, f'{layer} seek takes', f'{layer} seeks take')} a rank up to {seconds_text(longest)}, "
+            f"{counted(transfers, 'transfer')} {seconds_text(moving)}",
+            {"seek_count": count, "seek_s": longest, "transfers": transfers, "transfer_s": moving},
+            where=_where_called(facts, facts.trace.calls.totals, sums) if facts.trace.calls.totals else None,
+            cost_s=longest,
+            gain=Gain((0.0, longest), "from nothing, if each goes elsewhere, to all, if none is needed"),
+        )
+
+
 def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took: Floats) -> Match:
     """Return the match of calls of a layer that move no data and take `took` s by process."""
     layer, (transfers, transfer_s) = facts.cells.layers[row], _transfers(facts, row)
@@ -215,9 +258,12 @@ def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took:
     first, last = where["time_range_s"]
     longest = _longest_kinds(calls, sums)
     what = longest[0][2] if longest else "calls"
-    gain = gain_of_fewer_calls(facts, sums, took)
+    gain, kept = gain_of_fewer_calls(facts, sums, took), {}
     if what == _CLOSES and _written_on_closing(facts, layer):
-        what, gain = f"{_CLOSES}, which write what was kept until then,", Gain((0.0, 0.0), "what was kept is written")
+        kept, gain = (
+            {"reason": ", as they write what was kept until then"},
+            Gain((0.0, 0.0), "what was kept is written"),
+        )
     beside = (
         f"beside {seconds_text(transfer_s)} in {counted(transfers, 'transfer')}"
         if transfers
@@ -234,6 +280,7 @@ def _metadata_match(facts: Facts, row: int, calls: Calls, sums: KeyedSums, took:
             "waited_s": waited_s,
             "metadata_calls": int(sums["calls"].sum()),
             "longest": what,
+            **kept,
             "metadata_s": float(took.sum()),
             "transfers": transfers,
             "transfer_s": transfer_s,

@@ -8,11 +8,11 @@ import numpy as np
 
 from ...model.arrays import Codes
 from ...model.codes import IoFlag, IoRecord
-from ...model.stream.calls import EventBatch, RegionEvents, Regions
+from ...model.stream.calls import EventBatch, Regions
 
 _SHARED_POINTER: Final = re.compile(r"MPI_File_i?(read|write)_shared")
-"""Ranks need not call these together (MPI 4.1, §14.4.4): only those that end in ``_ordered`` are collective, but Score-P
-8.4 gives both the flag."""
+"""Ranks need not call these together (MPI 4.1, §14.4.4): only those that end in ``_ordered`` are collective, but
+Score-P 8.4 gives both the flag."""
 
 
 def shared_pointer_calls(regions: Regions) -> Codes:

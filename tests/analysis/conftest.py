@@ -11,6 +11,7 @@ from otf2.enums import (
     IoOperationFlag,
     IoParadigmClass,
     IoParadigmFlag,
+    IoSeekOption,
     IoStatusFlag,
     LocationGroupType,
     Paradigm,
@@ -60,6 +61,9 @@ class Written:
 
     def destroy(self, rank, handle, time):
         self.events.append((time, len(self.events), rank, "io_destroy_handle", (handle,)))
+
+    def seek(self, rank, handle, time):
+        self.events.append((time, len(self.events), rank, "io_seek", (handle, 0, IoSeekOption.FROM_START, 0)))
 
     def call(self, rank, name, begin, end):
         """Let a rank be in a function of MPI or of POSIX, around what it does at these times and between them."""

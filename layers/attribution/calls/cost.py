@@ -243,6 +243,10 @@ class WaitingChain(Record):
         What all ranks call at the end of the step; empty where the window ends.
     waited : float64
         What the others wait there, summed over ranks.
+    mostly : float64
+        What half of the others wait there at least.
+    io_mostly : float64
+        What the rank spends in calls of I/O on selected files in that time.
     io, mpi : float64
         What the rank spends in calls of I/O on selected files, and in other calls of MPI.
     """
@@ -254,6 +258,8 @@ class WaitingChain(Record):
     end: Floats
     function: tuple[str, ...]
     waited: Floats
+    mostly: Floats
+    io_mostly: Floats
     io: Floats
     mpi: Floats
 
@@ -347,12 +353,12 @@ class ChainSums:
         order = np.argsort(time, kind="stable")
         region, last, time = region[order], last[order], time[order]
         waited = (time[:, np.newaxis] - begin[order]).sum(axis=1)
+        most_there = np.sort(begin[order], axis=1)[:, (ranks - 1) // 2]
         # After the last place all go on alone: whoever was last there.
         last = np.append(last, last[-1:]) if len(last) else np.zeros(1, np.int64)
         edges = np.concatenate([[window.start], time, [window.end]])
         process = definitions.locations.group[locations[last]].astype(np.int64)
-        io = _covered(self._io, process, edges)
-        either = _covered(self._either, process, edges)
+        io, either = (_covered(union, process, edges[:-1], edges[1:]) for union in (self._io, self._either))
         names = self._counted.functions.regions.name
         return WaitingChain(
             rank=tuple(one if one >= 0 else None for one in rank[last].tolist()),
@@ -360,6 +366,8 @@ class ChainSums:
             end=edges[1:] / second,
             function=(*(names[row] for row in region.tolist()), ""),
             waited=np.append(waited, 0) / second,
+            mostly=np.append(time - most_there, 0) / second,
+            io_mostly=np.append(_covered(self._io, process[:-1], most_there, time), 0) / second,
             io=io / second,
             mpi=np.maximum(0, either - io) / second,
         )
@@ -385,10 +393,10 @@ def _together(calls: StackBars, locations: Links) -> tuple[Ints, Ints]:
     return np.concatenate(regions), np.concatenate(begins)
 
 
-def _covered(union: RangeUnion, group: Ints, edges: Ints) -> Floats:
-    """Return how much a union covers between edges, float64 (n,); of another group each."""
+def _covered(union: RangeUnion, group: Ints, begin: Ints, end: Ints) -> Floats:
+    """Return how much a union covers in stretches of time, float64 (n,); of another group each."""
     found = np.zeros(len(group))
     for one in np.unique(group).tolist():
         rows = np.flatnonzero(group == one)
-        found[rows] = union.covered().until(one, edges[rows + 1]) - union.covered().until(one, edges[rows])
+        found[rows] = union.covered().until(one, end[rows]) - union.covered().until(one, begin[rows])
     return found

@@ -10,7 +10,7 @@ import pytest
 from iostrata import open_trace
 from iostrata.analysis.comparison.headline import headline_of
 from iostrata.analysis.findings import find
-from otf2.enums import IoOperationFlag, IoOperationMode
+from otf2.enums import IoOperationFlag, IoOperationMode, RegionRole
 
 _SPEC = importlib.util.spec_from_file_location(
     "recorder_files", Path(__file__).parents[2] / "archives" / "recorders.py"
@@ -70,13 +70,36 @@ def test_what_could_save_next_to_nothing_of_the_run_heads_no_io(fixtures):
     assert with_gain(0.0009 * trace.duration).finding != cause.id
 
 
-@pytest.mark.parametrize(("each_ns", "short"), [(400, True), (4000, False)])
-def test_calls_that_are_as_short_as_recording_one_are_told(tmp_path, each_ns, short):
+@pytest.mark.parametrize(("each_ns", "short"), [(400, True), (6000, True), (7000, False)])
+def test_calls_of_which_recording_may_be_a_quarter_are_told(tmp_path, each_ns, short):
     starts = [1e-5 * place for place in range(2000)]
     rows = [f"POSIX,0,write,{start:.7f},{start + each_ns * 1e-9:.10f},9,/run/a" for start in starts]
     found = told(table(tmp_path / "run.csv", rows))
-    assert ("2,000 of its calls move data in less than 1 µs" in found.text) is short
+    assert ("recording its 4,000 events may be much of that" in found.text) is short
     assert found.gain_s[0] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("moved", "failed", "long"), [(512, 0, 10), (2**20, 4000, 10), (2**20, 3000, 10), (512, 4000, 50_000)]
+)
+def test_what_cannot_be_seen_is_told_where_there_is_little_io_and_a_hint_of_it(written, moved, failed, long):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    definitions = written.trace.definitions
+    for name in ("open", "write"):
+        written.regions[name] = definitions.region(name, source_file="POSIX_IO", region_role=RegionRole.FILE_IO)
+    written.call(0, "open", 0, 10)
+    written.create(0, handle, 5)
+    written.call(0, "write", 100, 100 + long)
+    written.operate(0, handle, IoOperationMode.WRITE, 100, 100 + long, moved)
+    for place in range(failed):
+        written.call(0, "open", 60_000 + 100 * place, 60_000 + 100 * place + 10)
+    written.call(0, "MPI_Barrier", 500_000, 501_000)
+    text = told(written.closed()).text
+    little = long == 10
+    assert ("hardly a byte moves: what mapped files and child processes take is not recorded" in text) is (
+        little and moved == 512
+    )
+    assert ("4,000 calls such as open leave no event, as where they fail" in text) is (little and failed == 4000)
 
 
 def test_time_on_files_that_are_not_known_is_told_beside_that_of_layers(written):
@@ -232,7 +255,7 @@ def test_a_cause_heads_the_io_only_where_it_explains_most_of_it(tmp_path, reread
     assert (found.finding, found.layer) == ("read-back", "POSIX")
     assert found.cause_share == pytest.approx(reread_s / found.io_s)
     assert found.cause_share == pytest.approx(part, abs=0.01)
-    first = ", most of it POSIX writes; 19 % of the I/O since" if part < 0.5 else ": POSIX, since"
+    first = ", most of it POSIX writes; 19 % of the I/O because" if part < 0.5 else ": POSIX, since"
     assert f"{first} processes read what they wrote themselves" in found.text
 
 
@@ -243,7 +266,7 @@ def test_flushes_of_layers_add_up_as_none_is_told_twice(fixtures):
     assert {one.layer for one in flushes} == {"netCDF", "HDF5"}
     assert found.cause_share * found.io_s == pytest.approx(sum(one.cost_s for one in flushes))
     assert (
-        f"HDF5 flushes; {found.cause_share:.0%}".replace("%", " % of the I/O in netCDF and HDF5, since") in found.text
+        f"HDF5 flushes; {found.cause_share:.0%}".replace("%", " % of the I/O in netCDF and HDF5, because") in found.text
     )
     assert found.layer == "HDF5"
 

@@ -755,7 +755,7 @@ def test_what_a_close_writes_is_saved_by_no_fewer_closes(written):
     written.call(0, "pwrite64", 59_000, 141_000)
     written.operate(0, lower, WRITE, 60_000, 140_000, 20 * 2**20)
     one = written.findings()["metadata-time"]
-    assert one.evidence["longest"] == "closes, which write what was kept until then,"
+    assert (one.evidence["longest"], one.evidence["reason"]) == ("closes", ", as they write what was kept until then")
     assert one.gain_s == (0.0, 0.0)
 
 
@@ -946,3 +946,29 @@ def test_a_range_that_is_no_estimate_is_a_quarter_to_the_most_and_says_so():
     assert (least, most) == (0.475, 1.9)
     assert Gain((0.0, 2.0), "nothing is known").of(1.0).gain_s == (0.0, 1.0)
     assert reason == "by twice as many; from a quarter of that on, as most runs did"
+
+
+def test_files_that_were_not_written_are_not_read_back(written):
+    mine, other = (written.handle(written.file(name), written.posix) for name in ("/s/a", "/s/b"))
+    for place in range(8):
+        written.operate(0, mine, WRITE, 1_000 * place, 1_000 * place + 500, 2**20, offset=2**20 * place)
+        written.operate(
+            0, other, READ, 50_000 + 1_000 * place, 50_000 + 1_000 * place + 900, 2**20, offset=2**20 * place
+        )
+        for again in range(2):
+            begin = 100_000 + 1_000 * (2 * place + again)
+            written.operate(0, mine, READ, begin, begin + 500, 2**20, offset=2**20 * place)
+    one = written.findings()["read-back"]
+    assert (one.files, one.evidence["file_count"]) == (("/s/a",), 1)
+    # The reads of the other file cost nothing here.
+    assert one.cost_s == pytest.approx(16 * 500e-6)
+
+
+def test_what_saves_nothing_is_not_told_as_up_to_0_s(written):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    written.operate(0, handle, WRITE, 0, 1_000, 2**20)
+    written.operate(0, handle, IoOperationMode.FLUSH, 2_000, 100_000, 0)
+    one = written.findings()["flush-dominates"]
+    assert one.gain_s == (0.0, 0.0)
+    assert one.text.count("with nothing to save") == 1
+    assert "up to 0 s" not in one.text
