@@ -13,7 +13,7 @@ from ...layers.summary.counted import KINDS
 from ...layers.trace import Trace
 from ...model.codes import IoFlag, IoMode
 from ...model.document import Record
-from ...model.quantities import counted, named_ranks, percent_text, seconds_range_text, seconds_text
+from ...model.quantities import counted, factor_text, named_ranks, percent_text, seconds_range_text, seconds_text
 from ..findings.counted import CountedFacts, facts_of
 from ..findings.facts import KIB, MUCH_OF_RUN, blocking_s
 from ..findings.find import LEAST_COST, Finding
@@ -355,6 +355,7 @@ def _told(causes: Sequence[Finding]) -> Mapping[str, Any]:
     """Return what short texts about causes of one kind may name."""
     first = causes[0]
     told: defaultdict[str, Any] = defaultdict(str, {"layer": first.layer, **first.evidence})
+    told["times"] = factor_text(first.evidence.get("slower") or 0.0)
     told["who"] = named_ranks(list(first.ranks)) if 0 < len(first.ranks) <= _NAMED else "few ranks"
     told["direction"] = " and ".join(f"{one.evidence.get('direction', 'call')}s" for one in reversed(causes))
     return told

@@ -20,7 +20,7 @@ from ...signals.step import StepSignal
 from ..loops.find import find_loops, slots_of
 from ..loops.loops import BodyStep, Loop, Loops
 from ..loops.timing import Intervals
-from ..loops.words import layers_called, loop_text
+from ..loops.words import drift_text, layers_called, loop_text
 from ..registry import DEFAULT_METHOD
 from ..results.evidence import LoopEvidence
 from ..results.result import Period, PeriodMetrics, PeriodResult, Regime
@@ -391,9 +391,9 @@ def period_by_loops(
     if trains:
         return _by_trains(found, trains, result, signal)
     name, leading = leader()
-    periodic = leading.period is not None and leading.confidence >= _LIKELY
+    periodic = leading.period is not None and leading.confidence >= _LIKELY and not drift_text(main.loop)
     if leading.period is None or not periodic:
-        return replace(result, periods=(), regimes=(), metrics=characterise(signal), reason=_irregular(main.loop))
+        return _irregular(main.loop, result, signal)
     if result.period is not None and _alike(result.period, leading.period):
         return result
     reason = f"As the bursts of {name}, which the program called: {leading.reason}"
@@ -431,7 +431,7 @@ def _trains(loop: Loop) -> "list[PulseTrain]":
     from ..phases.stretches import MOST_JITTER, PulseTrain, divided
 
     begin = np.array([one.begin_s for one in loop.iterations])
-    if len(begin) < FEWEST_BURSTS or np.diff(begin).min() <= 0:
+    if drift_text(loop) or len(begin) < FEWEST_BURSTS or np.diff(begin).min() <= 0:
         return []
     bursts = Bursts(begin, np.array([one.end_s for one in loop.iterations]), np.ones(len(begin)))
     trains = [one for one in divided(bursts)[0] if one.gain >= _EVIDENT and _confidence(one) >= _LIKELY]
@@ -500,9 +500,14 @@ def _reason(loop: Loop, trains: "Sequence[PulseTrain]") -> str:
     return f"{text}{some}, {seconds_text(trains[0].period, 4)} apart, jitter {percent_text(trains[0].jitter)}."
 
 
-def _irregular(loop: Loop) -> str:
+def _irregular(loop: Loop, result: PeriodResult, signal: StepSignal) -> PeriodResult:
+    """Return that there is no period, as the intervals of a loop vary; of those that drift also how often they come."""
     between = loop.interval_s
-    return (
-        f"{loop.count} iterations of a loop at irregular intervals, {seconds_text(between.median, 4)} in the median, "
-        f"jitter {percent_text(between.jitter)}."
+    drift = f", {told}" if (told := drift_text(loop)) else ""
+    reason = (
+        f"{loop.count} iterations of a loop at irregular intervals{drift}, {seconds_text(between.median, 4)} in the "
+        f"median, jitter {percent_text(between.jitter)}."
     )
+    if drift:
+        result = replace(result, recurrence=between.mean, jitter=between.jitter)
+    return replace(result, periods=(), regimes=(), metrics=characterise(signal), reason=reason)

@@ -10,9 +10,10 @@ import numpy as np
 from ...layers.selection.directions import DIRECTIONS, LayerDirection
 from ...layers.statistics.kinds import common_folder
 from ...layers.trace import Trace
-from ...model.quantities import bytes_text, seconds_text
+from ...model.quantities import bytes_text
 from ..loops.loops import Iteration, Loop, Loops
-from ..loops.words import alike, alike_text, layers_called, moved_text, paces_text, ranks_text
+from ..loops.timing import pauses_of
+from ..loops.words import alike, alike_text, layers_called, moved_text, pace_text, paces_text, ranks_text
 from ..registry import DEFAULT_METHOD
 from ..results.result import PeriodResult
 from .iterations import loops_of
@@ -32,8 +33,6 @@ _MOVED: Final = {"read": "bytes_read", "write": "bytes_written"}
 _GUESSED: Final = frozenset(
     {"checkpoints", "log", "writes", "reads", "bursts", "burst", "input", "metadata", "final dump"}
 )
-_USUAL: Final = 2.0
-"""Times the median of what lies between the iterations of a loop, or of these, up to which a pause is one of them."""
 
 
 def story_by_loops(
@@ -74,7 +73,7 @@ def story_by_loops(
 
 
 def _is_usual(pause: Segment, loop: Loop) -> bool:
-    """Tell whether a pause is what lies between two iterations of a loop, or in one, no longer than in others."""
+    """Tell whether a pause is what lies between two iterations of a loop, or in one, as in others."""
     begin, end = (np.array([getattr(one, name) for one in loop.iterations]) for name in ("begin_s", "end_s"))
     middle = 0.5 * (pause.start + pause.end)
     place = int(np.searchsorted(begin, middle)) - 1
@@ -83,11 +82,11 @@ def _is_usual(pause: Segment, loop: Loop) -> bool:
     inside = middle <= end[place]
     if not inside and place + 1 == len(begin):
         return False
-    # Of iterations that ranks do one rank after the other it is what lies between the ranks.
+    # Of iterations that ranks do one rank after the other, or each at its own time, it is what lies between the ranks.
     if inside and np.median(begin[1:] - end[:-1]) < 0:
-        return False
+        return not pauses_of(np.append(np.diff(begin), pause.end - pause.start))[-1]
     lengths = end - begin if inside else begin[1:] - end[:-1]
-    return bool(lengths[place] <= _USUAL * np.median(lengths))
+    return not pauses_of(np.maximum(lengths, 0.0))[place]
 
 
 def _told(trace: Trace, found: Loops) -> Iterator[Loop]:
@@ -169,7 +168,9 @@ def _segment(found: Loops, group: Sequence[Loop], folder: str, pauses: Sequence[
     who = ", ".join(filter(None, (ranks_text(ranks, found.trace.ranks), called)))
     pace = paces_text(group)
     if any(begin < one < end for one in pauses):
-        pace = f"mostly every {seconds_text(group[0].interval_s.median)}, " if pace and len(group) == 1 else ""
+        pace = pace_text(group[0]) if len(group) == 1 else ""
+        # A mean over a pause is the length of none.
+        pace = f"{pace}, " if pace.startswith("mostly") else ""
         pace += "before and after a pause"
     what = ", ".join(filter(None, (alike_text(group, found.loops, folder), pace)))
     amounts = moved_text(group[0], found.loops, called) if len(group) == 1 else ""

@@ -26,7 +26,7 @@ def slow_iteration(facts: Facts, *, fewest_iterations: float = 4, share_of_run: 
 
     Notes
     -----
-    :In short: iteration {iteration} takes {slower:.1f} times as long as usual; the usual pace.
+    :In short: iteration {iteration} takes {times} times as long as usual; the usual pace.
     :Why: The same steps can be done as fast as in the other iterations.
     :How it is measured: Iterations that stand out by their length, as ``iostrata loops`` marks them, if a layer is busy
         for most of it or of what it takes longer than usual, or a rank comes late to collective calls by as much. Cost

@@ -35,7 +35,9 @@ _MATTERS: Final = 0.01
 _FEW: Final = 0.2
 """Share of the iterations that stand out at most: what more of them do is how the loop goes."""
 _BY_CHANCE: Final = 0.01
-"""How seldom the longest of lengths whose logarithms are normal may be taken to stand out."""
+"""How seldom the longest of lengths whose logarithms are normal may be taken to stand out, or for a pause."""
+DRIFTS: Final = ("slower and slower", "faster and faster")
+"""What is said of intervals that grow or shrink all the time."""
 
 
 @dataclass(frozen=True)
@@ -114,11 +116,29 @@ def standing_out(length: Floats, interval: float) -> Mask:
     return long
 
 
+def pauses_of(between: Floats) -> Mask:
+    """Return which times between iterations are pauses, bool (n,).
+
+    They are several times as long as most, and longer than the others let expect of as many: the longest of gaps that
+    follow one another at random is long, too.
+    """
+    most = float(np.quantile(between, 0.75)) if len(between) else 0.0
+    long = between > _PAUSE * most
+    rest = len(between) - int(np.count_nonzero(long))
+    if rest < 2 or rest == len(between):
+        return np.zeros(len(between), np.bool_)
+    # One that follows at once is no measure of how they vary.
+    logs = np.log(np.maximum(between, max(_MATTERS * most, 1e-12)))
+    off, error = logs[long].min() - logs[~long].mean(), logs[~long].std(ddof=1) * np.sqrt(1 + 1 / rest)
+    sure = student_beyond(rest - 1, off / error if error else np.inf) < _BY_CHANCE / len(between)
+    return np.asarray(long & sure, np.bool_)
+
+
 def _changes(between: Floats) -> str:
     """Return in words what changes in the course of the intervals."""
     if len(between) > _MANY:
         return ""
-    pauses = between > _PAUSE * np.quantile(between, 0.75)
+    pauses = pauses_of(between)
     often = np.count_nonzero(pauses)
     found = [counted(int(often), "pause")] if 0 < often <= _RARE * len(between) else []
     usual, place = between[~pauses], np.flatnonzero(~pauses)
@@ -151,4 +171,4 @@ def _drift(usual: Floats) -> str:
         return ""
     if trend_by_chance(usual) >= _CERTAIN:
         return ""
-    return "slower and slower" if last > first else "faster and faster"
+    return DRIFTS[0] if last > first else DRIFTS[1]

@@ -7,13 +7,16 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ...layers.statistics.kinds import common_folder
-from ...model.quantities import bytes_text, counted, percent_text, seconds_text, share_text
+from ...model.quantities import bytes_text, counted, factor_text, percent_text, seconds_text, share_text
 from .loops import BodyStep, Iteration, LayerPart, Loop, Loops
+from .timing import DRIFTS
 
 _COMPARABLE: Final = 100.0
 """Times the usual length from which on a factor says less than both lengths, as of a write that a buffer takes."""
 _ALIKE: Final = 0.1
 """Share of the median by which intervals that are alike differ from it at most."""
+_MOSTLY: Final = 2 / 3
+"""Share of the intervals that must be alike to be told as what most are."""
 _MUCH: Final = 0.25
 """Share of the time from which on the intervals that most have tell how often: many in a burst do not."""
 _MATTERS: Final = 0.01
@@ -213,6 +216,12 @@ def ranks_text(ranks: Sequence[int], of: int, whole: bool = False) -> str:
     return f"rank{'s' if len(ranks) > 1 else ''} {text}" if ranks else ""
 
 
+def drift_text(loop: Loop) -> str:
+    """Return in words how irregular intervals grow or shrink all the time; empty where they do not."""
+    told = loop.timing_changes.split(", ") if loop.timing == "irregular" else ()
+    return next((one for one in DRIFTS if one in told), "")
+
+
 def pace_text(loop: Loop) -> str:
     """Return how often iterations begin: the mean, as periods are, but where intervals are irregular and most alike.
 
@@ -230,8 +239,9 @@ def pace_text(loop: Loop) -> str:
     if loop.in_bursts and len(burst) > 0.5 * loop.count:
         return f"{len(burst):,} of them within {seconds_text(float(burst[-1] - burst[0]))}"
     alike = between[np.abs(between - median) <= _ALIKE * median]
-    mostly = len(alike) > 0.5 * len(between) and alike.sum() > _MUCH * between.sum()
-    return f"mostly every {seconds_text(median)}" if mostly else f"every {mean} on average"
+    mostly = len(alike) >= _MOSTLY * len(between) and alike.sum() > _MUCH * between.sum()
+    drift = f", {told}" if (told := drift_text(loop)) else ""
+    return f"mostly every {seconds_text(median)}" if mostly else f"every {mean} on average{drift}"
 
 
 def paces_text(group: Sequence[Loop]) -> str:
@@ -326,7 +336,11 @@ def outlier_text(loop: Loop) -> str:
     length, usual = worst.length_s, loop.usual_length
     if not _busiest_s(worst):
         return ""
-    times = f"{length / usual:.1f} times as long as" if length < _COMPARABLE * usual else f"{seconds_text(usual)} is"
+    times = (
+        f"{factor_text(length / usual)} times as long as"
+        if length < _COMPARABLE * usual
+        else f"{seconds_text(usual)} is"
+    )
     more = f"; {counted(len(long) - 1, 'other stands', 'others stand')} out, too" if len(long) > 1 else ""
     return f"iteration {number} takes {seconds_text(length)}, {times} usual {blame_text(loop, worst)}{more}"
 

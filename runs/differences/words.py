@@ -190,7 +190,12 @@ def count_text(name: str, ranks: tuple[int, int] | None, words: Words) -> str:
 
 
 def _on(name: str) -> str:
-    """Return on which files, where that is known."""
+    """Return on which files, where that is known; a name that might be a word of the sentence in quotes.
+
+    >>> _on("all"), _on("run.dat"), _on("")
+    (' on "all"', ' on run.dat', '')
+    """
+    name = f'"{name}"' if name.isalpha() else name
     return f" on {name}" if name else ""
 
 

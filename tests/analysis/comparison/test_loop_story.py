@@ -81,3 +81,33 @@ def test_nothing_is_told_beside_loops_where_all_is_in_them_however_unevenly(tmp_
     story = overview_of(open_trace(tmp_path / "table.csv")).story
     assert sum(one.bytes for one in story if one.kind == "loop") == 24_000 * 4096
     assert not [one.text for one in story if one.kind != "loop" and one.bytes]
+
+
+def _writes(tmp_path, begin, ranks=1):
+    """Return the overview of a program in which ranks write as much at these times."""
+    rows = ["layer,rank,mode,start,end,bytes,file"]
+    for rank in range(ranks):
+        rows += [f"POSIX,{rank},write,{at:.6f},{at + 0.01:.6f},4000000,/out/d" for at in begin]
+    (tmp_path / "table.csv").write_text("\n".join(rows))
+    return overview_of(open_trace(tmp_path / "table.csv"))
+
+
+def test_gaps_at_random_are_neither_a_pace_nor_pauses(tmp_path):
+    for seed in range(5):
+        gaps = np.random.default_rng(seed).exponential(0.2, 30)
+        story = _writes(tmp_path, 0.5 + np.cumsum(gaps + 0.01)).story
+        (loop,) = (one for one in story if one.kind == "loop")
+        assert "on average" in loop.text
+        assert "mostly" not in loop.text
+        assert "pause" not in loop.text
+        assert "pause" not in [one.kind for one in story]
+
+
+def test_a_loop_that_becomes_slower_all_the_time_has_no_period(tmp_path):
+    found = _writes(tmp_path, 0.5 + np.cumsum(np.linspace(0.12, 0.5, 20)), ranks=4)
+    (period,) = found.periods
+    assert not period.result.periodic
+    assert "slower and slower" in period.result.reason
+    assert period.result.jitter == pytest.approx(period.loop.interval_s.jitter)
+    (text,) = (one.text for one in found.story if one.kind == "loop")
+    assert "every 320 ms on average, slower and slower;" in text

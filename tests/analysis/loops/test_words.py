@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from iostrata.analysis.loops.loops import BodyStep, Iteration, LayerPart, Loop
-from iostrata.analysis.loops.timing import timing_of
+from iostrata.analysis.loops.timing import pauses_of, timing_of
 from iostrata.analysis.loops.words import (
     alike,
     alike_text,
@@ -31,7 +31,7 @@ def loop_of(begin, lengths=None, busy=None, read=None):
     sums = {"POSIX": LayerPart(sum(read), 100 * count, count, 0.0)}
     timing = timing_of(np.array(begin, float))
     own = (1, None, count, (0, 3), ("POSIX",), (BodyStep("POSIX", "write", 50, "f", 1),), begin[0], begin[-1], 9.0)
-    return Loop(*own, timing.intervals, timing.kind, tuple(iterations), sums, timing.probability)
+    return Loop(*own, timing.intervals, timing.kind, tuple(iterations), sums, *timing[2:])
 
 
 def test_the_pace_is_the_mean_as_periods_are():
@@ -42,6 +42,28 @@ def test_the_pace_is_the_mean_as_periods_are():
 def test_irregular_intervals_that_are_mostly_alike_are_told_by_these():
     """A checkpoint every 5 s, and the last one as the run ends."""
     assert pace_text(loop_of([5, 10, 15, 20, 25, 25.3])) == "mostly every 5 s"
+
+
+def test_what_half_of_irregular_intervals_are_is_no_pace():
+    """Three of five are alike, and two are anything."""
+    assert pace_text(loop_of([5, 10, 15, 20, 21, 29])) == "every 4.8 s on average"
+
+
+def test_intervals_that_grow_are_told_with_their_mean():
+    slower = loop_of(np.cumsum(np.linspace(0.12, 0.5, 20)).tolist())
+    assert pace_text(slower) == "every 320 ms on average, slower and slower"
+
+
+@pytest.mark.parametrize(
+    ("between", "pauses"), [([1.0, 1.1, 0.9, 1.0, 1.05, 5.0], 1), ([0.1, 0.4, 1.2, 0.2, 0.05, 4.0], 0)]
+)
+def test_a_pause_is_longer_than_the_other_intervals_let_expect(between, pauses):
+    assert np.count_nonzero(pauses_of(np.array(between))) == pauses
+
+
+def test_a_large_factor_has_no_decimals():
+    lengths = [0.001] * 9 + [0.09]
+    assert "90 times as long as usual" in outlier_text(loop_of(list(range(10)), lengths))
 
 
 def test_two_iterations_have_a_distance_and_no_jitter():
@@ -141,12 +163,12 @@ def test_what_a_lower_layer_moves_is_told_where_the_upper_one_moves_nothing():
 @pytest.mark.parametrize(
     ("longest", "busy", "text"),
     [
-        (1.0, None, "iteration 3 takes 1 s, 10.0 times as long as usual (POSIX writes for 1 s, most on rank 3)"),
+        (1.0, None, "iteration 3 takes 1 s, 10 times as long as usual (POSIX writes for 1 s, most on rank 3)"),
         (30.0, None, "iteration 3 takes 30 s, 100 ms is usual (POSIX writes for 30 s, most on rank 3)"),
         (
             1.0,
             0.01,
-            "iteration 3 takes 1 s, 10.0 times as long as usual (POSIX writes for 10 ms, most on rank 3; for most of "
+            "iteration 3 takes 1 s, 10 times as long as usual (POSIX writes for 10 ms, most on rank 3; for most of "
             "it nothing is transferred)",
         ),
         (1.0, 0.0, ""),
@@ -160,7 +182,7 @@ def test_the_slowest_iteration_is_told_with_its_layer_and_rank(longest, busy, te
 def test_the_only_rank_of_a_loop_is_not_said_to_have_done_most():
     """There is no other to compare it with, also in a run of one rank."""
     alone = replace(loop_of(range(0, 400, 40), [0.1, 0.1, 1.0] + [0.1] * 7), ranks=(3,))
-    text = "iteration 3 takes 1 s, 10.0 times as long as usual (POSIX writes for 1 s)"
+    text = "iteration 3 takes 1 s, 10 times as long as usual (POSIX writes for 1 s)"
     assert outlier_text(alone) == text
 
 
