@@ -468,3 +468,14 @@ def test_what_ranks_wait_for_non_blocking_operations_is_io(written, waits_us, pa
     found = told(written.closed())
     assert found.io_share == pytest.approx((100_000 + 10 * (waits_us + 10)) / 1_005_000)
     assert part in found.text
+
+
+@pytest.mark.parametrize("opens", [10, 1000])
+def test_who_opens_many_files_and_moves_nothing_maps_none(written, opens):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    written.call(0, "write", 10, 20)
+    written.operate(0, handle, IoOperationMode.WRITE, 10, 20, 9)
+    for place in range(opens):
+        written.create(0, handle, 100 + place)
+    written.call(0, "MPI_Barrier", 100_000, 101_000)
+    assert ("hardly a byte moves" in told(written.closed()).text) is (opens == 10)
