@@ -64,6 +64,8 @@ _PART: Final = 0.1
 """Share of the time from one pause to the next from which on shorter ones are the program's, too."""
 _EVEN: Final = 0.02
 """Share of the usual length by which parts around others may differ in length and count as about as long."""
+_UNLIKE: Final = 10.0
+"""Times what one of two episodes moves from which on the other is something else: an order of magnitude."""
 _BETWEEN: Final = 2
 """Other parts between two that are alike up to which the loop goes on: a step that some iterations add."""
 
@@ -199,7 +201,11 @@ def _repeating(steps: Steps, line: Line, repeated: list[Folded], evidence: float
         return [_without_begun(_divided(one, line), line) for one in sorted(found, key=lambda one: int(one.start[0]))]
     if repeated and not any(map(_is_divided, repeated)):
         return repeated
-    return _plain_run(line, bool(steps.content.any()), _moving(steps)) or _episodes(line, _moves(steps)) or repeated
+    return (
+        _plain_run(line, bool(steps.content.any()), _moving(steps))
+        or _episodes(line, _moves(steps), steps.total)
+        or repeated
+    )
 
 
 def _between(steps: Steps, line: Line, found: Sequence[Folded]) -> list[Folded]:
@@ -975,10 +981,11 @@ def _order_bits(token: Ints) -> float:
     return float(factorial_bits(len(token)) - factorial_bits(np.bincount(token)).sum())
 
 
-def _episodes(line: Line, moves: Mask) -> list[Folded]:
+def _episodes(line: Line, moves: Mask, total: Ints) -> list[Folded]:
     """Return what a file is opened for again and again, as one step, if that is much the same each time.
 
-    Opens and closes are, whatever comes between; so one that only writes and one that only reads are not the same.
+    Opens and closes are, whatever comes between; so one that only writes and one that only reads are not the same. Nor
+    are two, which is all there is, of which one moves many times what the other does.
     """
     start = np.flatnonzero(line.opens & ~np.append(False, line.opens[:-1]))
     if len(start) < 2 or start[0] > 0:
@@ -987,6 +994,9 @@ def _episodes(line: Line, moves: Mask) -> list[Folded]:
     cuts = Cuts(0.0, start, first, line.kind, line.kind, 0.0, np.zeros(len(start)))
     edges = np.append(start, len(line))
     if _clusters(cuts, edges[1:]).any() or len(line) < 2 * len(start):
+        return []
+    moved = np.add.reduceat(np.where(moves, np.maximum(total, 0), 0), start)
+    if len(start) == 2 and moved.max() > _UNLIKE * moved.min():
         return []
     parts = [set(line.kind[low:high][moves[low:high]].tolist()) for low, high in pairwise(edges.tolist())]
     if any(one.isdisjoint(parts[0]) for one in parts if one and parts[0]):

@@ -360,3 +360,10 @@ def test_iterations_that_grow_by_more_and_more_are_one_loop():
         rows += [(OPEN, 0), *[(READ, 4096)] * (blocks // 4 + 1), (CLOSE, 0)] if dump % 4 == 3 else []
     (loop,) = fold(steps_of(rows, [1000 if kind == OPEN else 10 for kind, _ in rows]))
     assert loop.count == 20
+
+
+@pytest.mark.parametrize(("second", "count"), [(5_000_000, 1), (20_000_000, 1), (80_000_000, 0)])
+def test_two_files_of_which_one_is_many_times_as_large_are_no_loop(second, count):
+    rows = [(OPEN, 0, 0), (WRITE, 5_000_000, 0), (FLUSH, 0, 0), (CLOSE, 0, 0)]
+    rows += [(OPEN, 0, 1), (WRITE, second, 1), (FLUSH, 0, 1), (CLOSE, 0, 1)]
+    assert len(fold(steps_of(rows))) == count
