@@ -133,11 +133,7 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
     run_s = min(end, max(trace.duration, start)) - start
     io = _measured(trace)
     if io is None:
-        reason = (
-            trace.definitions.recording.reason("times", "operations", "ranks") or "nothing that moved bytes took time"
-        )
-        text = f"How much of the {seconds_text(run_s)} a rank is in I/O is not known: {reason}"
-        return Headline(text, run_s=run_s)
+        return _unknown(trace, run_s)
     longest, mean, rank, basis = io
     any_s, (threads, waited) = _of_any(trace), _other_threads(trace, run_s)
     share = longest / run_s if run_s > 0 else 0.0
@@ -153,16 +149,27 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
     if locks is not None and (locks.cost_s or 0.0) > max(_cost(causes), longest):
         known, causes = replace(known, finding=locks.id, gain_s=locks.gain_s, gain_reason=locks.gain_reason), []
     elif part < _MOST:
-        layer, what = _longest(trace, longest, None if mean is None else mean * trace.ranks, rank)
-        known = replace(known, layer=layer)
-        text = f", {what}" if layer else ""
-        text += "; little to gain there" if 0 < share < _LITTLE and not waited else ""
+        known, text = _most_of_it(trace, known, waited)
     if causes:
         known, why = _blamed(known, causes, findings, part, bool(recording))
         text += why
     rest = _late(findings, causes, run_s) + threads + _in_mpi(trace, run_s) + recording
     rest += _hidden(trace, share) + _unseen(trace, run_s)
     return replace(known, text=told(head + text + rest), cause=told(text).lstrip(" ,;:"))
+
+
+def _unknown(trace: Trace, run_s: float) -> Headline:
+    lacking = trace.definitions.recording.reason("times", "operations", "ranks")
+    reason = lacking or "nothing that moved bytes took time"
+    return Headline(f"How much of the {seconds_text(run_s)} a rank is in I/O is not known: {reason}", run_s=run_s)
+
+
+def _most_of_it(trace: Trace, known: Headline, waited: bool) -> tuple[Headline, str]:
+    """Return a headline with the layer whose calls of one kind take longest, and that in words."""
+    mean, share = known.mean_io_s, known.io_share or 0.0
+    layer, what = _longest(trace, known.io_s or 0.0, None if mean is None else mean * trace.ranks, known.rank)
+    text = f", {what}" if layer else ""
+    return replace(known, layer=layer), text + ("; little to gain there" if 0 < share < _LITTLE and not waited else "")
 
 
 def _share_text(known: Headline, trace: Trace, threads: str) -> str:
@@ -183,9 +190,7 @@ def _of_locks(locks: Finding, run_s: float) -> str:
     waited, (least, most) = locks.cost_s or 0.0, locks.gain_s or _NOTHING
     helps = rule_of(locks.id).in_short.partition(";")[2].strip()
     share, saved = percent_text(waited / run_s), seconds_range_text(least, most)
-    return (
-        f"; waiting for locks of files takes {share} more ({seconds_text(waited)}), which {helps} could save: {saved}"
-    )
+    return f"; waiting for locks of files takes {share} more ({seconds_text(waited)}); {helps} could save {saved}"
 
 
 def _blamed(

@@ -434,13 +434,16 @@ def _trains(loop: Loop) -> "list[PulseTrain]":
     if drift_text(loop) or len(begin) < FEWEST_BURSTS or np.diff(begin).min() <= 0:
         return []
     bursts = Bursts(begin, np.array([one.end_s for one in loop.iterations]), np.ones(len(begin)))
-    trains = [one for one in divided(bursts)[0] if one.gain >= _EVIDENT and _confidence(one) >= _LIKELY]
+    trains = [one for one in divided(bursts)[0] if _is_likely(one)]
     whole = PulseTrain(bursts, np.ones(len(begin) - 1), 0.0)
     found = trains if sum(len(one.bursts) for one in trains) > _MOST * len(begin) else []
     sure = whole.jitter <= (_REGULAR if found else MOST_JITTER) and _confidence(whole) >= _LIKELY
-    if loop.bits > 0 and sure and len(trains) < 2 and not any(one.drift for one in trains):
-        return [whole]
-    return found
+    one_pace = len(trains) < 2 and not any(one.drift for one in trains)
+    return [whole] if loop.bits > 0 and sure and one_pace else found
+
+
+def _is_likely(train: "PulseTrain") -> bool:
+    return train.gain >= _EVIDENT and _confidence(train) >= _LIKELY
 
 
 def _by_trains(

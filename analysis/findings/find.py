@@ -250,18 +250,24 @@ def _first_threads_s(facts: Facts | CountedFacts, rule: Rule, match: Match) -> f
     return min(facts.first_threads_s, facts.longest_s(cells & ~facts.cells.beside))
 
 
+def _circumstances(facts: Facts | CountedFacts, match: Match, deed: str) -> dict[str, Any]:
+    """Return by which calls, by whom, on which files and when something was done, as far as that is known."""
+    if isinstance(facts, CountedFacts):
+        return match.where or {}
+    called = facts.called(match.layer, deed, match.cells)
+    if match.where is not None:
+        return {**called, **match.where}
+    return called if match.cells is None else {**called, **facts.where(match.cells)}
+
+
 def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match, shown: frozenset[str]) -> Finding:
     """Return a match with what it costs, and advice for the libraries and file systems `shown`."""
     cost = facts.cost(match)
     share = cost / facts.run_s if cost is not None and facts.run_s > 0 else None
-    where = match.where
-    if where is None:
-        where = {} if match.cells is None or isinstance(facts, CountedFacts) else facts.where(match.cells)
     caution = _BY_COUNTERS if isinstance(facts, CountedFacts) else ""
     caution += " (may come from the trace's damage)" if facts.damaged(match.layer) else ""
     deed = str(match.evidence.get("direction", "flush" if "flushes" in match.evidence else ""))
-    called = {} if isinstance(facts, CountedFacts) else facts.called(match.layer, deed, match.cells)
-    evidence = {**match.evidence, **called, **where}
+    evidence = {**match.evidence, **_circumstances(facts, match, deed)}
     told = facts.definitions.recording.told
     severity = "info" if match.minor or rule.may_be_meant else severity_of(share)
     first_s = _first_threads_s(facts, rule, match)

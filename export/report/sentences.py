@@ -191,11 +191,13 @@ def _volume(entries: list[Document], trace: Document, comparison: Document | Non
     top, *more = said
     text = f"The program {_VERBS[direction]} {_through(top)}{_on(top, ranks, pairs)}"
     also = _substantial(entries, other) if _own(entries, other) >= _OTHER_WAY * _own(entries, direction) else []
-    if more:
-        text += f", {'' if len(more) > 1 else 'and '}{_listed([_through(entry) for entry in more])}"
-    if also:
-        text += f", and {_VERBS[other]} {_listed([_through(entry) for entry in also])}"
+    text += f", {'' if len(more) > 1 else 'and '}{_all_through(more)}" if more else ""
+    text += f", and {_VERBS[other]} {_all_through(also)}" if also else ""
     return f"{text}{_made_below(top, pairs, bool(more or also))}."
+
+
+def _all_through(entries: list[Document]) -> str:
+    return _listed([_through(entry) for entry in entries])
 
 
 def _made_below(top: Document, pairs: list[Document], named: bool) -> str:

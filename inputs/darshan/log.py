@@ -109,15 +109,8 @@ def read_log(path: Path) -> Log:
         size = os.fstat(opened.fileno()).st_size
         whole = opened.read(_SMALL) if size < _SMALL else None
         file: BinaryIO = opened if whole is None else BytesIO(whole)
-        head = file.read(2048)
-        version = _version(path, head)
+        version, header, (compression, flags, names_at, names_length, *numbers) = _header(path, file.read(2048))
         recent = version >= "3.4"
-        header = _NEW_HEADER if recent else _OLD_HEADER
-        if len(head) < header.size:
-            raise TraceError(f"{path}: the Darshan log ends in its header; copy it again")
-        compression, flags, names_at, names_length, *numbers = header.unpack_from(head)
-        if compression not in (*_DECOMPRESSORS, _NOT_COMPRESSED):
-            raise UnsupportedTraceError(f"{path}: unknown compression {compression} of the Darshan log")
         listed = _SINCE_3_40 if recent else _SINCE_3_20 if version >= "3.2" else _SINCE_3_00
         modules = _modules(listed, numbers, flags)
         faults = [f"{one.name} reaches past the end of the file" for one in modules if one.offset + one.length > size]
@@ -133,6 +126,18 @@ def read_log(path: Path) -> Log:
         faults.append(f"names of files: {lost}")
     by_name = {one.name: one for one in modules}
     return Log(path, version, _job(job, recent), known, by_name, compression, tuple(faults), whole)
+
+
+def _header(path: Path, head: bytes) -> tuple[str, struct.Struct, tuple[int, ...]]:
+    """Return the version of a log, its header and what stands there; errors as `read_log`."""
+    version = _version(path, head)
+    header = _NEW_HEADER if version >= "3.4" else _OLD_HEADER
+    if len(head) < header.size:
+        raise TraceError(f"{path}: the Darshan log ends in its header; copy it again")
+    found = header.unpack_from(head)
+    if found[0] not in (*_DECOMPRESSORS, _NOT_COMPRESSED):
+        raise UnsupportedTraceError(f"{path}: unknown compression {found[0]} of the Darshan log")
+    return version, header, found
 
 
 def _version(path: Path, head: bytes) -> str:

@@ -236,6 +236,13 @@ def _mpi_note(mpi: MpiTime | None) -> list[str]:
     return [f"ranks spend {mean}, rank {mpi.rank} most, {seconds_text(mpi.longest_s)}"]
 
 
+def _widths(traced: Traced) -> list[str]:
+    """Return how wide bins are, in s; all of a record are as wide as its first."""
+    count, moved = traced.records.count, traced.segments
+    first = (np.cumsum(count) - count)[(traced.records.record == 0) & (count > 0)]
+    return sorted({f"{width:.3g}" for width in {*(moved.end[first] - moved.start[first]).tolist()}})
+
+
 def _notes(log: Log, traced: Traced) -> list[str]:
     notes = []
     if log.job.programs > 1:
@@ -243,13 +250,9 @@ def _notes(log: Log, traced: Traced) -> list[str]:
             f"{log.job.programs} logs of job {log.job.id}: each is a process, numbered in the order of their starts"
         )
     if traced.rows == "intervals":
-        # All bins of a record are as wide as its first.
-        count, moved = traced.records.count, traced.segments
-        first = (np.cumsum(count) - count)[(traced.records.record == 0) & (count > 0)]
-        widths = {f"{width:.3g}" for width in {*(moved.end[first] - moved.start[first]).tolist()}}
         notes.append(
             "HEATMAP has no single operations and no files: bytes by layer, rank and interval of "
-            f"{' or '.join(sorted(widths))} s"
+            f"{' or '.join(_widths(traced))} s"
         )
     elif traced.rows == "operations" and len(traced.segments):
         notes.append(

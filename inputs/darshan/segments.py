@@ -186,6 +186,17 @@ def _module_segments(
     return np.array(heads, _HEAD), np.frombuffer(b"".join(content), kind), hosts, fault
 
 
+def _with_total(lengths: Ints, bins: Mask, total: int, count: int) -> Ints:
+    """Return lengths with those of some bins brought to a total of so many operations, where rounding explains that."""
+    own = lengths[bins]
+    brought = None if int(own.sum()) == total else _brought_to(own, total, count)
+    if brought is None:
+        return lengths
+    lengths = lengths.copy()
+    lengths[bins] = brought
+    return lengths
+
+
 def with_extents(traced: Traced, counters: Counters, ids: Unsigned, run_s: float) -> Traced:
     """Add what the counters tell of layers and directions that are not traced: bytes between a first and a last time.
 
@@ -204,18 +215,11 @@ def with_extents(traced: Traced, counters: Counters, ids: Unsigned, run_s: float
             rows, bins = np.flatnonzero(mine & (moved > 0)), there & (traced.segments.mode == mode)
             known = bool(bins.any())
             if known:
-                own = lengths[bins]
-                count, binned = int(np.maximum(operations[mine], 0).sum()), int(own.sum())
-                total = int(moved[rows].sum())
-                brought = None if binned == total else _brought_to(own, total, count)
-                if brought is not None:
-                    lengths = lengths.copy()
-                    lengths[bins] = brought
-                elif binned != total and mine.any():
-                    told = (
-                        f"{layer} {direction}s of {bytes_text(binned)} in HEATMAP, of {bytes_text(total)} by counters"
-                    )
-                    faults.append(f"{told}: one of them does not have all")
+                binned, total = int(lengths[bins].sum()), int(moved[rows].sum())
+                lengths = _with_total(lengths, bins, total, int(np.maximum(operations[mine], 0).sum()))
+                if int(lengths[bins].sum()) != total and mine.any():
+                    told = f"of {bytes_text(binned)} in HEATMAP, of {bytes_text(total)} by counters"
+                    faults.append(f"{layer} {direction}s {told}: one of them does not have all")
             if known or not len(rows):
                 continue
             start = counters.time(f"{direction}_start_timestamp")[rows]

@@ -338,19 +338,23 @@ def _of_loops(pairs: Sequence[LoopPair], beside: frozenset[str], least_s: float)
         # Where it is not known which rank did what, the steps are those of all ranks.
         if len({one.local for one in every}) > 1 and len({one.row.ranks > 0 for one in every}) == 1:
             yield _of_steps(pair)
-        if pair.shared_by is not None:
-            continue
-        # How long iterations are tells nothing where they hold other parts of the program.
-        for layer in (*(() if pair.elsewhere else (None,)), *pair.layers):
-            found = pair.compared(layer)
-            if found is not None:
-                one = _of_iterations(pair, ("iteration-time", layer, None), found, _iteration_words(pair, layer, found))
-                if abs(found.after - found.before) * pair.iterations < least_s:
-                    one = replace(one, candidate=False)
-                yield _no_cost(one) if layer is None and beside.intersection(pair.layers) else one
-        if not pair.elsewhere and (found := pair.recurring()) is not None:
-            say = functools.partial(interval_text, pair.name, iterations=found.iterations)
-            yield _of_iterations(pair, ("iteration-interval", None, None), found, _told_of(found, say))
+        if pair.shared_by is None:
+            yield from _of_times(pair, beside, least_s)
+
+
+def _of_times(pair: LoopPair, beside: frozenset[str], least_s: float) -> Iterator[_Tested]:
+    """Give the changes of how long iterations take, keep layers busy and lie apart."""
+    # How long iterations are tells nothing where they hold other parts of the program.
+    for layer in (*(() if pair.elsewhere else (None,)), *pair.layers):
+        found = pair.compared(layer)
+        if found is not None:
+            one = _of_iterations(pair, ("iteration-time", layer, None), found, _iteration_words(pair, layer, found))
+            if abs(found.after - found.before) * pair.iterations < least_s:
+                one = replace(one, candidate=False)
+            yield _no_cost(one) if layer is None and beside.intersection(pair.layers) else one
+    if not pair.elsewhere and (found := pair.recurring()) is not None:
+        say = functools.partial(interval_text, pair.name, iterations=found.iterations)
+        yield _of_iterations(pair, ("iteration-interval", None, None), found, _told_of(found, say))
 
 
 def _of_steps(pair: LoopPair) -> _Tested:

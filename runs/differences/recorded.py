@@ -5,7 +5,7 @@ And whether two sides do the same work: what the program itself moves, whichever
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -226,15 +226,15 @@ def _by_program(sides: tuple[Sequence[Run], Sequence[Run]], direction: str, orde
     layer below does so for as many bytes.
     """
     known = [layer for layer in order if all(_watched(side, layer, direction, sides) for side in sides)]
-    for own in (_own, _once) if len(known) == len(order) else ():
-        amounts = [[own(run, direction) for run in side] for side in sides]
-        if any(one is None for side in amounts for one in side):
-            break
-        means = [sum(one or 0.0 for one in side) / len(side) for side in amounts]
-        if own is _once or not _differs(*means):
-            return means
+    if len(known) == len(order) and all(_own(run, direction) is not None for side in sides for run in side):
+        moved, once = ([_mean_of(side, direction, of) for side in sides] for of in (_own, _once))
+        return once if _differs(*moved) else moved
     layers = [main_layer(side, direction, known) for side in sides]
     return [0.0 if layer is None else _moved(side, layer, direction) for side, layer in zip(sides, layers, strict=True)]
+
+
+def _mean_of(runs: Sequence[Run], direction: str, of: Callable[[Run, str], float | None]) -> float:
+    return sum(of(run, direction) or 0.0 for run in runs) / len(runs)
 
 
 def _own(run: Run, direction: str) -> float | None:
