@@ -331,7 +331,8 @@ def _plain_steps(trace: Trace, group: StepGroup, low: int, high: int, file: str,
     calls = _calls_of(group, low, high, folded.repeats is not None)
     alike = groupby(((step(number, each), count) for number, each, count in calls), itemgetter(0))
     found = [replace(one, count=sum(count for _, count in several)) for one, several in alike]
-    if len(found) > _STEPS_SHOWN:
+    # Where several that are one begin is chance where they hold several kinds of calls.
+    if len(found) > _STEPS_SHOWN or (group.steps.kinds[low:high] > 0).sum(axis=1).max(initial=0) > 1 < high - low:
         found = _by_kind(found)
     varying = {(trace.order[layer], kind) for layer, kind in _varying(group.steps, folded)}
     found = [replace(one, bytes=None) if (one.layer, one.kind) in varying else one for one in found]
@@ -347,7 +348,9 @@ def _with_mean(trace: Trace, step: BodyStep, others: Sequence[BodyStep], group: 
     code, total = inside.moving, inside.total
     known = {one.bytes for one in others if replace(one, bytes=None, count=step.count) == step}
     same = [one for one in np.unique(code).tolist() if _is_of(trace, StepCode.of(one), step)]
-    rows = np.isin(code, same) & (total > 0)
+    # What is kept as one reads and writes has one sum of bytes for both.
+    mixed = (inside.kinds[:, [STEP_KINDS.index(one) for one in DIRECTIONS]] > 0).all(axis=1)
+    rows = np.isin(code, same) & (total > 0) & ~mixed
     calls = inside.kinds[rows, STEP_KINDS.index(step.kind)].astype(np.int64) * len(group.locations)
     left = ~np.isin(total[rows] / calls, [size for size in known if size is not None])
     return replace(step, mean_bytes=float(total[rows][left].sum() / calls[left].sum()) if left.any() else None)

@@ -71,5 +71,5 @@ def test_waiting_for_locks_is_found_and_heads_a_run_that_waits_longer_than_it_is
         (one,) = found
         assert (one.cost_s, one.evidence["lock_calls"], one.severity) == (pytest.approx(8.0), 80, "critical")
         assert f"80 calls of {function} take a rank up to 8 s" in one.text
-        assert "waiting for locks of files takes 41 % more (8 s), which own parts of the file without" in headline.text
+        assert "waiting for locks of files takes 41 % more (8 s); own parts of the file without" in headline.text
         assert headline.gain_s == one.gain_s

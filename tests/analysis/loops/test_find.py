@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from iostrata import SelectionError, find_loops, open_trace
+from iostrata.analysis.loops.find import _plain_steps
+from iostrata.analysis.loops.folding import Folded
 from iostrata.analysis.loops.words import blame_text
 from iostrata.layers.loops import steps
 from iostrata.model.codes import IoFlag, IoRecord
@@ -373,3 +375,21 @@ def test_equal_calls_that_long_pauses_part_stay_bursts(written, monkeypatch):
     written.findings()
     (outer,) = find_loops(open_trace(written.folder)).outermost
     assert (outer.count, [step.count for step in outer.body]) == (16, [256])
+
+
+def test_where_steps_that_are_one_begin_is_no_step_of_the_program(make_trace):
+    """Four writes and four reads of 100 B, kept as two steps of two each."""
+    trace = make_trace([("POSIX", "/s/f", -1)], [{"begin": 0, "end": 10, "moved": 100}])
+    rows, kinds = np.arange(8), np.array([steps.WRITE, steps.READ] * 4)
+    size, none = np.full(8, 100), np.zeros(8, np.int64)
+    calls = steps.Steps.of_calls(
+        (2 * kinds).astype(np.int32), size, none.astype(np.int32), none > 0, none, 20 * rows, 20 * rows + 10
+    )
+    group = steps.StepGroup(0, [0], calls.coarsened(rows % 4 == 0))
+    loop = Folded(np.array([0, 2]), 0, np.zeros(1, np.bool_), 0.0)
+    told = _plain_steps(trace, group, 0, 2, "/s/f", loop)
+    # Of what both moved together nobody knows how much each did.
+    assert [(one.kind, one.count, one.bytes, one.mean_bytes) for one in told] == [
+        ("read", 4, None, None),
+        ("write", 4, None, None),
+    ]
