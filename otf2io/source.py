@@ -275,7 +275,8 @@ class Otf2Source(ProcessSource):
             return DirectWalk(self.archive.anchor, self.definitions, wanted, parameters, around)
         from .library.engine import LibraryWalk
 
-        return LibraryWalk(self.archive.anchor, self.definitions, regions or functions is not None or bool(independent))
+        every = regions or functions is not None
+        return LibraryWalk(self.archive.anchor, self.definitions, every or frozenset(independent))
 
     @cached_property
     def _handles(self) -> RowsOfIds:

@@ -2,7 +2,7 @@
 and parameters."""
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from ctypes import byref, c_uint64
 from typing import Any, Final
 
@@ -43,7 +43,10 @@ class EventBuffer:
     """
 
     def __init__(
-        self, offset_attributes: Sequence[int], interrupts: list[BaseException] | None = None, regions: bool = False
+        self,
+        offset_attributes: Sequence[int],
+        interrupts: list[BaseException] | None = None,
+        regions: bool | frozenset[int] = False,
     ) -> None:
         self.interrupts: list[BaseException] = [] if interrupts is None else interrupts
         self._rows = array("Q")
@@ -54,7 +57,9 @@ class EventBuffer:
             for record in IO_FIELDS
         }
         if regions:
-            functions |= {"Enter": self._crossing(1), "Leave": self._crossing(0)}
+            only = None if regions is True else regions
+            functions |= {"Enter": self._crossing(1, only), "Leave": self._crossing(0, only)}
+        if regions is True:
             functions |= dict.fromkeys(PARAMETER_EVENTS, self._parameter())
         self.callbacks: dict[str, Any] = {
             name: EVENT_CALLBACKS[name](guarded(function, self.interrupts)) for name, function in functions.items()
@@ -105,11 +110,12 @@ class EventBuffer:
         del self._rows[:]
         return events
 
-    def _crossing(self, enter: int) -> Callable[..., None]:
+    def _crossing(self, enter: int, only: Collection[int] | None) -> Callable[..., None]:
         events, extend = self._rows, self._regions.extend
 
         def callback(_location: int, time: int, _position: int, _user: int, _attributes: int, region: int) -> None:
-            extend((time, region, enter, len(events)))
+            if only is None or region in only:
+                extend((time, region, enter, len(events)))
 
         return callback
 

@@ -57,11 +57,11 @@ class LibraryWalk:
 
     Parameters
     ----------
-    regions : bool
-        Whether Enter and Leave are wanted too, with the parameters among them.
+    regions : bool or frozenset of int
+        Whether Enter and Leave are wanted too, with the parameters among them; or of which regions alone.
     """
 
-    def __init__(self, anchor: Anchor, definitions: Definitions, regions: bool = False) -> None:
+    def __init__(self, anchor: Anchor, definitions: Definitions, regions: bool | frozenset[int] = False) -> None:
         self._anchor = anchor
         self._regions = regions
         self._definitions = definitions

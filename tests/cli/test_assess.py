@@ -99,7 +99,7 @@ def test_the_page_calls_runs_by_short_names_with_their_cause_below(run, tmp_path
     contents = json.loads(re.search(r'id="contents">(.*?)</script>', (tmp_path / "page.html").read_text())[1])
     jobs = [row[0] for row in contents["sections"][0]["blocks"][0]["rows"]]
     assert {one["value"]: one["title"] for one in jobs} == {path.name: str(path / "traces.otf2") for path in traces}
-    assert all("since" in one["notes"][0][1] for one in jobs)
+    assert all(re.search("since|because", one["notes"][0][1]) for one in jobs)
 
 
 def test_traces_and_their_collection_are_jobs(document, run, tmp_path):
