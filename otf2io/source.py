@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 _EVENTS_PER_FILE: Final = 1 << 10
 """What opening a location's files costs, in events walked."""
 
+_LOOKED_AT: Final = 20_000_000
+"""Events of an archive up to which calls with a shared file pointer are looked for among Enter and Leave. That takes as
+long again as passing over these, some 15 ns each; in larger archives the recorder is believed."""
 _MOST_PROMISED: Final = 2**40
 _MAKING: Final = threading.Lock()
 """Held while a walk is made: it counts what is read, so all threads need the same, and `cached_property` has no lock
@@ -243,9 +246,10 @@ class Otf2Source(ProcessSource):
 
     @cached_property
     def _independent(self) -> Codes:
-        """Regions whose operations are told to be collective and are not."""
+        """Regions whose operations are told to be collective and are not; none of an archive that is too large."""
         has_mpi = any(one.identification == "MPI-IO" for one in self.definitions.paradigms)
-        return shared_pointer_calls(self.regions) if has_mpi else np.empty(0, np.uint32)
+        looked_at = has_mpi and int(self.definitions.locations.events.sum()) <= _LOOKED_AT
+        return shared_pointer_calls(self.regions) if looked_at else np.empty(0, np.uint32)
 
     @cached_property
     def tells_calls(self) -> bool:

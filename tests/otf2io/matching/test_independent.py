@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from iostrata import open_trace
+from iostrata.otf2io import source
 from otf2.enums import IoOperationFlag, IoOperationMode
 
 from tests.analysis.conftest import Written
@@ -27,3 +28,13 @@ def test_a_shared_file_pointer_makes_no_collective_operation(tmp_path, engine, c
     flags = table.sort_values(["rank", "begin_s"])["collective"].to_numpy()
     assert flags.tolist() == 2 * [False, True, False, True, True, False]
     np.testing.assert_array_equal(flags[:6], flags[6:])
+
+
+def test_in_archives_that_are_too_large_the_recorder_is_believed(tmp_path, monkeypatch):
+    monkeypatch.setattr(source, "_LOOKED_AT", 3)
+    written = Written(tmp_path / "made")
+    handle = written.handle(written.file("/s/log"), written.mpi)
+    written.call(0, "MPI_File_write_shared", 0, 900)
+    written.operate(0, handle, WRITE, 100, 800, 64, TOGETHER)
+    written.closed()
+    assert open_trace(written.folder).to_dataframe()["collective"].all()
