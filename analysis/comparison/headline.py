@@ -486,7 +486,8 @@ def _hidden(trace: Trace, share: float) -> str:
     names, region = calls.functions.regions.name, calls.paths.region
     without = np.bincount(region, calls.times[:, 2, 0], minlength=len(names)).astype(int)
     # Pipes and sockets, which nobody records, are neither opened nor have places.
-    failed = {name: count for name, count in zip(names, without.tolist(), strict=True) if _ON_FILES.match(name)}
+    known = zip(names, without.tolist(), calls.functions.layer.tolist(), strict=True)
+    failed = {name: count for name, count, layer in known if layer >= 0 and _ON_FILES.match(name)}
     text, most = "", max(failed, key=lambda name: failed[name], default="")
     if sum(failed.values()) >= _OFTEN * trace.ranks:
         text = (

@@ -102,6 +102,19 @@ def test_what_cannot_be_seen_is_told_where_there_is_little_io_and_a_hint_of_it(w
     assert ("4,000 calls such as open leave no event, as where they fail" in text) is (little and failed == 4000)
 
 
+@pytest.mark.parametrize("role", [RegionRole.FUNCTION, RegionRole.FILE_IO])
+def test_functions_of_the_program_that_are_called_alike_hide_nothing(written, role):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    definitions = written.trace.definitions
+    written.regions["write"] = definitions.region("write", source_file="POSIX_IO", region_role=RegionRole.FILE_IO)
+    written.regions["create_grid"] = definitions.region("create_grid", source_file="grid.c", region_role=role)
+    written.call(0, "write", 100, 110)
+    written.operate(0, handle, IoOperationMode.WRITE, 100, 110, 2**20)
+    for place in range(4000):
+        written.call(0, "create_grid", 60_000 + 100 * place, 60_000 + 100 * place + 10)
+    assert "create_grid" not in told(written.closed()).text
+
+
 def test_time_on_files_that_are_not_known_is_told_beside_that_of_layers(written):
     handle = written.handle(written.file("/s/a"), written.posix)
     written.call(0, "write", 0, 1_000)
