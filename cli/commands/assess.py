@@ -6,19 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from .. import request as cli
 from ..options import POSITIVE, option, output_option
 from ..progress import Progress
-from ..request import (
-    Request,
-    console,
-    print_files,
-    print_json,
-    refuse,
-    refuse_for_tables,
-    refuse_given,
-    runs_command,
-    warn,
-)
 
 if TYPE_CHECKING:
     from ...runs.collection.tables import Collection
@@ -98,14 +88,14 @@ USER = option("--user NAME", "Rank jobs of this user. Repeatable.", "users", mul
 EXCLUSIVE = option("--exclusive", "Rank jobs that did not share their nodes.")
 
 
-@runs_command(
+@cli.runs_command(
     "assess february.parquet --limits limits.json -o february.html",
     JOBS, TRAIN, LIMITS, OUT, SEGMENT, QUANTILES, CRITICAL, THRESHOLD, ORDER, LEAST,
     ACCOUNTING, STATE, PARTITION, USER, EXCLUSIVE,
 )  # fmt: skip
 def command(
     traces: tuple[Path, ...],
-    request: Request,
+    request: cli.Request,
     train: bool,
     known: Path | None,
     out: Path | None,
@@ -135,15 +125,15 @@ def command(
         "--train needs -o FILE.json for the limits, and no --limits": train and not (known is None and writes_json),
         "-o FILE.json is for --train; a page ends in .html, and --json prints the scores": writes_json and not train,
     }
-    refuse(wrong)
+    cli.refuse(wrong)
     if train:
         of_scores = ("threshold", "order", "least_duration", "accounting")
-        refuse_given("is for the scores of jobs, and --train only finds limits", *of_scores)
+        cli.refuse_given("is for the scores of jobs, and --train only finds limits", *of_scores)
     from ...runs.scores.accounting import Wanted, read_accounting
     from ...runs.scores.blocks import DEFAULT_SEGMENT_S
 
     if accounting is None:
-        refuse_given("needs --accounting, which tells it of each job", "states", "partitions", "users", "exclusive")
+        cli.refuse_given("needs --accounting, which tells it of each job", "states", "partitions", "users", "exclusive")
     wanted = Wanted(states, partitions, users, exclusive)
     accounts = None if accounting is None else read_accounting(accounting)
     if accounts is not None:
@@ -162,14 +152,14 @@ def _known(path: Path, critical: float | None, segment: float | None) -> "Metric
     """Return the limits of a file, with another Z where one was given."""
     from ...runs.scores.limits import read_limits
 
-    refuse_given("is what limits are found with, and --limits has some", "quantiles")
+    cli.refuse_given("is what limits are found with, and --limits has some", "quantiles")
     limits = read_limits(path)
     if segment not in (None, limits.segment_s):
         raise click.UsageError(f"these limits are for segments of {limits.segment_s:g} s: leave --segment out")
     return limits if critical is None else replace(limits, critical=critical)
 
 
-def _sources(paths: tuple[Path, ...], segment: float, request: Request) -> "list[Jobs]":
+def _sources(paths: tuple[Path, ...], segment: float, request: cli.Request) -> "list[Jobs]":
     """Return where the jobs come from: each table or collection by itself, and all traces."""
     from ...runs.collection.chosen import chosen_runs
 
@@ -182,7 +172,7 @@ def _sources(paths: tuple[Path, ...], segment: float, request: Request) -> "list
         from ...runs.scores.tables import MetricTable
 
         found += [MetricTable(table, segment) for table in tables]
-        refuse_for_tables([table.path for table in found], bool(runs and runs.traces))
+        cli.refuse_for_tables([table.path for table in found], bool(runs and runs.traces))
     if runs is not None and runs.traces:
         from ...runs.scores.traces import TraceJobs
 
@@ -218,12 +208,12 @@ def _finish_training(limits: "MetricLimits", out: Path, as_json: bool) -> None:
 
     written = write_json(limits.to_dict(), out)
     if as_json:
-        print_json({**limits.to_dict(), "schema_version": SCHEMA_VERSION, "output": written.to_dict()})
+        cli.print_json({**limits.to_dict(), "schema_version": SCHEMA_VERSION, "output": written.to_dict()})
     else:
         from ...export.runs.scores_text import print_limits
 
-        print_limits(limits, console())
-        print_files([written])
+        print_limits(limits, cli.console())
+        cli.print_files([written])
 
 
 def _assess(
@@ -266,12 +256,12 @@ def _assess(
     if as_json:
         from ...export.json.runs import assess_document
 
-        print_json(assess_document(found, written))
+        cli.print_json(assess_document(found, written))
     else:
         from ...export.runs.scores_text import print_scores
 
-        print_scores(found, console())
-        print_files([] if written is None else [written])
+        print_scores(found, cli.console())
+        cli.print_files([] if written is None else [written])
 
 
 def _accounted(scores: "list[JobScore]", accounts: "Accounting", wanted: "Wanted") -> "list[JobScore]":
@@ -282,10 +272,10 @@ def _accounted(scores: "list[JobScore]", accounts: "Accounting", wanted: "Wanted
     told = [replace(one, account=accounts.of(one.job)) for one in scores]
     unknown = sum(one.account is None for one in told)
     if unknown:
-        warn(f"{accounts.path}: {counted(unknown, 'job')} of {len(told):,} not in it")
+        cli.warn(f"{accounts.path}: {counted(unknown, 'job')} of {len(told):,} not in it")
     found = [one for one in told if wanted.has(one.account or JobAccount())]
     if len(found) < len(told):
-        warn(f"{counted(len(told) - len(found), 'job')} left out, as they are not of those asked for")
+        cli.warn(f"{counted(len(told) - len(found), 'job')} left out, as they are not of those asked for")
     return found
 
 
@@ -296,13 +286,13 @@ def _warn(tables: "list[Jobs]", short: int, jobs: int, segment: float) -> None:
     if 2 * short > jobs:
         text = f"{short:,} of {counted(jobs, 'job')} {'is' if short == 1 else 'are'} shorter than a segment"
         remedy = f"limits of {segment:g} s are not for them; train and assess with a shorter --segment"
-        warn(f"{text}: {remedy}")
+        cli.warn(f"{text}: {remedy}")
     for table in tables:
         for name, rows in list(table.ignored.items())[:8]:
-            warn(f"{table.path}: {counted(rows, 'row')} of the unknown metric {name[:80]!r} ignored")
+            cli.warn(f"{table.path}: {counted(rows, 'row')} of the unknown metric {name[:80]!r} ignored")
         for reason in list(table.failed.values())[:8]:
-            warn(f"left out: {reason}")
+            cli.warn(f"left out: {reason}")
         if len(table.failed) > 8:
-            warn(f"{counted(len(table.failed), 'trace')} left out in all")
+            cli.warn(f"{counted(len(table.failed), 'trace')} left out in all")
         if table.missing:
-            warn(f"{table.path}: {counted(table.missing, 'value')} negative or no number: taken as missing")
+            cli.warn(f"{table.path}: {counted(table.missing, 'value')} negative or no number: taken as missing")

@@ -6,19 +6,9 @@ import click
 
 from ...model.document import SCHEMA_VERSION
 from ...model.text import printable
+from .. import request as cli
 from ..options import FREQUENCY, LAYERS, MEMORY, METHOD, READING, TRAFFIC, option, output_option
 from ..progress import Progress
-from ..request import (
-    Request,
-    console,
-    print_json,
-    print_written,
-    refuse_for_tables,
-    refuse_given,
-    several_text,
-    trace_command,
-    warn,
-)
 
 PAGE = output_option(
     "OUT.html",
@@ -39,10 +29,10 @@ EACH = option(
 )
 
 
-@trace_command(
+@cli.trace_command(
     "report traces.otf2 -o report.html", PAGE, SCORES, EACH, LAYERS, TRAFFIC, METHOD, FREQUENCY, *READING, MEMORY
 )
-def command(request: Request, out: Path | None, scores: Path | None, each: bool) -> None:
+def command(request: cli.Request, out: Path | None, scores: Path | None, each: bool) -> None:
     """The page is OUT.html, or named after the folder of the trace. Of a collection, the folder that iostrata collect
     has written, the page ranks its runs, or with FOLDER:PATTERN in place of TRACE those whose name matches.
 
@@ -58,12 +48,12 @@ def command(request: Request, out: Path | None, scores: Path | None, each: bool)
     if out is None:
         out = _named_after(folder)
     if is_collection(folder):
-        refuse_for_tables([folder], traces=each)
-        refuse_given("is for the page of a trace", "layers", "traffic", "fs", "memory", "dask")
+        cli.refuse_for_tables([folder], traces=each)
+        cli.refuse_given("is for the page of a trace", "layers", "traffic", "fs", "memory", "dask")
         _report_runs(request, out, scores, each)
         return
     if pattern != "*":
-        raise TraceError(several_text(folder))
+        raise TraceError(cli.several_text(folder))
     if scores is not None or each:
         raise click.UsageError("--scores and --each are for a collection, the folder that iostrata collect has written")
     from ...export.report.write import write_report
@@ -71,7 +61,7 @@ def command(request: Request, out: Path | None, scores: Path | None, each: bool)
     trace = request.open(relations=True)
     with Progress("drawing the report") as progress:
         written = write_report(trace, out, **request.named("layers", "traffic", "method", "fs"), progress=progress)
-    print_written(trace, written, request.as_json)
+    cli.print_written(trace, written, request.as_json)
 
 
 def _named_after(trace: Path) -> Path:
@@ -85,7 +75,7 @@ def _named_after(trace: Path) -> Path:
     return page
 
 
-def _report_runs(request: Request, out: Path, scores: Path | None, each: bool) -> None:
+def _report_runs(request: cli.Request, out: Path, scores: Path | None, each: bool) -> None:
     """Write the page of a collection."""
     from ...export.runs.ranking_page import Scores, known_reports, read_scores, write_ranking, write_reports
     from ...model.quantities import bytes_text, counted
@@ -104,11 +94,11 @@ def _report_runs(request: Request, out: Path, scores: Path | None, each: bool) -
         with Progress("writing reports") as progress:
             failed = write_reports(collection, out, **request.named("engine", "calls", "workers"), progress=progress)
     for text in failed:
-        warn(f"no report: {text}")
+        cli.warn(f"no report: {text}")
     reports = known_reports(collection, out)
     written = write_ranking(collection, out, scores=known, reports=reports, by_scores=scores is not None)
     if request.as_json:
-        print_json({"schema_version": SCHEMA_VERSION, "output": written.to_dict()})
+        cli.print_json({"schema_version": SCHEMA_VERSION, "output": written.to_dict()})
     else:
         what = f"{bytes_text(written.bytes)}, {counted(written.rows or 0, 'run')}"
-        console().print(f"wrote {printable(str(out))}: {what}")
+        cli.console().print(f"wrote {printable(str(out))}: {what}")

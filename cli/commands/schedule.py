@@ -6,19 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .. import request as cli
 from ..options import CALLS, DASK, ENGINE, FILES, WORKERS, Seconds, option, output_option, parse_window, picture_option
 from ..progress import Progress
-from ..request import (
-    Request,
-    command_of,
-    console,
-    prepare_picture,
-    print_files,
-    print_json,
-    refuse_given,
-    warn_of_left_out,
-    write_all,
-)
 
 if TYPE_CHECKING:
     from ...layers.selection.directions import Direction
@@ -63,7 +53,7 @@ OUT = output_option(
 PLOT = picture_option("Draw when each job waits and when it has the bandwidth, a panel a policy (needs matplotlib).")
 
 
-@command_of(
+@cli.command_of(
     "schedule jobs.csv --random-start --error 0.5 --runs 10 --plot schedule.png",
     JOBS, ITERATIONS, START, ERROR, RUNS, SEED, MEASURED, OUT, PLOT, LAYER, DIRECTION, FILES, ENGINE, CALLS, WORKERS,
     DASK,
@@ -92,9 +82,9 @@ def command(
     period that each job really has. Stretch, I/O slowdown and utilization are as FTIO (IPDPS'24) defines them.
     """
     if not (random_start or error):
-        refuse_given("is of chance, which --random-start and --error bring in", "runs", "seed")
-    prepare_picture(picture)
-    jobs = _jobs(traces, Request(traces[0], **reading), layer, direction)
+        cli.refuse_given("is of chance, which --random-start and --error bring in", "runs", "seed")
+    cli.prepare_picture(picture)
+    jobs = _jobs(traces, cli.Request(traces[0], **reading), layer, direction)
     from ...export.runs.schedule_files import write_schedule_figure, write_sets
     from ...runs.scheduling.comparison import compare_policies
     from ...runs.scheduling.policies import sets_of
@@ -111,22 +101,22 @@ def command(
             progress=progress,
         )
     sets = sets_of(found.workload.names, found.workload.period)
-    written = write_all(
+    written = cli.write_all(
         (out, lambda path: write_sets(sets, path)), (picture, lambda path: write_schedule_figure(found, path, window))
     )
     if as_json:
         from ...export.json.runs import schedule_document
 
-        print_json(schedule_document(found, jobs, sets, error, written))
+        cli.print_json(schedule_document(found, jobs, sets, error, written))
     else:
         from ...export.runs.schedule_text import print_schedule
 
-        print_schedule(found, jobs, sets, error, console())
-        print_files(written)
+        print_schedule(found, jobs, sets, error, cli.console())
+        cli.print_files(written)
 
 
 def _jobs(
-    paths: tuple[Path, ...], request: Request, layer: str | None, direction: "Direction | None"
+    paths: tuple[Path, ...], request: cli.Request, layer: str | None, direction: "Direction | None"
 ) -> "list[PeriodicJob]":
     """Return all jobs; recordings that cannot be used are left out with a warning."""
     from ...model.errors import MissingLibraryError, SelectionError, TraceError
@@ -159,14 +149,14 @@ def _jobs(
             except (TraceError, SelectionError, MissingLibraryError, OSError) as error:
                 failed.append(str(error))
     if "trace" not in kinds:
-        refuse_given("is of traces, and none is named", "files", "engine", "calls", "workers", "dask")
+        cli.refuse_given("is of traces, and none is named", "files", "engine", "calls", "workers", "dask")
     if kinds == {"table"}:
-        refuse_given("is of recordings, and a table has neither", "layer", "direction")
-    warn_of_left_out(failed, found)
+        cli.refuse_given("is of recordings, and a table has neither", "layer", "direction")
+    cli.warn_of_left_out(failed, found)
     return named_apart(found)
 
 
-def _periods(request: Request, direction: "Direction | None") -> Any:
+def _periods(request: cli.Request, direction: "Direction | None") -> Any:
     """Return the document of ``iostrata periods`` for a trace."""
     from ...analysis.comparison.iterations import loops_of
     from ...analysis.comparison.layer_periods import chosen_layers, layer_periods

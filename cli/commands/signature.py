@@ -6,22 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from .. import request as cli
 from ..options import POSITIVE, option, output_option, picture_option
-from ..request import (
-    Request,
-    console,
-    is_given,
-    prepare_picture,
-    print_files,
-    print_json,
-    refuse,
-    refuse_for_tables,
-    refuse_given,
-    runs_command,
-    warn,
-    warn_of_left_out,
-    write_all,
-)
 
 if TYPE_CHECKING:
     from ...export.written import Written
@@ -85,13 +71,13 @@ OUT = output_option(
 PLOT = picture_option("Draw the signature above its runs (needs matplotlib).")
 
 
-@runs_command(
+@cli.runs_command(
     "signature run1 run2 run3 run4 run5 --layer MPI-IO --direction write",
     RUNS, LAYER, DIRECTION, INTERVAL, LOG, JOBS, METHOD, LEVEL, GAMMA, KAPPA, PARTIAL, KNOWN, OUT, PLOT,
 )  # fmt: skip
 def command(
     traces: tuple[Path, ...],
-    request: Request,
+    request: cli.Request,
     layer: str | None,
     direction: "Direction",
     interval: float | None,
@@ -125,13 +111,13 @@ def command(
         "name the traces of several runs, or a log with --log and --jobs": bool(traces) == bool(log),
         f"--gamma {gamma:g} is larger than --kappa {kappa:g}: it is to be the smaller of them": gamma > kappa,
     }
-    refuse(wrong)
+    cli.refuse(wrong)
     if known is not None:
-        refuse_given("is what a signature is found with, and --known has one", *_OF_FINDING)
+        cli.refuse_given("is what a signature is found with, and --known has one", *_OF_FINDING)
         _compare(traces, request, known)
         return
     method = _method(method, log)
-    prepare_picture(picture)
+    cli.prepare_picture(picture)
     from ...runs.signatures.sample import cut_to_shortest
     from ...runs.signatures.scaling import scaling_of
     from ...runs.signatures.signature import extract_signature
@@ -155,12 +141,12 @@ def command(
     if request.as_json:
         from ...export.json.runs import signature_document
 
-        print_json(signature_document(signature, chosen, direction, left_out, written, scaling))
+        cli.print_json(signature_document(signature, chosen, direction, left_out, written, scaling))
     else:
         from ...export.runs.signature_text import print_signature
 
-        print_signature(signature, what, left_out, scaling, console())
-        print_files(written)
+        print_signature(signature, what, left_out, scaling, cli.console())
+        cli.print_files(written)
 
 
 _OF_TRACES: Final = ("layer", "window", "files", "engine", "calls", "workers", "dask")
@@ -171,7 +157,7 @@ _OF_FINDING: Final = (
 )  # fmt: skip
 
 
-def _compare(traces: tuple[Path, ...], request: Request, known: Path) -> None:
+def _compare(traces: tuple[Path, ...], request: cli.Request, known: Path) -> None:
     """Tell of each run whether it is a usual one."""
     from ...analysis.known_signature import read_signature
     from ...layers.selection.directions import direction_named
@@ -183,29 +169,31 @@ def _compare(traces: tuple[Path, ...], request: Request, known: Path) -> None:
     if request.as_json:
         from ...export.json.runs import likeness_document
 
-        print_json(likeness_document(found, known, layer, usual.direction))
+        cli.print_json(likeness_document(found, known, layer, usual.direction))
     else:
         from ...export.runs.signature_text import print_likeness
 
-        print_likeness(found, f"{layer} {usual.direction}", console())
+        print_likeness(found, f"{layer} {usual.direction}", cli.console())
 
 
 def _method(method: str | None, log: Path | None) -> str | None:
     """Return the method, None for loops where there are some; options that would change nothing are wrong usage."""
-    if method is None and is_given("level"):
+    if method is None and cli.is_given("level"):
         # Loops have no wavelets.
         method = "iosi"
     if log is None:
         if method != "plain":
-            refuse_given("is for --log and --method plain: the bursts of traces are matched in their order", "gamma")
+            cli.refuse_given(
+                "is for --log and --method plain: the bursts of traces are matched in their order", "gamma"
+            )
     else:
-        refuse_given("is for traces, not for a log", *_OF_TRACES)
+        cli.refuse_given("is for traces, not for a log", *_OF_TRACES)
         if log.suffix.lower() == ".csv":
-            refuse_given("is for HDF5: a log as CSV does not tell reads from writes", "direction")
+            cli.refuse_given("is for HDF5: a log as CSV does not tell reads from writes", "direction")
     if method == "loops":
-        refuse_given("is not for loops, which have no wavelets", "level")
+        cli.refuse_given("is not for loops, which have no wavelets", "level")
     if method == "dtw":
-        refuse_given("is not for --method dtw, which warps all runs into one", "gamma", "kappa")
+        cli.refuse_given("is not for --method dtw, which warps all runs into one", "gamma", "kappa")
     return method
 
 
@@ -232,14 +220,14 @@ def _write(signature: "Signature", what: str, out: Path | None, picture: Path | 
         return []
     from ...export.runs.signature_files import write_signature, write_signature_figure
 
-    return write_all(
+    return cli.write_all(
         (out, lambda path: write_signature(signature, path, what)),
         (picture, lambda path: write_signature_figure(signature, path, what)),
     )
 
 
 def _from_runs(
-    paths: tuple[Path, ...], request: Request, layer: str | None, direction: "Direction", interval: float | None
+    paths: tuple[Path, ...], request: cli.Request, layer: str | None, direction: "Direction", interval: float | None
 ) -> tuple[list["RunSignals"], list["Sample"], str]:
     """Return each trace or run of a collection with its sample, and the layer that they are of."""
     from ...runs.signatures.traces import trace_samples
@@ -249,7 +237,7 @@ def _from_runs(
 
 
 def _read_runs(
-    paths: tuple[Path, ...], request: Request, layer: str | None, direction: "Direction"
+    paths: tuple[Path, ...], request: cli.Request, layer: str | None, direction: "Direction"
 ) -> tuple[list["RunSignals"], str]:
     """Return each trace or run of a collection, and the layer to look at."""
     from ...model.errors import MissingLibraryError, TraceError
@@ -262,7 +250,7 @@ def _read_runs(
     found: list[RunSignals] = []
     failed: list[str] = []
     told: set[Path] = set()
-    refuse_for_tables([one.path for one in runs.collections], bool(runs.traces))
+    cli.refuse_for_tables([one.path for one in runs.collections], bool(runs.traces))
     for collection in runs.collections:
         failed += [f"{job.job}: {job.reason}" for job in collection.jobs if not job.usable]
         found += collection_signals(collection, direction)
@@ -279,7 +267,7 @@ def _read_runs(
         what = "" if direction == "total" else f" {direction}"
         failed += [f"{run.name}: no{what} bytes moved" for run in found if not run.signals]
         found = busy
-    warn_of_left_out(failed, found)
+    cli.warn_of_left_out(failed, found)
     return found, common_layer(found, layer)
 
 
@@ -294,7 +282,7 @@ def _from_log(
 
     known = read_log(log, direction)
     if known.missing:
-        warn(f"{counted(known.missing, 'value')} of {len(known.values):,} missing, interpolated")
+        cli.warn(f"{counted(known.missing, 'value')} of {len(known.values):,} missing, interpolated")
     samples, rest = job_samples(known, read_jobs(jobs), interval)
     if rest and len(samples) < 2:
         name, reason, some = rest[0][0].name, rest[0][1], "only one" if samples else "none"

@@ -21,19 +21,7 @@ from ...signals.samples import bin_count
 from ..atomic import atomic_file
 from ..exporters import Exporter
 from ..written import Written
-from .groups import (
-    Judged,
-    PeriodSearch,
-    write_axes,
-    write_comparison,
-    write_components,
-    write_damage,
-    write_handles,
-    write_periods,
-    write_regimes,
-    write_statistics,
-    write_story,
-)
+from . import groups
 from .loops import write_loops
 from .variables import GroupWriter, written_groups
 
@@ -116,7 +104,7 @@ def write_hdf5(
     bins = bin_count(end - start, rate)
     rate = float(rate)
     check_frequency(trace, rate)
-    search = PeriodSearch(trace, names, traffic, method or DEFAULT_METHOD, fs, filter) if periods else None
+    search = groups.PeriodSearch(trace, names, traffic, method or DEFAULT_METHOD, fs, filter) if periods else None
 
     with atomic_file(path) as temporary:
         compared = None
@@ -131,16 +119,16 @@ def write_hdf5(
             _write_axes(root, names, start, rate, bins)
             results, fits = _write_bandwidth(root, signals, len(names), rate, search, components)
             if not trace.definitions.recording.reason("handles"):
-                write_handles(root.subgroup("handles"), trace, names)
+                groups.write_handles(root.subgroup("handles"), trace, names)
             if trace.definitions.recording.knows("operations"):
                 write_loops(root.subgroup("loops"), find_loops(trace), names)
-            write_statistics(root.subgroup("statistics"), trace, names)
-            write_damage(root.subgroup("damage"), trace.damage)
+            groups.write_statistics(root.subgroup("statistics"), trace, names)
+            groups.write_damage(root.subgroup("damage"), trace.damage)
             if search:
                 _write_search(root, search, results)
-                write_components(root.subgroup("components"), fits)
+                groups.write_components(root.subgroup("components"), fits)
             if compared is not None:
-                write_comparison(root.subgroup("comparison"), compared)
+                groups.write_comparison(root.subgroup("comparison"), compared)
         size = temporary.stat().st_size
     return Written(Path(path), size, names, bins=bins, fs=rate)
 
@@ -150,14 +138,14 @@ def _check_components(components: object) -> None:
         raise SelectionError(f"{components!r} components: give a whole number from 1 to {MOST_COMPONENTS}")
 
 
-def _write_search(root: GroupWriter, search: PeriodSearch, found: dict[tuple[int, int], Judged]) -> None:
+def _write_search(root: GroupWriter, search: groups.PeriodSearch, found: dict[tuple[int, int], groups.Judged]) -> None:
     """Write what was found by looking for periods, and where that is all of the I/O its story."""
     results, names = {place: one.result for place, one in found.items()}, search.names
-    write_periods(root.subgroup("periods"), results, names)
-    write_regimes(root.subgroup("regimes"), results)
+    groups.write_periods(root.subgroup("periods"), results, names)
+    groups.write_regimes(root.subgroup("regimes"), results)
     if search.traffic == "all" and search.filter is None:
         named = {(names[row], DIRECTIONS[way]): one.of_signal for (row, way), one in sorted(found.items())}
-        write_story(root.subgroup("story"), story_by_loops(search.trace, named, names, search.method, search.fs))
+        groups.write_story(root.subgroup("story"), story_by_loops(search.trace, named, names, search.method, search.fs))
 
 
 def _bandwidths(trace: Trace, names: tuple[str, ...], traffic: Traffic) -> PlacedSignals:
@@ -176,7 +164,7 @@ def _released(signals: dict[tuple[int, int], StepSignal]) -> PlacedSignals:
 def _write_axes(root: GroupWriter, names: tuple[str, ...], start: float, fs: float, bins: int) -> None:
     for dimension, size in {"layer": len(names), "direction": len(DIRECTIONS), "time": bins, "bnds": 2}.items():
         root.dimension(dimension, size)
-    write_axes(root, names)
+    groups.write_axes(root, names)
     time = root.empty("time", ("time",), np.float64, fill=False, **VARIABLES["time"])
     bounds = root.empty("time_bnds", ("time", "bnds"), np.float64, fill=False, **VARIABLES["time_bnds"])
     for first in range(0, bins, _AT_ONCE):
@@ -187,8 +175,13 @@ def _write_axes(root: GroupWriter, names: tuple[str, ...], start: float, fs: flo
 
 
 def _write_bandwidth(
-    root: GroupWriter, signals: PlacedSignals, layers: int, fs: float, search: PeriodSearch | None, components: int
-) -> tuple[dict[tuple[int, int], Judged], dict[tuple[int, int], FourierFit]]:
+    root: GroupWriter,
+    signals: PlacedSignals,
+    layers: int,
+    fs: float,
+    search: groups.PeriodSearch | None,
+    components: int,
+) -> tuple[dict[tuple[int, int], groups.Judged], dict[tuple[int, int], FourierFit]]:
     """Write one signal after the other; return the periods and the cosines by layer and direction."""
     dimensions = ("layer", "direction", "time")
     bandwidth = root.empty("bandwidth", dimensions, np.float64, fill=True, **VARIABLES["bandwidth"])

@@ -27,18 +27,7 @@ from ...model.quantities import count_text, counted, seconds_text
 from ...model.stream.summary import start_time
 from ..encoding import Names
 from ..json.documents import layers_document, periods_document
-from ..page.document import (
-    Fold,
-    Listing,
-    PageBlock,
-    PageDocument,
-    Paragraph,
-    Picture,
-    Section,
-    Table,
-    TableColumn,
-    Text,
-)
+from ..page import document as page
 from ..page.html import write_page
 from ..written import Written
 from .glossary import GLOSSARY
@@ -70,7 +59,7 @@ def report_contents(
     limits: Limits | None = None,
     story: Sequence[Segment] = (),
     loops: Loops | None = None,
-) -> PageDocument:
+) -> page.PageDocument:
     """Return the page of a trace.
 
     Parameters
@@ -109,7 +98,7 @@ def report_contents(
         "no_findings": no_findings(trace.definitions.recording),
         "ranks_shown": min(RANKS_SHOWN, limits.pairs),
     }
-    sections: Sequence[Section] = [Section("damage", "Damage", "Damage", [Picture("damage")])]
+    sections: Sequence[page.Section] = [page.Section("damage", "Damage", "Damage", [page.Picture("damage")])]
     recorded = holds_io(whole)
     if recorded:
         more |= {"window_s": trace.window, **_drawings(trace, layers, shown, comparison, limits)}
@@ -118,12 +107,14 @@ def report_contents(
         sections = _sections(trace, shown, more, limits, loop_charts(loops, shown, limits), accesses)
     damaged = trace.damage.damaged
     title, opening = f"I/O of {'/'.join(str(trace.path).split('/')[-2:])}", _story(story, limits.segments)
-    warnings: list[Text] = [["The trace is damaged: ", {"href": "#damage", "text": "what is lost"}]] if damaged else []
+    warnings: list[page.Text] = (
+        [["The trace is damaged: ", {"href": "#damage", "text": "what is lost"}]] if damaged else []
+    )
     definitions = {**{one.title: one.sentence for one in metrics_of(LayerStatistics) if _shown(one)}, **GLOSSARY}
     lead = headline_of(trace, () if comparison is None else comparison.findings).text if recorded else ""
     pictures, beside = PICTURES if recorded else ("tables.js",), ("bandwidth", "findings")
     above = sections, _facts(trace, whole), warnings, told, opening
-    return PageDocument(title, *above, cut, definitions, more, pictures, lead, beside)
+    return page.PageDocument(title, *above, cut, definitions, more, pictures, lead, beside)
 
 
 def _most_moved(periods: Sequence[LayerPeriod], limits: Limits, cut: dict[str, int]) -> list[LayerPeriod]:
@@ -187,13 +178,15 @@ def _drawings(
 
 
 _ACCESS: Final = (
-    TableColumn("Where requests lie", "name", "text"),
-    TableColumn("Requests", "operations", about="Those whose place in their file is known."),
-    TableColumn(
+    page.TableColumn("Where requests lie", "name", "text"),
+    page.TableColumn("Requests", "operations", about="Those whose place in their file is known."),
+    page.TableColumn(
         "Consecutive", "shares.consecutive", "share", "Begin where the one before of a process ended, or first."
     ),
-    TableColumn("In strides", "shares.in strides", "share", "As far from the one before as that was from its own."),
-    TableColumn("Random", "shares.random", "share", "All others."),
+    page.TableColumn(
+        "In strides", "shares.in strides", "share", "As far from the one before as that was from its own."
+    ),
+    page.TableColumn("Random", "shares.random", "share", "All others."),
 )
 
 
@@ -202,9 +195,9 @@ def _sections(
     shown: Sequence[LayerPeriod],
     more: Document,
     limits: Limits,
-    loops: Sequence[PageBlock],
+    loops: Sequence[page.PageBlock],
     accesses: Sequence[Access],
-) -> list[Section]:
+) -> list[page.Section]:
     """Return the sections; a picture without anything to draw draws nothing, and its section is left out."""
     sizes = [
         request_sizes(trace.layers[period.layer], period.direction or "total")
@@ -215,18 +208,18 @@ def _sections(
     beside = bool(pairs) and all(pair.get("lower_layer_bytes") is not None for pair in pairs)
     several = more["stacks"] is not None and more["stacks"]["total_threads"] > 1
     threads = "Two threads, one above the other" if several else "What the thread did"
-    moved, first = ("Bandwidth", "Bandwidth of the layers"), list[PageBlock]([Picture("bandwidth")])
+    moved, first = ("Bandwidth", "Bandwidth of the layers"), list[page.PageBlock]([page.Picture("bandwidth")])
     # What moves no bytes opens, closes and deletes.
     if not shown and trace.stream.in_memory is not None:
         moved = "Metadata", "Metadata operations of the layers"
-        first = [Paragraph(no_bytes(more["layers"])), *metadata_charts(trace.layers.values(), period_text)]
-    own: dict[str, Sequence[PageBlock]] = {
+        first = [page.Paragraph(no_bytes(more["layers"])), *metadata_charts(trace.layers.values(), period_text)]
+    own: dict[str, Sequence[page.PageBlock]] = {
         "bandwidth": first,
-        "flow": [Picture("sides" if beside else "flow")],
+        "flow": [page.Picture("sides" if beside else "flow")],
         "loops": loops,
         "spectra": spectra(shown, limits.lines),
         "sizes": size_charts(sizes),
-        "layers": [Picture("layers"), *([Table(_ACCESS, accesses)] if accesses else [])],
+        "layers": [page.Picture("layers"), *([page.Table(_ACCESS, accesses)] if accesses else [])],
     }
     titles = (
         ("bandwidth", *moved),
@@ -247,7 +240,7 @@ def _sections(
         ("damage", "Damage", "Damage"),
         ("glossary", "Glossary", "What the numbers mean"),
     )
-    return [Section(part, name, title, own.get(part, [Picture(part)])) for part, name, title in titles]
+    return [page.Section(part, name, title, own.get(part, [page.Picture(part)])) for part, name, title in titles]
 
 
 def _facts(trace: Trace, whole: Document) -> list[Mapping[str, str]]:
@@ -282,16 +275,16 @@ _BINNED: Final = (
 )
 
 
-def _story(story: Sequence[Segment], most: int) -> list[PageBlock]:
+def _story(story: Sequence[Segment], most: int) -> list[page.PageBlock]:
     """Return what the I/O was from when to when; each stretch is a link to its time."""
     if not story:
         return []
-    lines: list[Text] = [[{"time": (one.start, one.end)}, f" {one.text}"] for one in story[:most]]
-    blocks: list[PageBlock] = [Listing(lines)]
+    lines: list[page.Text] = [[{"time": (one.start, one.end)}, f" {one.text}"] for one in story[:most]]
+    blocks: list[page.PageBlock] = [page.Listing(lines)]
     if len(story) > most:
-        blocks.append(Paragraph(f"The first {most} are shown.", muted=True))
+        blocks.append(page.Paragraph(f"The first {most} are shown.", muted=True))
     title = f"The run in {counted(len(story), 'stretch', 'stretches')}"
-    return [Fold(title, blocks, open=min(len(story), most) <= _SEGMENTS_UNFOLDED)]
+    return [page.Fold(title, blocks, open=min(len(story), most) <= _SEGMENTS_UNFOLDED)]
 
 
 def _first(entries: Sequence[Any], most: int, name: str, cut: dict[str, int]) -> Sequence[Any]:

@@ -13,22 +13,7 @@ from ...model.quantities import counted
 from ...runs.collection.rows import LayerRow, Run
 from ...runs.differences.changes import Change
 from ...runs.differences.difference import Difference, aligned_phases
-from ..page.document import (
-    Axis,
-    Cell,
-    Chart,
-    Choice,
-    Fold,
-    Legend,
-    Notice,
-    PageBlock,
-    PageDocument,
-    Paragraph,
-    Section,
-    Series,
-    Table,
-    TableColumn,
-)
+from ..page import document as page
 from ..page.html import write_page
 from ..written import Written
 from .differences_text import length_text, verdict_text
@@ -60,11 +45,11 @@ def _what(change: Change) -> str:
     return " ".join(word for word in (change.layer, change.direction, change.id.replace(":", " ")) if word)
 
 
-def _value(change: Change, value: float | str | None) -> Cell:
+def _value(change: Change, value: float | str | None) -> page.Cell:
     return {"value": value, "kind": "text" if isinstance(value, str) else _KINDS.get(change.id, "ratio")}
 
 
-def _ratio(change: Change) -> Cell:
+def _ratio(change: Change) -> page.Cell:
     return {"value": change.ratio, "kind": "share" if change.id in _SHARES else "ratio"}
 
 
@@ -82,22 +67,22 @@ def _chance(change: Change) -> str | None:
 
 
 _CHANGES: Final = (
-    TableColumn("What", _what, "text"),
-    TableColumn("A", lambda change: _value(change, change.before)),
-    TableColumn("B", lambda change: _value(change, change.after)),
-    TableColumn("B / A", _ratio),
-    TableColumn("Interval", _interval, "word"),
-    TableColumn("p", _chance, "word"),
-    TableColumn("Matters", lambda change: "yes" if change.matters else "no", "word"),
+    page.TableColumn("What", _what, "text"),
+    page.TableColumn("A", lambda change: _value(change, change.before)),
+    page.TableColumn("B", lambda change: _value(change, change.after)),
+    page.TableColumn("B / A", _ratio),
+    page.TableColumn("Interval", _interval, "word"),
+    page.TableColumn("p", _chance, "word"),
+    page.TableColumn("Matters", lambda change: "yes" if change.matters else "no", "word"),
 )
 _PHASES: Final = (
-    TableColumn("Phase", lambda phase: phase[0], "text"),
-    TableColumn("A begins", lambda phase: phase[1].before_start, "seconds"),
-    TableColumn("B begins", lambda phase: phase[1].after_start, "seconds"),
-    TableColumn("A takes", lambda phase: phase[1].before_end - phase[1].before_start, "seconds"),
-    TableColumn("B takes", lambda phase: phase[1].after_end - phase[1].after_start, "seconds"),
-    TableColumn("A moves", lambda phase: phase[1].before_bytes, "bytes"),
-    TableColumn("B moves", lambda phase: phase[1].after_bytes, "bytes"),
+    page.TableColumn("Phase", lambda phase: phase[0], "text"),
+    page.TableColumn("A begins", lambda phase: phase[1].before_start, "seconds"),
+    page.TableColumn("B begins", lambda phase: phase[1].after_start, "seconds"),
+    page.TableColumn("A takes", lambda phase: phase[1].before_end - phase[1].before_start, "seconds"),
+    page.TableColumn("B takes", lambda phase: phase[1].after_end - phase[1].after_start, "seconds"),
+    page.TableColumn("A moves", lambda phase: phase[1].before_bytes, "bytes"),
+    page.TableColumn("B moves", lambda phase: phase[1].after_bytes, "bytes"),
 )
 
 
@@ -107,7 +92,7 @@ def write_differences(difference: Difference, path: str | os.PathLike[str]) -> W
     return replace(written, layers=difference.layers)
 
 
-def differences_page(difference: Difference) -> PageDocument:
+def differences_page(difference: Difference) -> page.PageDocument:
     """Return the page of a comparison."""
     names = difference.names
     runs = (*difference.before, *difference.after)
@@ -121,10 +106,10 @@ def differences_page(difference: Difference) -> PageDocument:
     changes = (*difference.mattering, *difference.smaller)
     lists = {"changes": (changes, _MOST_CHANGES), "curves": (keys, _MOST_CURVES), "phases": (phases, _MOST_PHASES)}
     sections = (
-        Section("changes", "Changes", "What matters", _mattering(difference.mattering)),
-        Section("curves", "Bandwidth", "Bandwidth of both sides", _curves(difference, names, keys)),
-        Section("all", "All", "All differences", _all(changes[:_MOST_CHANGES])),
-        Section("phases", "Phases", "Phase by phase", _phases(phases)),
+        page.Section("changes", "Changes", "What matters", _mattering(difference.mattering)),
+        page.Section("curves", "Bandwidth", "Bandwidth of both sides", _curves(difference, names, keys)),
+        page.Section("all", "All", "All differences", _all(changes[:_MOST_CHANGES])),
+        page.Section("phases", "Phases", "Phase by phase", _phases(phases)),
     )
     facts = [
         _fact(letter, run, names)
@@ -135,7 +120,7 @@ def differences_page(difference: Difference) -> PageDocument:
     warnings = [f"Left out: {'; '.join(left_out)}"] if left_out else []
     cut = {name: len(found) for name, (found, most) in lists.items() if len(found) > most}
     title = verdict_text(difference).rstrip(".")
-    return PageDocument(title, sections, facts, [*warnings, *difference.cautions], cut=cut)
+    return page.PageDocument(title, sections, facts, [*warnings, *difference.cautions], cut=cut)
 
 
 def _fact(letter: str, run: Run, names: Mapping[str, str]) -> dict[str, Any]:
@@ -144,56 +129,58 @@ def _fact(letter: str, run: Run, names: Mapping[str, str]) -> dict[str, Any]:
     return {"name": letter, "value": names[job.job], "more": length_text(job), "about": job.job, "tone": tone}
 
 
-def _mattering(changes: Sequence[Change]) -> list[PageBlock]:
+def _mattering(changes: Sequence[Change]) -> list[page.PageBlock]:
     if not changes:
-        return [Paragraph("Nothing that is sure and large enough to care about.")]
+        return [page.Paragraph("Nothing that is sure and large enough to care about.")]
     notices = []
     for change in changes:
         tone, sign, about = _SIGNS[change.good]
-        notices.append(Notice(tone, change.text, sign, about))
+        notices.append(page.Notice(tone, change.text, sign, about))
     return [*notices]
 
 
-def _all(changes: Sequence[Change]) -> list[PageBlock]:
+def _all(changes: Sequence[Change]) -> list[page.PageBlock]:
     text = (
         "Geometric means over the runs of a side. The interval is one of 95 %; p is corrected for the number of tests. "
         "Times of single runs vary, so only a large factor tells there."
     )
-    return [Paragraph(text), Table(_CHANGES, changes)] if changes else []
+    return [page.Paragraph(text), page.Table(_CHANGES, changes)] if changes else []
 
 
-def _phases(phases: Sequence[Any]) -> list[PageBlock]:
+def _phases(phases: Sequence[Any]) -> list[page.PageBlock]:
     text = "The first run of each side; phases belong together by their place in the program."
     if len(phases) > _MOST_PHASES:
         text += f" {_MOST_PHASES} of {len(phases):,} are shown."
-    return [Paragraph(text), Table(_PHASES, phases[:_MOST_PHASES])] if phases else []
+    return [page.Paragraph(text), page.Table(_PHASES, phases[:_MOST_PHASES])] if phases else []
 
 
-def _curves(difference: Difference, names: Mapping[str, str], keys: Sequence[tuple[str, str]]) -> list[PageBlock]:
+def _curves(difference: Difference, names: Mapping[str, str], keys: Sequence[tuple[str, str]]) -> list[page.PageBlock]:
     if not keys:
         return []
     shown = keys[:_MOST_CURVES]
-    blocks: list[PageBlock] = [
-        Paragraph(
+    blocks: list[page.PageBlock] = [
+        page.Paragraph(
             "Bytes per second in 512 bins. By phase, rates stay what they were and only time is stretched, so areas of "
             "B are not bytes."
         ),
-        Legend([("side-a", "A, before"), ("side-b", "B, after")]),
+        page.Legend([("side-a", "A, before"), ("side-b", "B, after")]),
     ]
-    clock = Fold("by the clock: both from their start", [_chart(difference, names, *key, False) for key in shown])
+    clock = page.Fold("by the clock: both from their start", [_chart(difference, names, *key, False) for key in shown])
     if any(_row(difference.before[0], *key) is not None for key in shown):
         charts = [_chart(difference, names, *key, True) for key in shown]
         blocks.append(
-            Choice("Axis:", [Fold("by phase: B stretched so that its phases lie on those of A", charts), clock])
+            page.Choice(
+                "Axis:", [page.Fold("by phase: B stretched so that its phases lie on those of A", charts), clock]
+            )
         )
     else:
         blocks += clock.blocks
     if len(keys) > len(shown):
-        blocks.append(Paragraph(f"{counted(len(shown), 'curve')} of {len(keys):,} are shown.", muted=True))
+        blocks.append(page.Paragraph(f"{counted(len(shown), 'curve')} of {len(keys):,} are shown.", muted=True))
     return blocks
 
 
-def _chart(difference: Difference, names: Mapping[str, str], layer: str, direction: str, by_phase: bool) -> Chart:
+def _chart(difference: Difference, names: Mapping[str, str], layer: str, direction: str, by_phase: bool) -> page.Chart:
     """Return the bandwidths of both sides, by the clock or with the phases of all runs where those of the first are."""
     reference = _row(difference.before[0], layer, direction)
     series = []
@@ -202,14 +189,16 @@ def _chart(difference: Difference, names: Mapping[str, str], layer: str, directi
             for signal in run.signals:
                 if (signal.layer, signal.direction) != (layer, direction):
                     continue
-                one = Series("steps", f"side-{letter.lower()}", y=signal.values, name=f"{letter} {names[run.job.job]}")
+                one = page.Series(
+                    "steps", f"side-{letter.lower()}", y=signal.values, name=f"{letter} {names[run.job.job]}"
+                )
                 every = (signal.start_s, signal.bin_s)
                 edges = signal.start_s + signal.bin_s * np.arange(len(signal.values) + 1, dtype=np.float64)
                 inside = _aligned(edges, reference, _row(run, layer, direction)) if by_phase else edges
                 series.append(replace(one, every=every) if inside is edges else replace(one, x=inside))
     title = f"{layer} {direction}"
-    x = Axis("seconds", "A’s clock" if by_phase else "clock")
-    return Chart(title, x, Axis("rate"), series, height=120, read=True, heading=True)
+    x = page.Axis("seconds", "A’s clock" if by_phase else "clock")
+    return page.Chart(title, x, page.Axis("rate"), series, height=120, read=True, heading=True)
 
 
 def _row(run: Run, layer: str, direction: str) -> LayerRow | None:

@@ -12,21 +12,7 @@ from ...model.quantities import counted, seconds_text
 from ...runs.scores.assessment import JobScore, Ranking, block_scores, ranked
 from ...runs.scores.blocks import METRICS, MetricBlock
 from ...runs.scores.limits import MetricLimits
-from ..page.document import (
-    Axis,
-    Beside,
-    Cell,
-    Chart,
-    Heading,
-    Legend,
-    PageBlock,
-    PageDocument,
-    Paragraph,
-    Section,
-    Series,
-    Table,
-    TableColumn,
-)
+from ..page import document as page
 from ..page.html import write_page
 from ..written import Written
 from .scores_text import TITLES, account_text, job_names, value_text
@@ -41,16 +27,16 @@ _BINS: Final = 40
 _CELL: Final = 24
 """Width of a cell in pixels, and height of a row of them."""
 _LINE: Final = 15
-_LEGEND: Final = Legend([("low", "low"), ("high", "high"), ("critical", "critical")])
+_LEGEND: Final = page.Legend([("low", "low"), ("high", "high"), ("critical", "critical")])
 
 _RANKED: Final = (
-    TableColumn("problem time", "problem_time", "share"),
-    TableColumn("utilization", "utilization", "fixed"),
-    TableColumn("balance", "balance", "fixed"),
-    TableColumn("nodes", "nodes"),
-    TableColumn("intensive segments", "intensive_segments"),
-    TableColumn("segments", "segments"),
-    TableColumn("file systems", "filesystems"),
+    page.TableColumn("problem time", "problem_time", "share"),
+    page.TableColumn("utilization", "utilization", "fixed"),
+    page.TableColumn("balance", "balance", "fixed"),
+    page.TableColumn("nodes", "nodes"),
+    page.TableColumn("intensive segments", "intensive_segments"),
+    page.TableColumn("segments", "segments"),
+    page.TableColumn("file systems", "filesystems"),
 )
 
 
@@ -101,15 +87,15 @@ def write_scores_page(tables: Sequence[Jobs], found: Ranking, path: Path) -> Wri
         for block in _job(known[job], names[job], seen.scores[job], limits)
     ]
     sections = (
-        Section(order, TITLES[order], f"First by {TITLES[order]}", _ranking(found.listed[:TOP], order, names)),
-        Section(other, TITLES[other], f"First by {TITLES[other]}", _ranking(by_other[:TOP], other, names)),
-        Section("distributions", "Distributions", "How all jobs are distributed", _distributions(busy)),
-        Section("both", "Both", "Both rankings", _penalties({order: busy, other: by_other}, names)),
-        Section("segments", "Segments", "Segments of the first jobs", [_LEGEND, *timelines] if timelines else ()),
-        Section("limits", "Limits", "Limits", _limits(limits, seen)),
+        page.Section(order, TITLES[order], f"First by {TITLES[order]}", _ranking(found.listed[:TOP], order, names)),
+        page.Section(other, TITLES[other], f"First by {TITLES[other]}", _ranking(by_other[:TOP], other, names)),
+        page.Section("distributions", "Distributions", "How all jobs are distributed", _distributions(busy)),
+        page.Section("both", "Both", "Both rankings", _penalties({order: busy, other: by_other}, names)),
+        page.Section("segments", "Segments", "Segments of the first jobs", [_LEGEND, *timelines] if timelines else ()),
+        page.Section("limits", "Limits", "Limits", _limits(limits, seen)),
     )
     title = f"Which of {counted(len(jobs), 'job')} deserve a look"
-    return write_page([PageDocument(title, sections, opening=[Paragraph(text) for text in opening])], path)
+    return write_page([page.PageDocument(title, sections, opening=[page.Paragraph(text) for text in opening])], path)
 
 
 def _seen(tables: Sequence[Jobs], limits: MetricLimits, wanted: set[str]) -> _Seen:
@@ -141,49 +127,51 @@ def _job_scores(block: MetricBlock, number: int, scores: Floats) -> _Scores:
     return _Scores(found, nodes, tuple(METRICS[metric] for metric in block.metric[rows].tolist()))
 
 
-def _ranking(jobs: Sequence[JobScore], order: str, names: Mapping[str, str]) -> list[PageBlock]:
+def _ranking(jobs: Sequence[JobScore], order: str, names: Mapping[str, str]) -> list[page.PageBlock]:
     if not jobs:
-        return [Paragraph("No job has a segment with intensive I/O.")]
+        return [page.Paragraph("No job has a segment with intensive I/O.")]
 
-    def called(one: JobScore) -> Cell:
+    def called(one: JobScore) -> page.Cell:
         notes = [("info", one.cause)] if one.cause else []
         return {"value": names[one.job], "title": one.job, "notes": notes, "order": names[one.job]}
 
-    known = [TableColumn("batch system", account_text, "text")] if any(one.account for one in jobs) else []
-    value = TableColumn(TITLES[order], order, "seconds" if order == "cost_s" else "ratio")
-    metrics = TableColumn("scores in", lambda one: ", ".join(one.metrics), "text")
+    known = [page.TableColumn("batch system", account_text, "text")] if any(one.account for one in jobs) else []
+    value = page.TableColumn(TITLES[order], order, "seconds" if order == "cost_s" else "ratio")
+    metrics = page.TableColumn("scores in", lambda one: ", ".join(one.metrics), "text")
     complete = all(one.available_share == 1 for one in jobs)
-    available = [] if complete else [TableColumn("data there", "available_share", "share")]
-    columns = (TableColumn("job", called, "text"), value, *_RANKED, *available, metrics, *known)
-    return [Table(columns, jobs)]
+    available = [] if complete else [page.TableColumn("data there", "available_share", "share")]
+    columns = (page.TableColumn("job", called, "text"), value, *_RANKED, *available, metrics, *known)
+    return [page.Table(columns, jobs)]
 
 
-def _distributions(busy: Sequence[JobScore]) -> list[PageBlock]:
+def _distributions(busy: Sequence[JobScore]) -> list[page.PageBlock]:
     if not busy:
-        return [Paragraph("There is nothing to show.")]
+        return [page.Paragraph("There is nothing to show.")]
     highest = max(1.0, max(one.utilization for one in busy))
     parallel = [one.balance for one in busy if one.nodes > 1 and one.balance is not None]
     on_several = f"Balance of {counted(len(parallel), 'job')} on several nodes"
     utilization = _histogram([one.utilization for one in busy], highest, "Utilization")
     problem_time = _histogram([one.problem_time for one in busy], 1.0, "Problem-Time")
-    return [Beside([utilization, _histogram(parallel, 1.0, on_several), problem_time])]
+    return [page.Beside([utilization, _histogram(parallel, 1.0, on_several), problem_time])]
 
 
-def _histogram(values: Sequence[float], highest: float, title: str) -> Chart:
+def _histogram(values: Sequence[float], highest: float, title: str) -> page.Chart:
     counts, edges = np.histogram(np.clip(values, 0.0, highest), _BINS, (0.0, highest))
     used = np.flatnonzero(counts)
     low, high = edges[used], edges[used + 1]
     texts = [
         f"{count:,} from {start:.3g} to {end:.3g}" for count, start, end in zip(counts[used], low, high, strict=True)
     ]
-    bars = Series("boxes", "read", low, np.zeros(len(used)), high, counts[used], texts=texts)
+    bars = page.Series("boxes", "read", low, np.zeros(len(used)), high, counts[used], texts=texts)
     ends = (0.0, 1.05 * max(1, counts.max()))
-    return Chart(title, Axis("ratio", ends=(0.0, highest)), Axis("count", ends=ends), [bars], f"{title}.", height=150)
+    return page.Chart(
+        title, page.Axis("ratio", ends=(0.0, highest)), page.Axis("count", ends=ends), [bars], f"{title}.", height=150
+    )
 
 
-def _penalties(rankings: Mapping[str, Sequence[JobScore]], names: Mapping[str, str]) -> list[PageBlock]:
+def _penalties(rankings: Mapping[str, Sequence[JobScore]], names: Mapping[str, str]) -> list[page.PageBlock]:
     if not any(rankings.values()):
-        return [Paragraph("There is nothing to show.")]
+        return [page.Paragraph("There is nothing to show.")]
     charts = []
     for name, busy in rankings.items():
         shown = [*busy[:TOP], *busy[TOP :: max(1, len(busy) // _DOTS)]]
@@ -195,17 +183,17 @@ def _penalties(rankings: Mapping[str, Sequence[JobScore]], names: Mapping[str, s
                 for one, score in zip(jobs, scores, strict=True)
             ]
             x = [one.balance or 0.0 for one in jobs]
-            dots.append(Series("dots", tone, x, scores, texts=texts, radius=radius))
+            dots.append(page.Series("dots", tone, x, scores, texts=texts, radius=radius))
         caption = f"{TITLES[name]} by balance, the first {min(TOP, len(busy))} coloured."
-        x_axis = Axis("ratio", "balance", ends=(0.0, 1.0))
-        charts.append(Chart(TITLES[name], x_axis, Axis("ratio", TITLES[name]), dots, caption, height=220))
-    return [Beside(charts, wide=True)]
+        x_axis = page.Axis("ratio", "balance", ends=(0.0, 1.0))
+        charts.append(page.Chart(TITLES[name], x_axis, page.Axis("ratio", TITLES[name]), dots, caption, height=220))
+    return [page.Beside(charts, wide=True)]
 
 
-def _job(one: JobScore, name: str, scores: _Scores, limits: MetricLimits) -> Iterable[PageBlock]:
+def _job(one: JobScore, name: str, scores: _Scores, limits: MetricLimits) -> Iterable[page.PageBlock]:
     """Give the segments of a job: the scores of its nodes and metrics, and their sum."""
-    yield Heading(name)
-    yield Paragraph(
+    yield page.Heading(name)
+    yield page.Paragraph(
         f"Problem-Score {one.problem_score:.3g}, I/O-Intensity {one.io_intensity:.3g}, {counted(one.nodes, 'node')}."
     )
     length = scores.scores.shape[1]
@@ -223,12 +211,12 @@ def _job(one: JobScore, name: str, scores: _Scores, limits: MetricLimits) -> Ite
     )
     for caption, values, rows in grids:
         yield _grid(values, rows, caption, each * limits.segment_s, limits.critical)
-    total = Series.of_values(np.nansum(scores.scores, axis=0), limits.segment_s, "read", name="score")
+    total = page.Series.of_values(np.nansum(scores.scores, axis=0), limits.segment_s, "read", name="score")
     text = "The job: the sum of all scores in each segment."
-    yield Chart(text, Axis("seconds"), Axis("ratio"), [total], text, height=60, read=True)
+    yield page.Chart(text, page.Axis("seconds"), page.Axis("ratio"), [total], text, height=60, read=True)
 
 
-def _grid(values: Floats, rows: Sequence[str], caption: str, interval: float, critical: float) -> Chart:
+def _grid(values: Floats, rows: Sequence[str], caption: str, interval: float, critical: float) -> page.Chart:
     """Return cells in the colour of their class, a line a row of `values`; NaN is left blank."""
     low, high = np.nan_to_num(values, nan=-1.0), []
     # Neighbours of one value are one box.
@@ -245,10 +233,10 @@ def _grid(values: Floats, rows: Sequence[str], caption: str, interval: float, cr
         places = zip(row[chosen].tolist(), start[chosen].tolist(), score[chosen].tolist(), strict=True)
         texts = [f"{rows[line]}, {seconds_text(place * interval)}: {value:g}" for line, place, value in places]
         x, x2 = start[chosen] * interval, ends[chosen] * interval
-        high.append(Series("boxes", tone, x, row[chosen] + 0.07, x2, row[chosen] + 0.93, texts=texts))
-    x_axis = Axis("seconds", ends=(0.0, low.shape[1] * interval))
+        high.append(page.Series("boxes", tone, x, row[chosen] + 0.07, x2, row[chosen] + 0.93, texts=texts))
+    x_axis = page.Axis("seconds", ends=(0.0, low.shape[1] * interval))
     most = 170 + _CELL * max(8, low.shape[1])
-    return Chart(caption, x_axis, Axis(names=rows), high, caption, height=_LINE * len(rows), most=most)
+    return page.Chart(caption, x_axis, page.Axis(names=rows), high, caption, height=_LINE * len(rows), most=most)
 
 
 def _node_grid(folded: Floats, scores: _Scores) -> list[tuple[str, Floats, list[str]]]:
@@ -282,22 +270,22 @@ def _folded(values: Floats, each: int) -> Floats:
     return np.asarray(np.fmax.reduce(parts, axis=2), np.float64)
 
 
-def _limits(limits: MetricLimits, seen: _Seen) -> list[PageBlock]:
+def _limits(limits: MetricLimits, seen: _Seen) -> list[page.PageBlock]:
     low, high = limits.quantiles
     text = (
         f"Up to the first limit (quantile {low:g} of all metric segments) I/O is low and scores 0, up to the "
         f"second ({high:g}) it is high and scores 1, above it is critical and scores {limits.critical:g}."
     )
-    columns = [TableColumn("metric", lambda one: one[0], "text")]
+    columns = [page.TableColumn("metric", lambda one: one[0], "text")]
     for place, quantile in enumerate(limits.quantiles):
-        columns.append(TableColumn(f"q{100 * quantile:g}", _limit_of(place), "ratio"))
+        columns.append(page.TableColumn(f"q{100 * quantile:g}", _limit_of(place), "ratio"))
     charts = []
     for metric in limits.limits:
         values = np.concatenate(seen.values.get(METRICS.index(metric), [np.zeros(0)]))
         values = values[~np.isnan(values)]
         if len(values):
             charts.append(_limit_chart(metric, values, limits))
-    return [Paragraph(text), Table(columns, limits.limits.items()), Beside(charts, wide=True)]
+    return [page.Paragraph(text), page.Table(columns, limits.limits.items()), page.Beside(charts, wide=True)]
 
 
 def _limit_of(place: int) -> Callable[[tuple[str, tuple[float, float]]], dict[str, float | str]]:
@@ -308,7 +296,7 @@ def _kind(metric: str) -> str:
     return "rate" if metric.endswith("_bytes") else "per second"
 
 
-def _limit_chart(metric: str, values: Floats, limits: MetricLimits) -> Chart:
+def _limit_chart(metric: str, values: Floats, limits: MetricLimits) -> page.Chart:
     """Return some values of a metric with both limits."""
     # The highest are few, and what the limits are about; of the others some.
     generator = np.random.default_rng(0)
@@ -319,9 +307,9 @@ def _limit_chart(metric: str, values: Floats, limits: MetricLimits) -> Chart:
         f"q{100 * quantile:g}: {value_text(metric, value)}"
         for quantile, value in zip(limits.quantiles, levels, strict=True)
     ]
-    x = Axis("count", "segments", ends=(0.0, float(len(values))))
-    y = Axis(_kind(metric), metric, "log1p", ends=(0.0, 4 * max(float(values.max(initial=0.0)), *levels)))
-    dots = Series("dots", "muted", chosen, values[chosen], radius=1.5)
-    lines = Series("levels", "write dashed", y=levels, texts=texts)
+    x = page.Axis("count", "segments", ends=(0.0, float(len(values))))
+    y = page.Axis(_kind(metric), metric, "log1p", ends=(0.0, 4 * max(float(values.max(initial=0.0)), *levels)))
+    dots = page.Series("dots", "muted", chosen, values[chosen], radius=1.5)
+    lines = page.Series("levels", "write dashed", y=levels, texts=texts)
     caption = f"{metric}: some values of these jobs on a logarithmic axis, with both limits."
-    return Chart(f"Values of {metric}", x, y, [dots, lines], caption, height=170)
+    return page.Chart(f"Values of {metric}", x, y, [dots, lines], caption, height=170)

@@ -13,26 +13,11 @@ from ...model.arrays import Floats
 from ...model.document import Record
 from ...model.quantities import bytes_text
 from ..collection.rows import FindingRow, LayerRow, Run
+from . import words
 from .iterations import ITERATING, Compared, LoopPair, pairs_of, steps_by_kind
 from .quantities import COUNTED, FLUSHED, QUANTITIES, RECURRING, TIMED, Quantity
 from .recorded import NotRecorded, could_tell_finding, could_tell_layer, main_layer, not_recorded, with_layer
 from .testing import ALPHA, ENOUGH, Group, Outcome, RunSpread, compare, compare_counts, corrected
-from .words import (
-    Words,
-    cost_text,
-    count_text,
-    finding_text,
-    interval_text,
-    iteration_text,
-    layer_text,
-    period_text,
-    quantity_name,
-    run_text,
-    steps_text,
-    things_text,
-    unsure_period_text,
-    value_text,
-)
 
 _FIRST: Final = ("ranks-of-run", "nodes-of-run", "layer", "iterations", "iteration")
 _EFFECTS: Final = (
@@ -290,13 +275,13 @@ def _exp_interval(interval: tuple[float, float]) -> tuple[float, float]:
 
 def _iteration_words(pair: LoopPair, layer: str | None, found: Compared) -> Callable[[tuple[float, float] | None], str]:
     """Return what makes the sentence of how long an iteration takes, given an interval."""
-    say = functools.partial(iteration_text, pair.name, layer, iterations=found.iterations, summed=found.summed)
+    say = functools.partial(words.iteration_text, pair.name, layer, iterations=found.iterations, summed=found.summed)
     return _told_of(found, say)
 
 
-def _told_of(found: Compared, say: Callable[[Words], str]) -> Callable[[tuple[float, float] | None], str]:
+def _told_of(found: Compared, say: Callable[[words.Words], str]) -> Callable[[tuple[float, float] | None], str]:
     ratio, runs = _limited_exp(found.outcome.difference), min(map(len, found.means))
-    return lambda interval: say(Words(found.before, found.after, ratio, interval, runs))
+    return lambda interval: say(words.Words(found.before, found.after, ratio, interval, runs))
 
 
 def _covered(pairs: Sequence[LoopPair], runs: tuple[Sequence[Run], Sequence[Run]]) -> frozenset[str]:
@@ -332,7 +317,7 @@ def _of_loops(pairs: Sequence[LoopPair], beside: frozenset[str], least_s: float)
     """Give the changes of loops: how many iterations, of which steps, and how long one takes, by layer."""
     for pair in pairs:
         sides = [np.array([one.row.count for one in side], np.float64) for side in (pair.before, pair.after)]
-        say = functools.partial(count_text, pair.name, pair.shared_by)
+        say = functools.partial(words.count_text, pair.name, pair.shared_by)
         yield _ratio_change(("iterations", None, None), sides, COUNTED, 0, say)
         every = [one for side in (pair.before, pair.after) for one in side]
         # Where it is not known which rank did what, the steps are those of all ranks.
@@ -353,7 +338,7 @@ def _of_times(pair: LoopPair, beside: frozenset[str], least_s: float) -> Iterato
                 one = replace(one, candidate=False)
             yield _no_cost(one) if layer is None and beside.intersection(pair.layers) else one
     if not pair.elsewhere and (found := pair.recurring()) is not None:
-        say = functools.partial(interval_text, pair.name, iterations=found.iterations)
+        say = functools.partial(words.interval_text, pair.name, iterations=found.iterations)
         yield _of_iterations(pair, ("iteration-interval", None, None), found, _told_of(found, say))
 
 
@@ -361,7 +346,7 @@ def _of_steps(pair: LoopPair) -> _Tested:
     """Return the change of the steps of an iteration; certain where all runs of a side have the same ones."""
     summed = pair.by_others
     before, after = (steps_by_kind(side[0], pair.elsewhere, summed) for side in (pair.before, pair.after))
-    text, was, now = steps_text(pair.name, before, after)
+    text, was, now = words.steps_text(pair.name, before, after)
     text += ", over all ranks" if summed else ""
     change = Change("iteration", None, None, was or None, now or None, text=text, size=float(was != now))
     even = all(len({one.local for one in side}) == 1 for side in (pair.before, pair.after))
@@ -420,7 +405,7 @@ def _of_runs(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested | 
         sides = [_present(value(run) for run in side) for side in (before, after)]
         if all(len(side) for side in sides):
             good = -1 if name == "duration" else 0
-            one = _ratio_change((name, None, None), sides, spread, good, functools.partial(run_text, name))
+            one = _ratio_change((name, None, None), sides, spread, good, functools.partial(words.run_text, name))
             if name == "duration" and one.candidate and not _rest_agrees(before, after, one.change.size):
                 one = replace(one, candidate=False)
             yield one
@@ -462,7 +447,7 @@ def _of_layers(
         if not all(sides):
             yield _came_or_went(layer, direction, sides, runs)
         elif (blind := _blind_side(layer, direction, runs)) is not None:
-            text = f"{things_text(layer, direction)} as the other records them"
+            text = f"{words.things_text(layer, direction)} as the other records them"
             yield not_recorded("operations", layer, None, blind, runs[blind], text)
         else:
             for one in _of_quantities(layer, direction, sides, runs):
@@ -520,13 +505,13 @@ def _came_or_went(
     having = with_layer(runs[mine], layer, direction)
     able = [could_tell_layer(side, layer, direction, having) for side in runs]
     if not able[1 - mine]:
-        return not_recorded("layer", layer, direction, 1 - mine, runs[1 - mine], things_text(layer, direction))
+        return not_recorded("layer", layer, direction, 1 - mine, runs[1 - mine], words.things_text(layer, direction))
     operations = _mean_known(row.operations for row in sides[mine])
     moved = _mean([row.bytes for row in sides[mine]])
     values: list[float | None] = [None, None]
     values[mine] = moved if operations is None else operations
     took = _mean_known(row.busy_s for row in sides[mine]) if direction == "flush" else None
-    text = layer_text(layer, direction, mine == 1, operations, moved, took)
+    text = words.layer_text(layer, direction, mine == 1, operations, moved, took)
     size = math.inf if took is None or took >= _LEAST_MUCH * _shortest(runs) else _SMALL
     change = Change("layer", layer, direction, values[0], values[1], text=text, size=size)
     return _Tested(change, _presence(*_counts(sides, able)), _is_much(sides[mine], runs[mine]))
@@ -561,7 +546,7 @@ def _of_quantities(
         empty = [not len(one) for one in values]
         if quantity.told and empty[0] != empty[1] and (not quantity.share or any(one.any() for one in values)):
             place = empty.index(True)
-            yield not_recorded(quantity.id, layer, direction, place, runs[place], quantity_name(quantity.id))
+            yield not_recorded(quantity.id, layer, direction, place, runs[place], words.quantity_name(quantity.id))
         # A period that only some runs have is a change of its own.
         complete = all(len(one) == len(side) for one, side in zip(values, sides, strict=True))
         if not any(empty) and (complete or quantity.id != "period"):
@@ -578,7 +563,7 @@ def _of_quantity(
 ) -> _Tested:
     """Return the change of a quantity that both sides have."""
     place = (quantity.id, layer, direction)
-    text = functools.partial(value_text, *place)
+    text = functools.partial(words.value_text, *place)
     if quantity.share:
         return _share_change(place, values, text)
     timed = quantity.spread is TIMED
@@ -631,7 +616,7 @@ def _of_period(layer: str, direction: str, sides: list[list[LayerRow]]) -> Itera
     if not all(known) or _as_many(*counts):
         return
     periods = [_mean(have) if have else None for have in with_period]
-    text, unsure = (say(layer, direction, *counts, *periods) for say in (period_text, unsure_period_text))
+    text, unsure = (say(layer, direction, *counts, *periods) for say in (words.period_text, words.unsure_period_text))
     change = Change("period", layer, direction, periods[0], periods[1], text=text, size=0.5)
     # Whether a verdict falls this way or that hangs on the noise of a run, so few runs say nothing.
     yield _Tested(change, compare_counts(*counts), True, unsure)
@@ -679,7 +664,7 @@ def _came_or_went_finding(
     by_time = any(rule.by_time for rule in rules() if rule.id == example.id)
     severities = [None if one is None else one.severity for one in firsts]
     place = (f"finding:{example.id}", example.layer, None)
-    text = finding_text(example.id, example.text, came, counts)
+    text = words.finding_text(example.id, example.text, came, counts)
     (few, fewer), (many, more) = counts if came else counts[::-1]
     steady = few == 0 and many == more and min(fewer, more) > 1 and example.severity != "info"
     good = -1 if came else 1
@@ -699,7 +684,10 @@ def _cost_of_finding(have: Sequence[Mapping[str, FindingRow]]) -> _Tested | None
         return None
     dear = 0 if sides[0].mean() > sides[1].mean() else 1
     first = rows[dear][0]
-    place, say = (f"finding-cost:{first.id}", first.layer, None), functools.partial(cost_text, first.id, first.layer)
+    place, say = (
+        (f"finding-cost:{first.id}", first.layer, None),
+        functools.partial(words.cost_text, first.id, first.layer),
+    )
     one = _ratio_change(place, sides, TIMED, -1, say)
     told = one.change.size >= _LARGE and first.severity != "info"
     sure = one.p_value is not None and one.p_value < ALPHA
@@ -709,7 +697,12 @@ def _cost_of_finding(have: Sequence[Mapping[str, FindingRow]]) -> _Tested | None
 
 
 def _ratio_change(
-    place: Place, sides: list[Floats], spread: RunSpread, good: int, text: Callable[[Words], str], within: float = 0.0
+    place: Place,
+    sides: list[Floats],
+    spread: RunSpread,
+    good: int,
+    text: Callable[[words.Words], str],
+    within: float = 0.0,
 ) -> _Tested:
     floor = min((float(side[side > 0].min()) for side in sides if (side > 0).any()), default=1.0) / 2
     logs = [np.log(np.maximum(side, floor)) for side in sides]
@@ -722,7 +715,7 @@ def _ratio_change(
     interval = None if ratio is None else _exp_interval(outcome.interval())
 
     def say(interval: tuple[float, float] | None) -> str:
-        return text(Words(before, after, ratio, interval, min(map(len, sides))))
+        return text(words.Words(before, after, ratio, interval, min(map(len, sides))))
 
     good = int(np.sign(outcome.difference)) * good
     change = Change(*place, before, after, ratio, interval, None, False, good, say(interval), size)
@@ -731,11 +724,11 @@ def _ratio_change(
     return _Tested(change, outcome.p_value, size >= spread.least and apart, None, outcome, say, doubt)
 
 
-def _share_change(place: Place, sides: list[Floats], text: Callable[[Words], str]) -> _Tested:
+def _share_change(place: Place, sides: list[Floats], text: Callable[[words.Words], str]) -> _Tested:
     outcome = compare(sides[0], sides[1], COUNTED)
     before, after = (float(side.mean()) for side in sides)
     interval = outcome.interval()
-    sentence = text(Words(before, after, outcome.difference, interval, min(map(len, sides))))
+    sentence = text(words.Words(before, after, outcome.difference, interval, min(map(len, sides))))
     # A tenth of all operations counts as much as a factor of 1.6: shares have no ratio.
     size = 5 * abs(outcome.difference)
     change = Change(*place, before, after, outcome.difference, interval, text=sentence, size=size)
