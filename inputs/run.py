@@ -202,15 +202,11 @@ class RecordedRun:
         """Return the definitions; `promised` (l,) rows should be read of each location, in `length` ns."""
         names = tuple(dict.fromkeys(node for node in self.nodes if node))
         row_of = {name: row + 1 for row, name in enumerate(names)}
-        table, files = self.handles, len(self.files)
+        classes, above = ("machine", *("node",) * len(names)), np.array([-1, *(0,) * len(names)], np.int32)
+        table, events, named = self.handles, promised.astype(np.uint64), enumerate(self.paradigms)
         return Definitions(
             clock=Clock(NANOSECONDS, 0, length, self.realtime_ns),
-            system_tree=_table(
-                SystemTree,
-                name=("machine", *names),
-                class_name=("machine", *("node",) * len(names)),
-                parent=np.array([-1, *(0,) * len(names)], np.int32),
-            ),
+            system_tree=_table(SystemTree, name=("machine", *names), class_name=classes, parent=above),
             groups=_table(
                 LocationGroups,
                 name=self.process_names,
@@ -218,18 +214,9 @@ class RecordedRun:
                 node=np.array([row_of.get(node, -1) for node in self.nodes], np.int32) if names else np.int32(-1),
                 rank=self.ranks.astype(np.int32),
             ),
-            locations=_table(
-                Locations,
-                name=self.location_names,
-                kind=1,
-                events=promised.astype(np.uint64),
-                group=self.location_process,
-            ),
-            paradigms=tuple(
-                Paradigm(row, name, name, name in _PARALLEL, name == "POSIX", ())
-                for row, name in enumerate(self.paradigms)
-            ),
-            files=_table(Files, name=self.files, scope=-1, properties=self.file_properties or ({},) * files),
+            locations=_table(Locations, name=self.location_names, kind=1, events=events, group=self.location_process),
+            paradigms=tuple(Paradigm(row, one, one, one in _PARALLEL, one == "POSIX", ()) for row, one in named),
+            files=_table(Files, name=self.files, scope=-1, properties=self.file_properties or ({},) * len(self.files)),
             handles=_table(
                 Handles,
                 name=table.name,
@@ -239,9 +226,6 @@ class RecordedRun:
                 parent=table.parent,
                 precreated_mode=UNDEFINED_UINT8,
             ),
-            location_sets=(),
-            communicators=(),
-            attributes={},
             recording=self.recording,
         )
 

@@ -77,21 +77,10 @@ class Answer(Record):
     """
 
     KEYS: ClassVar = {"as_of": "as_of_s", "frequencies": "frequency_intervals_hz"}
-    OPTIONAL: ClassVar = frozenset(
-        {
-            "as_of",
-            "iteration",
-            "next_bytes",
-            "next_bytes_range",
-            "next_operations",
-            "next_operations_range",
-            "alarms",
-            "job",
-            "set",
-            "priority",
-            "frequencies",
-        }
-    )
+    OPTIONAL: ClassVar = frozenset((
+        "as_of", "iteration", "next_bytes", "next_bytes_range", "next_operations", "next_operations_range", "alarms",
+        "job", "set", "priority", "frequencies",
+    ))  # fmt: skip
 
     time: float
     layer: str

@@ -1,6 +1,6 @@
 """What an archive defines: clock, system tree, processes, threads, paradigms, files and handles, as columns."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -205,9 +205,9 @@ class Definitions:
     paradigms: tuple[Paradigm, ...]
     files: Files
     handles: Handles
-    location_sets: tuple[Group, ...]
-    communicators: tuple[Communicator, ...]
-    attributes: dict[int, str]
+    location_sets: tuple[Group, ...] = ()
+    communicators: tuple[Communicator, ...] = ()
+    attributes: dict[int, str] = field(default_factory=dict)
     recording: Recording = OTF2
 
     @property

@@ -83,9 +83,7 @@ class Metric:
     needs : tuple of str
         What a recorder has to know for it, keys of `iostrata.model.recording.CAPABILITIES`.
     of : callable or None
-        Returns the value, given what the record is made of.
-    counted : callable or None
-        Returns the value, given counters, where what it needs is not known; None where it is not counted either.
+        Returns the value, given what the record is made of; None where that has it by the field's name, if at all.
     part_of : str
         Name of the metric that it is a part of and is shown as a share of; empty for most.
     narrow : str
@@ -111,7 +109,6 @@ class Metric:
     adds: Adds = "sum"
     needs: tuple[str, ...] = ()
     of: Callable[[Any], Any] | None = None
-    counted: Callable[[Any], Any] | None = None
     part_of: str = ""
     narrow: str = ""
     gives_way: int = 0
@@ -127,6 +124,14 @@ class Metric:
     def name(self) -> str:
         """The field that holds it; of a record within a record the names of both, joined."""
         return "_".join(self.path)
+
+    def follows_from(self, made_of: Any) -> bool:
+        """Tell whether the value follows from what a record is made of."""
+        return self.of is not None or hasattr(type(made_of), self.name)
+
+    def found(self, made_of: Any) -> Any:
+        """Return the value, given what a record is made of; None where it does not follow from that."""
+        return getattr(made_of, self.name, None) if self.of is None else self.of(made_of)
 
     def value(self, record: Any) -> Any:
         """Return the value that a record has; None where it is not known, as the recorder does not provide it."""

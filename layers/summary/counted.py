@@ -99,7 +99,7 @@ class RankTimes:
 
 @dataclass(frozen=True, eq=False)
 class CountedLayer:
-    """The counters of a layer in some directions.
+    """The counters of a layer in some directions; what is called as a metric of layers is that metric.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class CountedLayer:
         return self.times.longest(self.moving, *self.directions)[0] or None
 
     @property
-    def bandwidth(self) -> float | None:
+    def slowest_bandwidth(self) -> float | None:
         """Bytes over the time of the slowest rank; None where the time of some of them is not known."""
         known = [self.counters.seconds.get(f"{way}_time", np.zeros(1)) for way in self.directions]
         if self.slowest_s is None or any((one < 0)[self.moving].any() for one in known):

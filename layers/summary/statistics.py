@@ -128,7 +128,6 @@ class LayerStatistics(Record):
         "Data transfers of this layer and direction that overlap the window, whatever became of them.",
         needs=("operations",),
         of=lambda of: of.count(OPERATIONS),
-        counted=lambda of: of.operations,
         narrow="operations",
         gives_way=7,
     )
@@ -136,8 +135,6 @@ class LayerStatistics(Record):
         "Bytes moved by completed operations on the selected files, not a whole number where the window cuts one of "
         "them, which then counts in proportion. Never add layers up: a lower layer repeats the bytes of the one above.",
         unit="byte",
-        of=lambda of: of.bytes,
-        counted=lambda of: of.bytes,
         narrow="bytes",
     )
     busy_s: float = metric(
@@ -155,7 +152,6 @@ class LayerStatistics(Record):
         unit="s",
         needs=("operations",),
         of=lambda of: of.seconds(int(of.sums.sums.ticks[of.categories].sum())),
-        counted=lambda of: of.summed_s,
     )
     slowest_s: float | None = metric(
         "Time that the slowest rank spent in operations, where counters tell it and not operations: the layer was busy "
@@ -163,7 +159,6 @@ class LayerStatistics(Record):
         unit="s",
         title="slowest rank",
         adds="none",
-        counted=lambda of: of.slowest_s,
         narrow="slowest\nrank",
         gives_way=6,
     )
@@ -185,7 +180,6 @@ class LayerStatistics(Record):
         unit="byte s-1",
         title="bandwidth by it",
         adds="none",
-        counted=lambda of: of.bandwidth,
         narrow="bandwidth\nby it",
         gives_way=4,
     )
@@ -197,14 +191,11 @@ class LayerStatistics(Record):
         adds="none",
         needs=("operations",),
         of=lambda of: of.sums.request_counts(of.categories).quantiles(),
-        counted=lambda of: of.request_bytes,
     )
     ranks: int | None = metric(
         "Distinct processes of the operations.",
         adds="distinct",
         needs=("ranks",),
-        of=lambda of: of.ranks,
-        counted=lambda of: of.ranks,
         narrow="ranks",
         gives_way=2,
     )
@@ -212,8 +203,6 @@ class LayerStatistics(Record):
         "Distinct files of the operations.",
         adds="distinct",
         needs=("handles",),
-        of=lambda of: of.files,
-        counted=lambda of: of.files,
         narrow="files",
         gives_way=1,
     )
@@ -235,7 +224,6 @@ class LayerStatistics(Record):
         "a higher layer. The rest is inherited from the layers above.",
         unit="byte",
         needs=("handles",),
-        of=lambda of: of.own_bytes,
         part_of="bytes",
         narrow="own",
         gives_way=5,
@@ -253,7 +241,6 @@ class LayerStatistics(Record):
         key="bytes_at_least",
         unit="byte",
         title="at least",
-        of=lambda of: of.least_bytes,
         column=False,
     )
     cancelled_operations: int = metric(
@@ -284,19 +271,15 @@ def layer_statistics(
     """Return the statistics of a layer, by what was `counted` where operations are unknown; see `Layer.statistics`."""
     metrics = metrics_of(LayerStatistics)
     recording = of.sums.scope.definitions.recording
-    lacking = {one.name for one in metrics if recording.reason(*one.needs) or one.of is None}
+    lacking = {one.name for one in metrics if recording.reason(*one.needs) or not one.follows_from(of)}
     ended = of.count(OPERATIONS) - of.count(CANCELLED) - of.count(NEVER)
     if not of.bytes and of.count(UNDEFINED) == of.count(OPERATIONS) and (name in recording.called or ended):
         # Nobody knows what they moved, and that is not nothing.
         lacking |= {"bytes", "own_bytes", "bandwidth"}
-    told: dict[str, Any] = {}
-    if counted is not None and lacking:
-        told = {one.name: one.counted(counted) for one in metrics if one.counted is not None and one.name in lacking}
+    told: dict[str, Any] = {name: getattr(counted, name, None) for name in lacking}
     known = {name: value for name, value in told.items() if value is not None}
-    values: dict[str, Any] = dict(known)
-    values |= {one.name: None if one.of is None else one.of(of) for one in metrics if one.name not in known}
-    lacking -= known.keys()
-    return LayerStatistics(name, direction, **values, unavailable=frozenset(lacking))
+    values = known | {one.name: one.found(of) for one in metrics if one.name not in known}
+    return LayerStatistics(name, direction, **values, unavailable=frozenset(lacking - known.keys()))
 
 
 def counted_statistics(scope: Scope, directions: Iterable[str]) -> list[LayerStatistics]:
@@ -307,7 +290,7 @@ def counted_statistics(scope: Scope, directions: Iterable[str]) -> list[LayerSta
             of = counted_layer(scope, name, DIRECTIONS if direction == "total" else (direction,))
             if of is None or not of.operations:
                 continue
-            values = {one.name: None if one.counted is None else one.counted(of) for one in metrics}
+            values = {one.name: getattr(of, one.name, None) for one in metrics}
             unknown = frozenset(key for key, value in values.items() if value is None)
             found.append(LayerStatistics(name, direction, **cast(Any, values), unavailable=unknown))
     return found

@@ -141,7 +141,8 @@ class MetricTable:
         pyarrow = arrow()
         if self.collection is not None:
             self._series = True
-            self._expected = sum(len(part["values"].combine_chunks().values) for part in self._segments())
+            parts = self.collection.parts(COLLECTION)
+            self._expected = sum(len(part["values"].combine_chunks().values) for part in parts)
             return self._expected
         if self._parquet:
             with pyarrow.parquet.ParquetFile(self.path) as file:
@@ -201,13 +202,10 @@ class MetricTable:
                 self.failed[names[one]] = too_long(names[one], length, self.segment) or ""
         return longer
 
-    def _segments(self) -> Iterator[Any]:
-        return iter(()) if self.collection is None else self.collection.parts(COLLECTION)
-
     def _batches(self, wanted: list[str]) -> Iterator[Any]:
         pyarrow = arrow()
         if self.collection is not None:
-            for part in self._segments():
+            for part in self.collection.parts(COLLECTION):
                 yield from part.select(wanted).to_batches()
             return
         if self._parquet:
@@ -288,10 +286,8 @@ class MetricTable:
             lengths = np.array([len(values) for values in rows.value])
             offset = np.append(0, np.cumsum(lengths))
             within = np.arange(offset[-1]) - np.repeat(offset[:-1], lengths)
-            time, value = (
-                np.repeat(rows.time, lengths) + within * np.repeat(rows.step, lengths),
-                np.concatenate(rows.value),
-            )
+            time = np.repeat(rows.time, lengths) + within * np.repeat(rows.step, lengths)
+            value = np.concatenate(rows.value)
             start, step = np.append(offset[starts], offset[-1]), float(rows.step.max())
         else:
             time, value, step = rows.time, rows.value, _typical_step(rows.time, key)
