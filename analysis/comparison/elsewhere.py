@@ -7,10 +7,12 @@ import numpy as np
 
 from ...layers.trace import Trace
 from ...model.quantities import counted, percent_text, seconds_text
+from ...model.stream.calls import OF_MPI
 from ..findings.locks import LOCKS
+from ..findings.waiting import MUCH_WAITED, others_may_wait, outside_alone
 
 _MUCH: Final = 0.1
-"""Share of the run from which on it is told that it goes to calls that are set aside, or to waiting for one rank."""
+"""Share of the run from which on it is told that it goes to calls that are set aside."""
 _MOSTLY: Final = 0.5
 """Share of something from which on a part of it is most of it."""
 _MEETINGS: Final = 5
@@ -19,7 +21,7 @@ _MEETINGS: Final = 5
 
 def elsewhere(trace: Trace) -> tuple[str, ...]:
     """Return a sentence on each; none where the trace does not tell when functions were entered and left."""
-    return (*_set_aside(trace), *_awaited(trace))
+    return (*_set_aside(trace), *(tuple(_awaited(trace)) or _awaited_alone(trace)))
 
 
 def _set_aside(trace: Trace) -> Iterator[str]:
@@ -47,27 +49,43 @@ def _set_aside(trace: Trace) -> Iterator[str]:
 
 def _awaited(trace: Trace) -> Iterator[str]:
     """Tell for which rank the others wait where all meet in calls of MPI, whatever that one does meanwhile."""
-    cost = trace.calls.cost
-    if cost is None or len(cost.rank) < 2:
-        return
-    # They wait in calls of MPI or of I/O: where these take little, it is not worth another look at all events.
-    if float((cost.mpi + cost.io).sum()) < _MUCH * cost.length * (len(cost.rank) - 1):
-        return
-    chain = trace.calls.chain
-    if chain is None:
+    cost, chain = trace.calls.cost, trace.calls.chain if others_may_wait(trace) else None
+    if cost is None or chain is None:
         return
     rank, held = next(iter(chain.held_up.items()), (None, 0.0))
     mine = np.array([one == rank for one in chain.rank]) & (chain.waited > 0)
     each, mostly = held / (len(cost.rank) - 1), float(chain.mostly[mine].sum())
-    if rank is None or each < _MUCH * cost.length or held < _MOSTLY * float(chain.waited.sum()):
+    if rank is None or each < MUCH_WAITED * cost.length or held < _MOSTLY * float(chain.waited.sum()):
         return
     # It is slow where that happens again and again, and to most of the others.
     if mine.sum() < _MEETINGS or chain.waited[mine].max() > _MOSTLY * held or mostly < _MOSTLY * each:
         return
-    io = float(chain.io_mostly[mine].sum()) / mostly
-    does = "it is mostly in I/O meanwhile" if io >= _MOSTLY else f"{percent_text(io)} of what it does meanwhile is I/O"
+    does = _does(float(chain.io_mostly[mine].sum()) / mostly)
     waits, share = int((chain.waited > 0).sum()), percent_text(each / cost.length)
     yield (
         f"The other ranks wait {seconds_text(each)} each, {share} of the run, for rank {rank}, which comes last to "
         f"{mine.sum():,} of {counted(waits, 'call')} in which all meet; {does}"
     )
+
+
+def _awaited_alone(trace: Trace) -> Iterator[str]:
+    """Tell for which rank all others wait one after the other, by messages, as in a pipeline."""
+    calls, cost, found = trace.calls.totals, trace.calls.cost, outside_alone(trace)
+    if calls is None or cost is None or found is None:
+        return
+    rank, seconds, io = found
+    functions, region = calls.functions, calls.paths.region
+    of_mpi = (functions.regions.paradigm == OF_MPI) & ~functions.does_io
+    ticks = np.bincount(region, np.where(of_mpi[region], calls.times[:, 0, 2], 0))
+    longest = np.argsort(-ticks, kind="stable")[:2]
+    named = [functions.regions.name[row] for row in longest.tolist() if 2 * ticks[row] >= ticks[longest[0]]]
+    yield (
+        f"For {seconds_text(seconds)}, {percent_text(seconds / cost.length)} of the run, all ranks but rank {rank} are "
+        f"in MPI, most in {' and '.join(named)}, until it calls MPI, again and again: they wait for it, or for others "
+        f"that do; less for it to do could save up to about that; {_does(io / seconds)}"
+    )
+
+
+def _does(io: float) -> str:
+    """Return which share of what a rank does while others wait for it is I/O, in words."""
+    return "it is mostly in I/O meanwhile" if io >= _MOSTLY else f"{percent_text(io)} of what it does meanwhile is I/O"

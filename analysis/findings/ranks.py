@@ -15,7 +15,7 @@ from .better_cases import gain_of_sharing
 from .counted import CountedFacts, CountedGroup
 from .facts import KIB, LEAST_SHARE, MIB, RANKS_SHOWN, Facts, Gain, Match
 from .rule import finding
-from .waiting import others_wait_s
+from .waiting import held_up_s, others_wait_s
 
 _UNITS = {"rank_imbalance": "ratio", "node_imbalance": "ratio"}
 
@@ -100,14 +100,18 @@ def imbalance(
             },
             cells=own,
             cost_s=float(seconds.max(initial=0.0) - seconds.mean()),
-            gain=gain_of_sharing(
-                float(seconds.max(initial=0.0)),
-                float(seconds.mean()),
-                len(seconds),
-                len(found.nodes.name),
-                flushing,
-            ),
+            gain=_gain(facts, found, float(seconds.max(initial=0.0)), float(seconds.mean()), flushing),
         )
+
+
+def _gain(facts: Facts, found: MovingRanks, longest: float, mean: float, flushing: float) -> Gain:
+    """Return what sharing the work of the busiest rank would save: not what goes on while all wait for another one."""
+    gain = gain_of_sharing(longest, mean, len(found.ranks.name), len(found.nodes.name), flushing)
+    most = held_up_s(facts.trace, found.ranks.busiest)
+    if most >= gain.gain_s[1]:
+        return gain
+    why = "without what goes on while another rank works that all wait for"
+    return Gain((0.0, most), f"{gain.gain_reason}; {why}")
 
 
 def _seconds(facts: Facts, layer: str, direction: str, own: Mask) -> tuple[Floats, float]:
@@ -207,7 +211,7 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
             },
             cells=own,
             cost_s=longest * (1 - 1 / ranks),
-            gain=gain_of_sharing(longest, longest / ranks, ranks, len(found.nodes.name), flushing),
+            gain=_gain(facts, found, longest, longest / ranks, flushing),
         )
 
 

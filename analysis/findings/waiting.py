@@ -15,6 +15,12 @@ from ...model.keyed import KeyedSums
 
 _IN_IO: Final = 0.25
 """Of the time that others wait for a rank, which that is longer in I/O than they: with less, it is other work."""
+MUCH_WAITED: Final = 0.1
+"""Share of the run from which on it is told that others wait for one rank."""
+_MOSTLY: Final = 2 / 3
+"""Of the time in which any rank is outside of MPI alone: with less for one, others hold up the run, too."""
+_STRETCHES: Final = 5
+"""Of equal length, from which on that recurs: input read by one rank, or a last step of its own, are none."""
 
 
 def others_in_mpi(trace: Trace, late: Integers, among: Collection[int] | None = None) -> float | None:
@@ -49,6 +55,46 @@ def others_wait_s(trace: Trace, rank: int | str | None) -> float:
     place = cost.rank.index(rank)
     more = cost.io[place] - np.median(np.delete(cost.io, place))
     return float(min(waited, more)) if more >= _IN_IO * waited else 0.0
+
+
+def others_may_wait(trace: Trace) -> bool:
+    """Tell whether ranks are in MPI and in I/O for so long that others may wait for one much of the run.
+
+    Who waits for whom takes another look at all events.
+    """
+    cost = trace.calls.cost
+    if cost is None or len(cost.rank) < 2:
+        return False
+    return float((cost.mpi + cost.io).sum()) >= MUCH_WAITED * cost.length * (len(cost.rank) - 1)
+
+
+def outside_alone(trace: Trace) -> tuple[int, float, float] | None:
+    """Return which rank is outside of MPI again and again while all others are in it, for how long, and in I/O, in s.
+
+    None where that takes less than a tenth of the run, or no one rank stands out. What the others wait for then, only
+    this rank can bring, directly or by others that wait for it.
+    """
+    cost = trace.calls.cost
+    alone = trace.calls.alone if others_may_wait(trace) else None
+    if cost is None or alone is None:
+        return None
+    row = int(alone.summed.argmax())
+    rank, seconds = alone.rank[row], float(alone.summed[row])
+    if seconds < max(MUCH_WAITED * cost.length, _MOSTLY * alone.summed.sum()) or alone.stretches[row] < _STRETCHES:
+        return None
+    return rank, seconds, float(alone.io[row])
+
+
+def held_up_s(trace: Trace, rank: int | str | None) -> float:
+    """Return for how long a rank's I/O may hold up a run, in s: without what goes on while one works that all wait for.
+
+    Infinity where no other rank is.
+    """
+    found = outside_alone(trace)
+    cost, alone = (None, None) if found is None else (trace.calls.cost, trace.calls.alone)
+    if cost is None or alone is None or found is None or rank == found[0] or rank not in alone.rank:
+        return np.inf
+    return max(0.0, float(cost.io[cost.rank.index(rank)] - alone.hidden[alone.rank.index(rank)]))
 
 
 def waited_part(trace: Trace, cells: Cells, metadata: KeyedSums) -> Floats:

@@ -18,6 +18,7 @@ from ...model.stream.mapping import map_partitions
 from ...model.stream.source import Block, Partition, Source
 from .attribution import TraceBlock
 from .breakdown import Breakdown, BreakdownSums
+from .calls.alone import Alone
 from .calls.calls import Calls
 from .calls.cost import ChainSums, Overlap, RunCost, UnderWaySums, WaitingChain, overlap_of, run_cost
 from .calls.functions import CALL_KEYS, CALLPATH, NamedRows, PathTree, function_groups
@@ -226,18 +227,27 @@ class TraceCalls:
             return None
         return overlap_of(self._bars(self.totals), self.non_blocking, self.totals, _ACTIVITY_BINS)
 
-    @cached_property
+    @property
     def chain(self) -> WaitingChain | None:
         """The longest chain of waiting: who comes last where all ranks wait for each other.
 
         None where the trace does not record Enter and Leave, or has one rank.
         """
+        return self._waiting[0]
+
+    @property
+    def alone(self) -> Alone | None:
+        """When each rank was outside of MPI and all others in it; None as for `chain`."""
+        return self._waiting[1]
+
+    @cached_property
+    def _waiting(self) -> tuple[WaitingChain | None, Alone | None]:
         if self.totals is None:
-            return None
+            return None, None
         sums = ChainSums(self.totals)
         for bars in self._bars(self.totals):
             sums.add(bars)
-        return sums.chain()
+        return sums.chain(), sums.alone()
 
     def _bars(self, calls: Calls) -> Iterator[StackBars]:
         """Give the calls of first threads."""

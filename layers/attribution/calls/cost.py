@@ -14,8 +14,9 @@ from ....model.ranges import RangeUnion
 from ....model.stream.calls import OF_MPI, OF_PTHREAD, PARADIGMS
 from ....model.sums import Sums, nested
 from ...handles.scope import Scope, ScopedBlock
+from .alone import Alone, alone_of
 from .calls import Calls
-from .functions import INSIDE, WAITING, WAITS_FOR_ALL
+from .functions import INSIDE, POLLS, WAITING, WAITS_FOR_ALL
 from .walk import StackBars
 
 _RANK_COST: Final = {
@@ -320,7 +321,9 @@ class ChainSums:
         self._of_mpi = of_mpi = functions.regions.paradigm == OF_MPI
         named = np.array([bool(WAITS_FOR_ALL.match(name)) for name in functions.regions.name], np.bool_).reshape(-1)
         self._together = of_mpi & named
-        self._io, self._either = RangeUnion(scope.exact), RangeUnion(scope.exact)
+        polls = np.array([bool(POLLS.match(name)) for name in functions.regions.name], np.bool_).reshape(-1)
+        self._may_wait = of_mpi & ~polls
+        self._io, self._either, self._waiting = (RangeUnion(scope.exact) for _ in range(3))
         self._calls: list[StackBars] = []
         self._count = 0
 
@@ -329,11 +332,24 @@ class ChainSums:
         process = self._counted.scope.definitions.locations.group[bars.location].astype(np.int64)
         decided = (bars.handle >= 0) | (bars.kind > 0) | self._counted.undecided_count[bars.region]
         does_io = self._counted.functions.does_io[bars.region] & ~self._aside[bars.handle] & decided
-        for union, chosen in ((self._io, does_io), (self._either, does_io | self._of_mpi[bars.region])):
+        either, waiting = (does_io | does[bars.region] for does in (self._of_mpi, self._may_wait))
+        for union, chosen in ((self._io, does_io), (self._either, either), (self._waiting, waiting)):
             union.add(process[chosen], bars.begin[chosen], bars.end[chosen])
         calls = bars.take(self._together[bars.region])
         self._count += len(calls)
         self._calls = [*self._calls, calls] if self._count <= _MOST_CALLS else []
+
+    def alone(self) -> Alone | None:
+        """Return when each rank was outside of MPI alone; None where there are less than two ranks."""
+        scope = self._counted.scope
+        definitions, window = scope.definitions, scope.window
+        process = definitions.locations.group[definitions.locations.first].astype(np.int64)
+        process = np.unique(process[definitions.groups.rank[process] >= 0])
+        if len(process) < 2:
+            return None
+        covered = self._io.covered(), self._waiting.covered()
+        rank = tuple(definitions.groups.rank[process].tolist())
+        return alone_of(rank, process, covered, (window.start, window.end, window.ticks_per_second))
 
     def chain(self) -> WaitingChain | None:
         """Return the chain; None where there are less than two ranks, or too many calls."""

@@ -28,6 +28,8 @@ WAITS_FOR_ALL: Final = re.compile(
     r"File_(open|close|preallocate|set_size|set_view|sync|(read|write)_(at_)?all|(read|write)_ordered))"
 )
 """Functions of MPI that no rank of the communicator leaves before all have entered them, or in which that is usual."""
+POLLS: Final = re.compile("MPI_(Test|Iprobe|Improbe)")
+"""Functions of MPI that wait for nobody and bring nobody anything."""
 LEAVE_EVENTS: Final = ("ISOC", "POSIX")
 """Layers whose functions leave an event wherever they succeed on what is recorded."""
 _MPI_IO: Final = "MPI-IO"

@@ -58,7 +58,7 @@ def made(*, aside=0.0, waited=(0.0, 0.0), io=0.0, function="read", meetings=5, m
         io_mostly=io * mostly * each,
         held_up=held,
     )
-    return SimpleNamespace(calls=SimpleNamespace(totals=calls, cost=cost, chain=chain))
+    return SimpleNamespace(calls=SimpleNamespace(totals=calls, cost=cost, chain=chain, alone=None))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,84 @@
+"""For which rank all others wait: while it alone is outside of MPI, nobody else can end what they wait for."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ....model.arrays import Floats, Ints
+from ....model.ranges import Coverage
+from ....model.sums import NOBODY
+
+
+@dataclass(frozen=True, eq=False)
+class Alone:
+    """When each rank was outside of MPI, or in I/O, and all others in MPI without I/O, until it called MPI itself.
+
+    Where others go on by themselves, they did not wait for it. Columns of shape (ranks,) in s.
+
+    Attributes
+    ----------
+    rank : tuple of int
+    summed : float64
+    io : float64
+        The part of it in calls of I/O on selected files.
+    hidden : float64
+        What the rank was in I/O while the one with the largest `summed` was neither in I/O nor in MPI.
+    stretches : float64
+        How many equal stretches would vary as little: one that is most of the time makes it one, whatever is beside.
+    """
+
+    rank: tuple[int, ...]
+    summed: Floats
+    io: Floats
+    hidden: Floats
+    stretches: Floats
+
+
+def alone_of(
+    rank: tuple[int, ...], processes: Ints, covered: tuple[Coverage, Coverage], window: tuple[int, int, float]
+) -> Alone:
+    """Find when each rank was outside of MPI alone.
+
+    Parameters
+    ----------
+    rank : tuple of int
+    processes : int64 (ranks,)
+        In ascending order.
+    covered : Coverage, Coverage
+        What calls of I/O, and these and calls of MPI that may wait, cover by process.
+    window : int, int, float
+        Begin, end, and ticks of a second.
+    """
+    io, either = covered
+    number = len(rank)
+    time, change, place = [np.array(window[:2])], [np.zeros(2, np.int64)], [np.zeros(2, np.int64)]
+    for one, sign in ((either, 1), (io, -1)):
+        mine = np.searchsorted(processes, one.group)
+        for edge, step in ((one.begin, sign), (one.end, -sign)):
+            time.append(edge)
+            change.append(np.full(len(edge), step))
+            place.append(mine)
+    times, changes = np.clip(np.concatenate(time), *window[:2]), np.concatenate(change)
+    order = np.argsort(times, kind="stable")
+    waiting = np.cumsum(changes[order])
+    who = number * (number - 1) // 2 - np.cumsum((changes * np.concatenate(place))[order])
+    begin, end = times[order][:-1], times[order][1:]
+    there = (waiting[:-1] == number - 1) & (end > begin) & (who[:-1] >= 0) & (who[:-1] < number)
+    until = np.concatenate(place)[order][1:][there]
+    who, begin, end = who[:-1][there], begin[there], end[there]
+    # Stretches that only a call of I/O parts are one.
+    first = np.append(True, (who[1:] != who[:-1]) | (begin[1:] != end[:-1]))[: len(who)]
+    last = np.append(first[1:], True)[: len(who)]
+    ended = np.repeat(until[last] == who[last], np.diff(np.append(np.flatnonzero(first), len(who))))
+    who, begin, end, first = who[ended], begin[ended], end[ended], first[ended]
+    whole = np.add.reduceat(end - begin, np.flatnonzero(first)) if len(who) else NOBODY
+    summed = np.bincount(who[first], whole, number)
+    squares = np.bincount(who[first], np.square(whole.astype(np.float64)), number)
+    in_io, hidden, longest = np.zeros(number), np.zeros(number), int(processes[summed.argmax()])
+    for row, process in enumerate(processes.tolist()):
+        mine = who == row
+        in_io[row] = float((io.until(process, end[mine]) - io.until(process, begin[mine])).sum())
+        own = io.taken(io.group == process)
+        hidden[row] = own.length - float((either.until(longest, own.end) - either.until(longest, own.begin)).sum())
+    second = window[2]
+    return Alone(rank, summed / second, in_io / second, hidden / second, np.square(summed) / np.maximum(squares, 1.0))
