@@ -9,7 +9,6 @@ from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 
-from ..layers.selection.directions import Direction, Traffic
 from ..model.codes import IoMode
 from ..model.definitions import Definitions
 from ..model.document import SCHEMA_VERSION
@@ -32,7 +31,7 @@ from .handles.metadata import handle_lifetimes
 from .handles.scope import Scope
 from .handles.sums import HandleSums
 from .layer import LayerMapping, layers_of
-from .selection.directions import DIRECTIONS, check_traffic
+from .selection.directions import DIRECTIONS, Direction, Traffic, check_traffic
 from .selection.files import select_files
 from .selection.window import NO_LENGTH, Seconds, SetAside, select_window, trace_window
 from .statistics.grouping import KINDS_OF_KEYS

@@ -205,11 +205,9 @@ def compare_layers(
     beside = filter(is_wanted, side_by_side(trace, directions))
     # No handle leads to a block device.
     sides = tuple(one for one in beside if not single or one.counted or one.lower == BLOCK_IO)
-    compared: Mapping[int, PeriodComparison] = {}
-    seen = _seen(known)
-    if periods:
-        loops = loops_of(trace, method) if by_loops else None
-        compared = compare_flows(trace, (*flows, *sides), lambda signal: detect_period(signal, method, fs), seen, loops)
+    pairs: tuple[Flow | SideBySide, ...] = (*flows, *sides) if periods else ()
+    seen, loops = _seen(known), loops_of(trace, method) if periods and by_loops else None
+    compared = compare_flows(trace, pairs, lambda signal: detect_period(signal, method, fs), seen, loops)
     hidden = tuple(one for one in trace.relations.hidden if not wanted or one.layer in wanted) if single else ()
     found = {(layer, way): one for (layer, way, below), (_, one) in seen.items() if below is None}
     findings = find(trace, rules, found if (method, fs) == (DEFAULT_METHOD, "auto") else {})

@@ -240,7 +240,7 @@ def _assess(
                 progress(len(scores), 0)
     _warn(tables, sum(one.duration_s < limits.segment_s for one in scores), len(scores), limits.segment_s)
     collections = [runs for table in tables if (runs := table.collection) is not None]
-    if order == "time-lost" and not collections:
+    if (order, collections) == ("time-lost", []):
         raise click.UsageError("--order time-lost is for runs of collections: collect the traces first")
     by = ORDERS[order or ("time-lost" if len(collections) == len(tables) else "problem-score")]
     short = SHORT_SEGMENTS * limits.segment_s if least_duration is None and by != "cost_s" else 0.0

@@ -111,16 +111,14 @@ def command(
     s.
     """
     by = by_rank(by, ranks)
-    directed, kept = request.direction is not None or request.traffic != "all", request.memory is not None
-    metadata = quantity == "metadata"
-    wrong = {
+    directed = (request.direction, request.traffic) != (None, "all")
+    refuse({
         "--parts says how many parts are analysed, so it needs --by": parts is not None and by is None,
-        "--signal metadata has neither --direction nor --traffic: leave them out": metadata and directed,
-        _NEEDS_OPERATIONS: kept and quantity != "bandwidth",
+        "--signal metadata has neither --direction nor --traffic: leave them out": quantity == "metadata" and directed,
+        _NEEDS_OPERATIONS: request.memory is not None and quantity != "bandwidth",
         "--phases lists what --brief leaves out: leave out one": brief and phases,
         "--order is that of a filter, so it needs --filter": order is not None and request.filter is None,
-    }
-    refuse(wrong)
+    })  # fmt: skip
     refuse_frequency(request, bool(request.filter or components or picture))
     options, filter = _options(request.method, tuning), _filter(request.filter, order)
     prepare_picture(picture)

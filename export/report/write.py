@@ -105,11 +105,9 @@ def report_contents(
         more["loops"] = loop_strips(loops, limits)
         accesses = () if comparison is None else comparison.accesses
         sections = _sections(trace, shown, more, limits, loop_charts(loops, shown, limits), accesses)
-    damaged = trace.damage.damaged
     title, opening = f"I/O of {'/'.join(str(trace.path).split('/')[-2:])}", _story(story, limits.segments)
-    warnings: list[page.Text] = (
-        [["The trace is damaged: ", {"href": "#damage", "text": "what is lost"}]] if damaged else []
-    )
+    lost: page.Text = ["The trace is damaged: ", {"href": "#damage", "text": "what is lost"}]
+    warnings = [lost] if trace.damage.damaged else []
     definitions = {**{one.title: one.sentence for one in metrics_of(LayerStatistics) if _shown(one)}, **GLOSSARY}
     lead = headline_of(trace, () if comparison is None else comparison.findings).text if recorded else ""
     pictures, beside = PICTURES if recorded else ("tables.js",), ("bandwidth", "findings")
@@ -404,8 +402,7 @@ def write_report(
     single = trace.stream.in_memory is not None and trace.definitions.recording.knows("operations")
     loops = find_loops(trace) if single else None
     title = f"iostrata: {trace.path.parent.name or trace.path.name}"
-    smaller = (
-        report_contents(trace, chosen, periods, comparison, limits, story, loops) for limits in Limits().smaller()
-    )
+    drawn = (chosen, periods, comparison)
+    smaller = (report_contents(trace, *drawn, limits, story, loops) for limits in Limits().smaller())
     written = write_page(smaller, path, title, most_bytes)
     return replace(written, layers=tuple(layer.name for layer in chosen))

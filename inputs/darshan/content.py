@@ -1,9 +1,9 @@
 """All that a log holds, and several logs of one job as one: each a process of a program without MPI."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -133,29 +133,26 @@ def read_job(folder: Path) -> Content:
     lacking = bool(damage)
     for part in parts:
         damage += [replace(one, reason=f"{part.log.path.name}: {one.reason}") for one in part.damage]
-    start = min(part.log.job.start_ns for part in parts)
-    shifts = [(part.log.job.start_ns - start) / 1e9 for part in parts]
+    first, jobs = parts[0].log, [part.log.job for part in parts]
+    shifts = [(job.start_ns - first.job.start_ns) / 1e9 for job in jobs]
     counters, ids = _joined_counters(parts, shifts, lacking)
-    first = parts[0].log
     job = replace(
         first.job,
-        start_ns=start,
-        end_ns=max(part.log.job.end_ns for part in parts),
-        whole_seconds=any(part.log.job.whole_seconds for part in parts),
+        end_ns=max(job.end_ns for job in jobs),
+        whole_seconds=any(job.whole_seconds for job in jobs),
         processes=len(parts),
         programs=len(parts),
     )
-    log = replace(
-        first,
-        path=folder,
-        job=job,
-        names={one: name for part in parts for one, name in part.log.names.items()},
-        modules={name: module for part in parts for name, module in part.log.modules.items()},
-        faults=(),
-    )
-    stripes = {one: told for part in parts for one, told in part.stripes.items()}
-    names = tuple(part.log.path.stem for part in parts)
-    return Content(log, _joined_traced(parts, shifts), counters, ids, stripes, damage, names)
+    names = _united(part.log.names for part in parts)
+    modules, stripes = _united(part.log.modules for part in parts), _united(part.stripes for part in parts)
+    log = replace(first, path=folder, job=job, names=names, modules=modules, faults=())
+    stems = tuple(part.log.path.stem for part in parts)
+    return Content(log, _joined_traced(parts, shifts), counters, ids, stripes, damage, stems)
+
+
+def _united(tables: Iterable[dict[Any, Any]]) -> dict[Any, Any]:
+    """Return the entries of all tables, the last one of a key."""
+    return {key: told for table in tables for key, told in table.items()}
 
 
 def _joined_traced(parts: Sequence[Content], shifts: Sequence[float]) -> Traced:

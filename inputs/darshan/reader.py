@@ -80,16 +80,9 @@ def open_darshan(path: Path) -> RowSource:
     location, location_process, location_names = _locations(traced, log.job.processes, content.names)
     begin, sound_begin = ticks_of(segments.start)
     end, sound_end = ticks_of(segments.end)
-    rows = Transfers(
-        location=location,
-        handle=np.repeat(handle, records.count),
-        mode=segments.mode,
-        begin=begin,
-        end=end,
-        moved=segments.length,
-        requested=segments.length if traced.rows == "operations" else UNRECORDED,
-        offset=segments.offset if traced.rows == "operations" else UNRECORDED,
-    )
+    of_each = np.repeat(handle, records.count)
+    asked = (segments.length, segments.offset) if traced.rows == "operations" else (UNRECORDED, UNRECORDED)
+    rows = Transfers(location, of_each, segments.mode, begin, end, segments.length, *asked)
     run = RecordedRun(
         recording=_recording(log, traced, counters, content.mpi),
         ranks=ranks,

@@ -12,8 +12,7 @@ from ...model.codes import UNDEFINED_UINT64
 from ...model.document import Record
 from ...model.keyed import KeyedSums
 from ...model.metrics import described, metric
-from ...model.sums import Sums, added, largest
-from ...model.sums import least as smallest
+from ...model.sums import Sums, added, largest, least
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ class ValueCounts(Sums):
     exact: bool = False
     count: int = added(0)
     sum: int = added(0)
-    least: int | None = smallest(None)
+    least: int | None = least(None)
     most: int | None = largest(None)
 
     def __post_init__(self) -> None:

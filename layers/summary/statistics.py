@@ -7,14 +7,13 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from ...layers.selection.directions import Direction
 from ...model.arrays import Mask
 from ...model.codes import KNOWN_STACK
 from ...model.display import html_table
 from ...model.document import Record
 from ...model.metrics import described, metric, metrics_of
 from ..handles.scope import Scope
-from ..selection.directions import DIRECTIONS
+from ..selection.directions import DIRECTIONS, Direction
 from ..selection.window import FRACTION
 from ..statistics.distribution import RequestBytes
 from .accumulator import OperationSums

@@ -208,7 +208,7 @@ def _moved(
         took = (one.counters.time(f"{one.direction}_time")[one.rows].sum() for one in groups)
         own = _own(trace, groups, float(sum(took)))
         on_files = np.any([one.rows for one in groups], axis=0)
-        own["cost_s"] += float(facts_of(trace).counters.time("meta_time")[on_files].sum()) if groups else 0.0
+        own["cost_s"] += float(facts_of(trace).counters.time("meta_time")[on_files].sum())
     elif not recording.reason("handles") or len(trace.layers) < 2:
         # What of several layers is the program's own is known by the handles alone.
         layers = [trace.layers[name].statistics(direction, "own") for name, direction in signals]
