@@ -47,6 +47,7 @@ PICTURES: Final = (
 )  # fmt: skip
 """Scripts, and a style, that draw what only this page has, in the order in which they need each other."""
 _LISTS_OF_PERIODS: Final = ("phases", "regimes", "periods")
+_LOST: Final[page.Text] = ["The trace is damaged: ", {"href": "#damage", "text": "what is lost"}]
 _SEGMENTS_UNFOLDED: Final = 8
 _MOST_PARADIGMS: Final = 64
 
@@ -106,8 +107,7 @@ def report_contents(
         accesses = () if comparison is None else comparison.accesses
         sections = _sections(trace, shown, more, limits, loop_charts(loops, shown, limits), accesses)
     title, opening = f"I/O of {'/'.join(str(trace.path).split('/')[-2:])}", _story(story, limits.segments)
-    lost: page.Text = ["The trace is damaged: ", {"href": "#damage", "text": "what is lost"}]
-    warnings = [lost] if trace.damage.damaged else []
+    warnings = [_LOST] if trace.damage.damaged else []
     definitions = {**{one.title: one.sentence for one in metrics_of(LayerStatistics) if _shown(one)}, **GLOSSARY}
     lead = headline_of(trace, () if comparison is None else comparison.findings).text if recorded else ""
     pictures, beside = PICTURES if recorded else ("tables.js",), ("bandwidth", "findings")
@@ -401,8 +401,6 @@ def write_report(
     story = story_by_loops(trace, results_of(periods), [layer.name for layer in chosen], method, fs)
     single = trace.stream.in_memory is not None and trace.definitions.recording.knows("operations")
     loops = find_loops(trace) if single else None
-    title = f"iostrata: {trace.path.parent.name or trace.path.name}"
-    drawn = (chosen, periods, comparison)
-    smaller = (report_contents(trace, *drawn, limits, story, loops) for limits in Limits().smaller())
-    written = write_page(smaller, path, title, most_bytes)
+    smaller = (report_contents(trace, chosen, periods, comparison, one, story, loops) for one in Limits().smaller())
+    written = write_page(smaller, path, f"iostrata: {trace.path.parent.name or trace.path.name}", most_bytes)
     return replace(written, layers=tuple(layer.name for layer in chosen))

@@ -145,7 +145,7 @@ def _put_map(
     at += 1
     # Each number takes a byte or more, so a wrong count shows before it costs anything. Nobody writes an empty map; the
     # library takes it for damage as well.
-    if at > end or mode > _SPARSE or count > np.uint64(min(end - at, most)) or count == np.uint64(0):
+    if at > end or mode > _SPARSE or not np.uint64(0) < count <= np.uint64(min(end - at, most)):
         return BROKEN, free
     entries = np.int64(count)
     if free + entries > len(ids.values):
@@ -246,7 +246,7 @@ def read_local_ids(data: Octets, size: int, chunk: int, ids: LocalIds, most: int
         fields, behind = record_extent(data, at)
         bit = np.uint64(kind == _MAPPING) << np.uint64(load_byte(data, fields) % _MOST_KINDS)
         # A second map for the same kind of id is an error for the library as well.
-        if behind < 0 or behind > size or seen & bit != 0:
+        if not 0 <= behind <= size or seen & bit != 0:
             return BROKEN
         seen |= bit
         outcome = READ

@@ -163,19 +163,10 @@ def changes_between(
         *_of_loops(pairs, beside, _LEAST_MUCH * _shortest((before, after))),
         *_of_findings(before, after),
     ]
-    compared = [
-        _no_cost(one)
-        if isinstance(one, _Tested) and one.change.id in _UNDER_WAY and one.change.layer in beside
-        else one
-        for one in compared
-    ]
     untold = tuple(one for one in compared if isinstance(one, NotRecorded))
-    tested = [
-        one
-        for one in compared
-        # Where there is no difference at all, there is nothing to be wrong about.
-        if isinstance(one, _Tested) and one.change.size > 0
-    ]
+    # Where there is no difference at all, there is nothing to be wrong about.
+    tested = [one for one in compared if isinstance(one, _Tested) and one.change.size > 0]
+    tested = [_no_cost(one) if one.change.id in _UNDER_WAY and one.change.layer in beside else one for one in tested]
     found = _without_credit(_with_causes(_explained(list(_decided(tested)))), before, order)
     found.sort(key=lambda one: _rank(one, order))
     return (*(_with_cost(one, found[1:], pairs) for one in found[:1]), *found[1:]), untold
@@ -316,12 +307,11 @@ def _no_cost(one: _Tested) -> _Tested:
 def _of_loops(pairs: Sequence[LoopPair], beside: frozenset[str], least_s: float) -> Iterator[_Tested]:
     """Give the changes of loops: how many iterations, of which steps, and how long one takes, by layer."""
     for pair in pairs:
-        sides = [np.array([one.row.count for one in side], np.float64) for side in (pair.before, pair.after)]
+        sides = [np.array([one.row.count for one in side], np.float64) for side in pair.sides]
         say = functools.partial(words.count_text, pair.name, pair.shared_by)
         yield _ratio_change(("iterations", None, None), sides, COUNTED, 0, say)
-        every = [one for side in (pair.before, pair.after) for one in side]
         # Where it is not known which rank did what, the steps are those of all ranks.
-        if len({one.local for one in every}) > 1 and len({one.row.ranks > 0 for one in every}) == 1:
+        if len({one.local for one in pair.every}) > 1 and len({one.row.ranks > 0 for one in pair.every}) == 1:
             yield _of_steps(pair)
         if pair.shared_by is None:
             yield from _of_times(pair, beside, least_s)
@@ -345,11 +335,11 @@ def _of_times(pair: LoopPair, beside: frozenset[str], least_s: float) -> Iterato
 def _of_steps(pair: LoopPair) -> _Tested:
     """Return the change of the steps of an iteration; certain where all runs of a side have the same ones."""
     summed = pair.by_others
-    before, after = (steps_by_kind(side[0], pair.elsewhere, summed) for side in (pair.before, pair.after))
+    before, after = (steps_by_kind(side[0], pair.elsewhere, summed) for side in pair.sides)
     text, was, now = words.steps_text(pair.name, before, after)
     text += ", over all ranks" if summed else ""
     change = Change("iteration", None, None, was or None, now or None, text=text, size=float(was != now))
-    even = all(len({one.local for one in side}) == 1 for side in (pair.before, pair.after))
+    even = all(len({one.local for one in side}) == 1 for side in pair.sides)
     return _Tested(change, 0.0 if even else None, even)
 
 
@@ -368,9 +358,7 @@ def _of_iterations(
 def _without_credit(changes: list[Change], before: Sequence[Run], order: Sequence[str]) -> list[Change]:
     """Return the changes; what only improved because less is done, as times or findings did, is not good any more."""
     less = {(one.layer, one.direction) for one in changes if one.matters and _is_less(one)}
-    lighter = {
-        direction for direction in ("read", "write") if (main_layer(before, direction, order), direction) in less
-    }
+    lighter = {way for way in ("read", "write") if (main_layer(before, way, order), way) in less}
     gone = {one.layer for one in changes if one.id == "layer" and one.after is None}
 
     def undue(one: Change) -> bool:
@@ -602,10 +590,8 @@ def _not_on_average(change: Change, sides: list[list[LayerRow]]) -> str:
     if min(*moved, *counts) <= 0:
         return ""
     before, after = (one / count for one, count in zip(moved, counts, strict=True))
-    far = (
-        math.copysign(1.0, float(change.after or 0) - float(change.before or 0)) * math.log(after / before)
-        < 0.5 * change.size
-    )
+    way = math.copysign(1.0, float(change.after or 0) - float(change.before or 0))
+    far = way * math.log(after / before) < 0.5 * change.size
     return f"on average {bytes_text(after)} instead of {bytes_text(before)}" if far else ""
 
 
@@ -684,11 +670,8 @@ def _cost_of_finding(have: Sequence[Mapping[str, FindingRow]]) -> _Tested | None
         return None
     dear = 0 if sides[0].mean() > sides[1].mean() else 1
     first = rows[dear][0]
-    place, say = (
-        (f"finding-cost:{first.id}", first.layer, None),
-        functools.partial(words.cost_text, first.id, first.layer),
-    )
-    one = _ratio_change(place, sides, TIMED, -1, say)
+    say = functools.partial(words.cost_text, first.id, first.layer)
+    one = _ratio_change((f"finding-cost:{first.id}", first.layer, None), sides, TIMED, -1, say)
     told = one.change.size >= _LARGE and first.severity != "info"
     sure = one.p_value is not None and one.p_value < ALPHA
     steady = sure or (min(map(len, sides)) > 1 and sides[dear].min() > sides[1 - dear].max())

@@ -170,10 +170,8 @@ class Difference:
 
     def phases(self, layer: str, direction: str) -> tuple[PhasePair, ...]:
         """Return the aligned phases of the first run of each side; empty where one has none."""
-        rows = [
-            [row for row in runs[0].layers if (row.layer, row.direction) == (layer, direction)]
-            for runs in (self.before, self.after)
-        ]
+        firsts = self.before[0].layers, self.after[0].layers
+        rows = [[row for row in own if (row.layer, row.direction) == (layer, direction)] for own in firsts]
         return aligned_phases(rows[0][0], rows[1][0]) if all(rows) else ()
 
     def to_dict(self) -> Annotated[Document, DIFFERENCE]:

@@ -123,6 +123,16 @@ class LoopPair:
     """Kinds of files, without folders, that belong to this loop on one side and to others on the other."""
 
     @property
+    def sides(self) -> tuple[tuple[RunLoop, ...], tuple[RunLoop, ...]]:
+        """Both."""
+        return self.before, self.after
+
+    @property
+    def every(self) -> tuple[RunLoop, ...]:
+        """The loops of all runs."""
+        return *self.before, *self.after
+
+    @property
     def name(self) -> str:
         """The kind of file of which most bytes are moved, without folders; of the first step where none are."""
         steps = self.after[0].steps or self.before[0].steps
@@ -131,26 +141,26 @@ class LoopPair:
     @property
     def layers(self) -> tuple[str, ...]:
         """Layers that take part on both sides, highest first; none that is used for what is elsewhere on one."""
-        steps = (step for side in (self.before, self.after) for step in side[0].steps)
+        steps = (step for side in self.sides for step in side[0].steps)
         mixed = {step.layer for step in steps if _file(step) in self.elsewhere}
         return tuple(one for one in self.after[0].row.layers if one in self.before[0].row.layers and one not in mixed)
 
     def does(self, layer: str | None, direction: str | None) -> bool:
         """Tell whether the program's own steps, or what they cause in a layer, are of a direction; of any, for None."""
-        steps = {step.kind for side in (self.before, self.after) for step in side[0].steps}
+        steps = {step.kind for side in self.sides for step in side[0].steps}
         return (layer is None or layer in self.layers) and (direction is None or direction in steps)
 
     @property
     def by_others(self) -> bool:
         """Whether other ranks do the steps on one side than on the other, or some ranks a part of them."""
-        every = [*self.before, *self.after]
-        return len({one.row.ranks for one in every}) > 1 or any(step.ranks for one in every for step in one.steps)
+        ranks = {one.row.ranks for one in self.every}
+        return len(ranks) > 1 or any(step.ranks for one in self.every for step in one.steps)
 
     @property
     def shared_by(self) -> tuple[int, int] | None:
         """How many ranks share as many iterations in all, where these are others: they are not compared by number."""
         counts, ranks = (
-            [float(np.mean([getattr(one.row, name) for one in side])) for side in (self.before, self.after)]
+            [float(np.mean([getattr(one.row, name) for one in side])) for side in self.sides]
             for name in ("count", "ranks")
         )
         shared, whole = ranks[0] != ranks[1], [count * rank for count, rank in zip(counts, ranks, strict=True)]
@@ -160,44 +170,41 @@ class LoopPair:
     @property
     def iterations(self) -> int:
         """Of the side that has fewer."""
-        return min(sum(one.row.count for one in side) for side in (self.before, self.after))
+        return min(sum(one.row.count for one in side) for side in self.sides)
 
     @property
     def weight(self) -> float:
         """Time of all iterations in s, of a run."""
-        return float(np.mean([one.seconds(None).sum() for one in (*self.before, *self.after)]))
+        return float(np.mean([one.seconds(None).sum() for one in self.every]))
 
     def busy(self, layer: str, side: int) -> float:
         """Return how long iterations keep a layer busy, in s, of a run of side 0 or 1."""
-        return float(np.mean([one.seconds(layer).sum() for one in (self.before, self.after)[side]]))
+        return float(np.mean([one.seconds(layer).sum() for one in self.sides[side]]))
 
     def compared(self, layer: str | None) -> "Compared | None":
         """Return how long iterations keep a layer busy on both sides, or how long they are; None for too few.
 
         It is the time of all ranks together where that is much steadier.
         """
-        sides, together = self._logs(layer), [] if layer is None else self._logs(layer, summed=True)
+        sides = self._logs(lambda one: one.seconds(layer))
+        together = [] if layer is None else self._logs(lambda one: one.seconds(layer, summed=True))
         if not all(sides):
             return None
         summed = list(map(len, sides)) == list(map(len, together)) and _spread(together) < _STEADIER * _spread(sides)
         # A core that is busy delays each of the ranks.
-        ranks = max(one.row.ranks for one in (*self.before, *self.after)) if summed else 1
+        ranks = max(one.row.ranks for one in self.every) if summed else 1
         return self._tested(
             together if summed else sides, functools.partial(self._spread, layer, self.paced), max(1, ranks), summed
         )
 
     def recurring(self) -> "Compared | None":
         """Return how long it is from one iteration to the next on both sides; None where that is what one takes."""
-        sides = [
-            [np.log(known) for one in side if len(known := _positive(one.intervals)) >= _FEWEST]
-            for side in (self.before, self.after)
-        ]
+        sides = self._logs(lambda one: one.intervals)
         return self._tested(sides, self._spread_between) if all(sides) else None
 
     def _spread_between(self, means: Sequence[Floats]) -> RunSpread:
         """Return how much runs differ in the time from one iteration to the next, most of which may be computing."""
-        every = (*self.before, *self.after)
-        share = max(min(1.0, float(one.seconds(None).sum() / one.intervals.sum())) for one in every)
+        share = max(min(1.0, float(one.seconds(None).sum() / one.intervals.sum())) for one in self.every)
         return replace(
             RECURRING, deviation=math.hypot(RECURRING.deviation, share * self._spread(None, 0.0, means).deviation)
         )
@@ -223,25 +230,20 @@ class LoopPair:
         before, after = (float(np.exp(one.mean())) for one in means)
         return Compared(before, after, outcome, self.iterations, means, summed)
 
-    def _logs(self, layer: str | None, summed: bool = False) -> list[list[Floats]]:
-        """Return logarithms of times of iterations, by side and run; without runs that have too few."""
-        return [
-            [np.log(known) for one in side if len(known := _positive(one.seconds(layer, summed))) >= _FEWEST]
-            for side in (self.before, self.after)
-        ]
+    def _logs(self, times: Callable[[RunLoop], Floats]) -> list[list[Floats]]:
+        """Return logarithms of `times` of iterations, by side and run; without runs that have too few."""
+        known = [[_positive(times(one)) for one in side] for side in self.sides]
+        return [[np.log(one) for one in side if len(one) >= _FEWEST] for side in known]
 
     def _spread(self, layer: str | None, paced: float, means: Sequence[Floats]) -> RunSpread:
         """Return how much runs differ in the logarithm of how long an iteration takes, or keeps a layer busy.
 
         As the machine was, iterations may be longer or shorter by `paced`.
         """
-        flushed = [
-            any(step.kind == "flush" and layer in (None, step.layer) for step in side[0].steps)
-            for side in (self.before, self.after)
-        ]
+        steps = [[step.layer for step in side[0].steps if step.kind == "flush"] for side in self.sides]
         spread = ITERATING
-        if all(flushed):
-            share = max(one.flush_share(layer) for one in (*self.before, *self.after))
+        if all(side and (layer is None or layer in side) for side in steps):
+            share = max(one.flush_share(layer) for one in self.every)
             spread = replace(FLUSHED, deviation=math.hypot(spread.deviation, share * FLUSHED.deviation))
         short, long = sorted(math.exp(float(extreme)) for extreme in (means[0].mean(), means[1].mean()))
         # The logarithmic mean: waiting adds a time, of which the logarithm of a far longer one hardly knows.
@@ -255,7 +257,7 @@ class LoopPair:
 
         That is seen by what is done between them.
         """
-        sides = [[one.pauses for one in side if len(one.pauses)] for side in (self.before, self.after)]
+        sides = [[one.pauses for one in side if len(one.pauses)] for side in self.sides]
         if not all(sides):
             return 0.0
         before, after = (float(np.mean([run.mean() for run in side])) for side in sides)
@@ -266,7 +268,7 @@ class LoopPair:
     def tests(self) -> float:
         """How many tests those of an iteration's length and of its layers are in effect."""
         runs = []
-        for one in (*self.before, *self.after):
+        for one in self.every:
             columns = [one.seconds(layer) for layer in (None, *self.layers) if self.compared(layer) is not None]
             if len({len(column) for column in columns}) == 1:
                 known = np.array(columns).T

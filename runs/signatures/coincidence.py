@@ -68,12 +68,9 @@ def coincidences(
         elsewhere = np.ones(highest.shape[1], np.bool_)
         for start, end in busy:
             elsewhere[max(0, start - width - lag) : end + lag] = False
-        places = np.array(
-            [
-                min(one.start + (min(one.end, length) - one.start - width) // 2, len(elsewhere) - 1)
-                for one in (stretches[row] for row in rows)
-            ]
-        )
+        alike_ones, last = [stretches[row] for row in rows], len(elsewhere) - 1
+        middles = [one.start + (min(one.end, length) - one.start - width) // 2 for one in alike_ones]
+        places = np.minimum(middles, last)
         levels = np.sort(highest[:, places], axis=0)[-least]
         shares = _shares(highest, elsewhere, places, levels, width + lag)
         chance[rows] = np.minimum(1.0, _at_least(shares, least) * PLACES_PER_WIDTH * length / width)
