@@ -356,10 +356,8 @@ def _draw_sliding_correlation(axes: Any, samples: Samples, result: PeriodResult)
     """Draw how a window of one period correlates with the period's cosine, and where by this the period holds."""
     axes.set_ylim(-1.05, 1.05)
     for regime in result.regimes:
-        inside = (
-            np.abs(samples.times - 0.5 * (regime.start + regime.end))
-            <= 0.5 * (regime.end - regime.start) + regime.period
-        )
+        middle, half = 0.5 * (regime.start + regime.end), 0.5 * (regime.end - regime.start)
+        inside = np.abs(samples.times - middle) <= half + regime.period
         values = samples.values[inside]
         try:
             found = validity(values, values, samples.fs, regime.period, float(samples.edges[:-1][inside].min()))
@@ -378,9 +376,7 @@ def _draw_forecasts(axes: Any, result: PeriodResult) -> None:
     for regime in result.regimes:
         own = starts[(starts >= regime.start - _NEAR * regime.period) & (starts <= regime.end)]
         steps = np.diff(own)
-        late = (
-            100 * (steps[2:] * np.arange(2, steps.size) / np.cumsum(steps)[1:-1] - 1) if steps.size > 2 else steps[:0]
-        )
+        late = 100 * (steps[2:] * np.arange(2, steps.size) / np.cumsum(steps)[1:-1] - 1)
         axes.plot(own[3:], late, ".-", color="0.25", linewidth=0.6, markersize=4)
         if regime.jitter is not None:
             reach = 200 * regime.jitter

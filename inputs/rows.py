@@ -234,11 +234,8 @@ def _operations(rows: Transfers, order: Rows, location_process: Links) -> Operat
         found = values.take(order)
         return np.maximum(found, -1, out=found).view(np.uint64)
 
-    location, status, end = (
-        rows.location.take(order).astype(np.int32, copy=False),
-        rows.status.take(order),
-        rows.end.take(order),
-    )
+    location = rows.location.take(order).astype(np.int32, copy=False)
+    status, end = rows.status.take(order), rows.end.take(order)
     moved, end_location = amounts(rows.moved), location.copy()
     requested = moved.copy() if rows.requested is rows.moved else amounts(rows.requested)
     if (status != Status.COMPLETE).any():

@@ -211,9 +211,8 @@ class Layer:
             return self.metadata_rate()
         if quantity == "bandwidth":
             return self.bandwidth(direction, traffic)
-        return (
-            self.operation_rate(direction, traffic) if quantity == "operations" else self.in_flight(direction, traffic)
-        )
+        made = self.operation_rate if quantity == "operations" else self.in_flight
+        return made(direction, traffic)
 
     def contributions(
         self, quantity: Quantity = "bandwidth", direction: Direction = "total", traffic: Traffic = "all"

@@ -79,9 +79,8 @@ class Butterworth:
     def passes(self, period: float) -> bool:
         """Say whether the frequency of a period in s lies within the passed band, its cutoffs included."""
         frequency = 1.0 / period
-        return (self.kind == "low" or frequency >= self.cutoff[0]) and (
-            self.kind == "high" or frequency <= self.cutoff[-1]
-        )
+        low, high = self.cutoff[0], self.cutoff[-1]
+        return (self.kind == "low" or frequency >= low) and (self.kind == "high" or frequency <= high)
 
     def sections(self, fs: float) -> Floats:
         """Return the second-order sections of one pass at ``fs`` Hz, float64 (s, 6).

@@ -202,11 +202,8 @@ def write_comparison(writer: GroupWriter, comparison: Comparison) -> None:
     _write_table(writer.subgroup("balance"), [one.to_dict() for one in comparison.balances], ("layer", "direction"))
     places = [one.to_dict() for one in comparison.accesses]
     _write_table(writer.subgroup("access"), places, ("layer", "direction", "above"))
-    _write_table(
-        writer.subgroup("findings"),
-        [{name: getattr(one, name) for name in _FINDING} for one in comparison.findings],
-        _FINDING,
-    )
+    findings = [{name: getattr(one, name) for name in _FINDING} for one in comparison.findings]
+    _write_table(writer.subgroup("findings"), findings, _FINDING)
 
 
 def _write_table(writer: GroupWriter, rows: list[dict[str, Any]], texts: tuple[str, ...]) -> None:

@@ -168,9 +168,8 @@ def write_attributes(target: Any, attributes: dict[str, Attribute]) -> None:
         if isinstance(value, str):
             target.attrs[name] = storable(value)
         elif isinstance(value, int):
-            target.attrs[name] = (
-                np.int64(value) if value < 2**63 else np.uint64(value) if value < 2**64 else float(value)
-            )
+            kind = np.int64 if value < 2**63 else np.uint64 if value < 2**64 else float
+            target.attrs[name] = kind(value)
         else:
             target.attrs[name] = value
 

@@ -163,9 +163,8 @@ class _Making:
         if kind.__name__ not in self.definitions:
             self.definitions[kind.__name__] = {}
             found = _any_of([self._object(one) for one in (kind, *_below(kind))])
-            self.definitions[kind.__name__] = (
-                {"type": "array", "items": found} if issubclass(kind, RecordTable) else found
-            )
+            table = issubclass(kind, RecordTable)
+            self.definitions[kind.__name__] = {"type": "array", "items": found} if table else found
         return {"$ref": f"#/$defs/{kind.__name__}"}
 
     def _object(self, kind: Any) -> Document:

@@ -81,13 +81,10 @@ def _joined(parts: list[tuple[str, Layout, Ints]], processes: int) -> tuple[Coun
     variables = {layout.layer for _, layout, _ in parts if any(layout.transfers)}
     # The files of PnetCDF repeat the bytes of their variables.
     repeat = [layout.layer in variables and not any(layout.transfers) for _, layout, _ in parts]
+    places = [{name: place for place, name in enumerate(layout.counters, layout.start)} for _, layout, _ in parts]
     counted_in = [
-        {
-            name: place
-            for place, name in enumerate(layout.counters, layout.start)
-            if too or not name.startswith("bytes_")
-        }
-        for (_, layout, _), too in zip(parts, repeat, strict=True)
+        {name: place for name, place in of.items() if too or not name.startswith("bytes_")}
+        for of, too in zip(places, repeat, strict=True)
     ]
     counts, put_counts = _unknown((name for one in counted_in for name in one), rows, np.int64)
     seconds, put_seconds = _unknown((name for _, layout, _ in parts for name in layout.times), rows, np.float64)

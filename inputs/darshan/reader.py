@@ -193,9 +193,8 @@ def _watched(log: Log, counters: Counters) -> tuple[str, ...]:
     Darshan may have been built without MPI, which then nothing watches.
     """
     counted = transfers(counters)
-    unknown = {of for of in TRACED.values() if counted.get(of)} | (
-        {"MPI-IO"} if log.job.processes <= log.job.programs else set()
-    )
+    unknown = {of for of in TRACED.values() if counted.get(of)}
+    unknown |= {"MPI-IO"} if log.job.processes <= log.job.programs else set()
     return tuple(of for module, of in reversed(TRACED.items()) if module in log.modules or of not in unknown)
 
 

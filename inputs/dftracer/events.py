@@ -130,9 +130,8 @@ class Joined:
         of_name, hashed = _resolved(part, "fname", "fhash", "FH"), part.columns["fhash"]
         found, unnamed = own[of_name], (of_name < 0) & (hashed >= 0)
         for one in np.unique(hashed[unnamed]).tolist():
-            name = self.hashed.get(part.names[one]) or (
-                f"file of hash {part.names[one]}, whose name the trace does not tell"
-            )
+            unknown = f"file of hash {part.names[one]}, whose name the trace does not tell"
+            name = self.hashed.get(part.names[one]) or unknown
             found[unnamed & (hashed == one)] = self.names.setdefault(name, len(self.names))
         return found
 

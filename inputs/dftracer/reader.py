@@ -152,13 +152,9 @@ def _source(path: Path, joined: Joined, events: Events, recorder: Recorder) -> R
     nested = nested_calls(location, begin, end, np.where(watched, rows[::-1] + len(events), rows[::-1]))
     sound = transfers[events.dur[transfers] != UNKNOWN]
     categories, of_category = np.unique(events.category, return_inverse=True)
-    category: Links = np.where(
-        watched
-        | np.isin(events.category, [row for row, one in enumerate(names) if one in LAYERS])
-        | (of_category.reshape(-1) >= MOST_CATEGORIES),
-        -1,
-        of_category.reshape(-1),
-    ).astype(np.int32)
+    left_out = watched | np.isin(events.category, [row for row, one in enumerate(names) if one in LAYERS])
+    left_out |= of_category.reshape(-1) >= MOST_CATEGORIES
+    category: Links = np.where(left_out, -1, of_category.reshape(-1)).astype(np.int32)
     upper, order = upper_operations(
         nested,
         np.where(np.isin(category, frames(nested, category, events.process, begin, end)), np.int32(-1), category),

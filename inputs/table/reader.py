@@ -182,11 +182,8 @@ def _any(path: Path, table: TableColumns, rows: _Rows) -> RowSource:
     thread, threads = table.names("thread")
     location, location_process, location_thread = pairs_of(process.reshape(-1), thread)
     if not rows.count:
-        ranks, location_process, location_thread = (
-            np.zeros(1, np.int64),
-            np.zeros(1, np.int32),
-            np.full(1, -1, np.int32),
-        )
+        ranks, location_process = np.zeros(1, np.int64), np.zeros(1, np.int32)
+        location_thread = np.full(1, -1, np.int32)
     node, nodes = table.names("node")
     handle, handles, kind, files = _handles(table, rows)
     run = RecordedRun(
@@ -253,9 +250,8 @@ def _recorded_handles(table: TableColumns, rows: _Rows, file: Links) -> tuple[Li
         _first_of_each(handle, handle, one, len(names)) for one in (file, rows.layer, above)
     )
     rows.faults["no handle"] = handle < 0
-    rows.faults["a handle of another layer or file than before"] = (column_at(of_layer, handle) != rows.layer) | (
-        column_at(of_file, handle) != file
-    )
+    other = (column_at(of_layer, handle) != rows.layer) | (column_at(of_file, handle) != file)
+    rows.faults["a handle of another layer or file than before"] = other
     return handle, HandleTable(of_file, of_layer, of_parent, tuple(f"handle {name}" for name in names))
 
 

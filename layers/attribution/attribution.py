@@ -164,10 +164,8 @@ def _in_processes_of_several_threads(operations: Operations) -> Mask:
     """Return whether an operation's process has operations on more than one thread, bool (n,)."""
     process, location = operations.process, operations.location
     # Of no process, −1, the last place is.
-    one_of, several = (
-        np.full(int(process.max(initial=-1)) + 2, -1, np.int32),
-        np.zeros(int(process.max(initial=-1)) + 2, np.bool_),
-    )
+    count = int(process.max(initial=-1)) + 2
+    one_of, several = np.full(count, -1, np.int32), np.zeros(count, np.bool_)
     one_of[process] = location
     several[process[one_of[process] != location]] = True
     several[-1] = False

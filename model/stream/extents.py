@@ -162,8 +162,7 @@ def _displaced(extents: Extents) -> list[tuple[int, float]]:
         return []
     at_begin, at_end = (one - np.median(one) for one in (begin, end))
     usual = max(float(np.sort(np.abs(one))[-2]) for one in (at_begin, at_end))
-    far = np.minimum(np.abs(at_begin), np.abs(at_end)) > max(
-        _TOLERANCE * extents.clock.ticks_per_second, _SPREADS * usual
-    )
+    least = max(_TOLERANCE * extents.clock.ticks_per_second, _SPREADS * usual)
+    far = np.minimum(np.abs(at_begin), np.abs(at_end)) > least
     far &= (at_begin > 0) == (at_end > 0)
     return [(int(place), float(at_end[number[place]])) for place in np.flatnonzero(far[number]).tolist()]

@@ -285,9 +285,7 @@ class Tally(Sums):
         # A recorder that counts wrongly does so everywhere; one file that disagrees is not the one that was written.
         lost = {one.row for one in self.locations}
         everywhere = len(self.miscounted) == self.filled > 1
-        wrong = (
-            () if everywhere else tuple(one for one in self.miscounted if one.events_expected and one.row not in lost)
-        )
+        wrong = [one for one in self.miscounted if one.events_expected and one.row not in lost and not everywhere]
         expected = self.expected + sum(one.events_expected - one.events_read for one in wrong)
         lost |= {one.row for one in wrong}
         others = (

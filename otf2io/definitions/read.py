@@ -302,11 +302,8 @@ def _handles(handles: _Table, files: _Table, paradigms: Unsigned, states: _Table
     precreated = np.zeros(len(handles), np.bool_)
     row = states.links(0, handles)
     row, known = row[row >= 0], row >= 0
-    precreated[row], mode[row], status[row] = (
-        True,
-        states.column(1, np.uint8)[known],
-        states.column(2, np.uint32)[known],
-    )
+    precreated[row], mode[row] = True, states.column(1, np.uint8)[known]
+    status[row] = states.column(2, np.uint32)[known]
     return Handles(
         id=handles.column(0, np.uint32),
         name=handles.texts(1),

@@ -198,9 +198,8 @@ def _moved(
 ) -> dict[str, Any]:
     """Return the columns of a run on what the program itself did; a rank is in I/O for `mean_io_s` where known."""
     recording = trace.definitions.recording
-    counted = bool(recording.reason("operations")) and any(
-        counted_layer(trace.scope, one, DIRECTIONS) for one in trace.layers
-    )
+    unknown_times = bool(recording.reason("operations"))
+    counted = unknown_times and any(counted_layer(trace.scope, one, DIRECTIONS) for one in trace.layers)
     own: dict[str, Any] = {}
     if counted:
         # On files on which no higher layer did the same.
@@ -215,9 +214,8 @@ def _moved(
         own = _own(trace, layers, sum(one.summed_s for one in layers))
         own |= {} if mean_io_s is None else {"cost_s": mean_io_s * trace.ranks}
     found = own | {"metadata_operations": sum(segments.metadata.values()), "io_s": segments.busy_s}
-    unknown = {one.name for one in metrics_of(JobRow) if recording.reason(*one.needs)} - (
-        own.keys() if counted else set()
-    )
+    unknown = {one.name for one in metrics_of(JobRow) if recording.reason(*one.needs)}
+    unknown -= own.keys() if counted else set()
     return {name: value for name, value in found.items() if name not in unknown}
 
 

@@ -223,13 +223,11 @@ def _with_causes(changes: list[Change]) -> list[Change]:
     both sides costs explains why iterations, or the run, surely take longer.
     """
     sure = {(one.layer, one.good) for one in changes if one.matters and one.id in _EFFECTS and one.good}
-    return [
-        replace(one, matters=True, p_value=None)
-        if one.steady
-        and ((one.layer, one.good) in sure or (one.id.startswith("finding-cost:") and (None, one.good) in sure))
-        else one
-        for one in changes
-    ]
+
+    def is_explained(one: Change) -> bool:
+        return (one.layer, one.good) in sure or (one.id.startswith("finding-cost:") and (None, one.good) in sure)
+
+    return [replace(one, matters=True, p_value=None) if one.steady and is_explained(one) else one for one in changes]
 
 
 def _with_cost(change: Change, others: Sequence[Change], pairs: Sequence[LoopPair]) -> Change:

@@ -327,9 +327,8 @@ class Clusters:
         level = COVER_SHARE * median(self._level[core])
         low, beyond = max(0, start), np.minimum(self._lengths, end)
         counts = beyond - low
-        moved = (
-            self._totals[np.arange(len(beyond)), np.maximum(beyond, 0)] - self._totals[:, min(low, self._lengths.max())]
-        )
+        before = self._totals[:, min(low, self._lengths.max())]
+        moved = self._totals[np.arange(len(beyond)), np.maximum(beyond, 0)] - before
         covering = (counts > 0) & (moved >= level * counts)
         covering[self.points.sample[core]] = False
         members, probability = [self._bursts[row] for row in core.tolist()], 1.0

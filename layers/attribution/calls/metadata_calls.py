@@ -101,10 +101,8 @@ def _matched(
     # The last call that began before the event; calls on one handle do not overlap but where one is inside the other.
     order = np.lexsort((calls.begin, calls.handle, calls.location))
     calls = calls.take(order)
-    both = [np.append(getattr(calls, name), getattr(events, name)) for name in ("location", "handle")] + [
-        np.append(calls.begin, events.time),
-        np.repeat([0, 1], [len(calls), len(events)]),
-    ]
+    both = [np.append(getattr(calls, name), getattr(events, name)) for name in ("location", "handle")]
+    both += [np.append(calls.begin, events.time), np.repeat([0, 1], [len(calls), len(events)])]
     merged = np.lexsort(both[::-1])
     is_call = merged < len(calls)
     latest = np.maximum.accumulate(np.where(is_call, merged, -1))
