@@ -33,6 +33,9 @@ APPEND: Final = 2
 SYNCHRONOUS: Final = 16 | 32
 """``OTF2_IO_STATUS_FLAG_SYNC`` and ``_DATA_SYNC``: each write waits until it is in the storage."""
 
+UNCACHED: Final = 64
+"""``OTF2_IO_STATUS_FLAG_AVOID_CACHING``, as of ``O_DIRECT``: nothing is read ahead or put together."""
+
 
 class IoRecord(IntEnum):
     """Record types of the 14 I/O events, as they stand in an ``.evt`` file."""

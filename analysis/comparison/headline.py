@@ -350,7 +350,7 @@ def _why(causes: Sequence[Finding], findings: Sequence[Finding], gain: tuple[flo
     if gain == _NOTHING:
         return f"{' and '.join(wrong)}; nothing to gain by {' and '.join(map(str.strip, helps))}".format_map(told)
     if gain is not None:
-        own = min(gain[1], sum(one.gain_s[1] for one in causes if one.gain_s))
+        own = min(gain[1], sum(one[1] for one in map(_gained, causes) if one))
         saved, all_told = seconds_range_text(gain[0], own), seconds_text(gain[1], 2)
         saved += "" if seconds_text(own, 2) == all_told else f", {all_told} if the other calls wait for the same"
     return f"{' and '.join(wrong)}; {' and '.join(map(str.strip, helps))} could save {saved}".format_map(told)
@@ -385,7 +385,7 @@ def _gain_of(causes: Sequence[Finding], io_s: float) -> tuple[tuple[float, float
     No range where nothing shows it, and no more than all of the I/O. Of a cause that is most of the I/O, at most the
     same share of all of it.
     """
-    known, reason = [one.gain_s for one in causes if one.gain_s is not None], causes[0].gain_reason
+    known, reason = [one for one in map(_gained, causes) if one is not None], causes[0].gain_reason
     if len(known) < len(causes):
         return None, reason
     (least, most), cost = (sum(one[place] for one in known) for place in (0, 1)), _cost(causes)
@@ -395,6 +395,14 @@ def _gain_of(causes: Sequence[Finding], io_s: float) -> tuple[tuple[float, float
         reason += "; at most with as much of the other calls, if they wait for the same"
     most = min(most, io_s)
     return (min(least, most), most), reason
+
+
+def _gained(one: Finding) -> tuple[float, float] | None:
+    """Return what could be saved of what a cause costs, of several threads the part of the first one of a rank."""
+    if one.gain_s is None or not one.cost_s:
+        return one.gain_s
+    part = _cost([one]) / one.cost_s
+    return part * one.gain_s[0], part * one.gain_s[1]
 
 
 def _longest(trace: Trace, longest: float, summed: float | None, rank: int | None) -> tuple[str | None, str]:

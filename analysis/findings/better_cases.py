@@ -46,7 +46,7 @@ def gain_of_larger(facts: Facts, layer: int, mode: int, size: float, cost: float
     if not part["bytes"].sum():
         return None
     usual = part["ticks"].sum() / part["bytes"].sum()
-    best = min(1.0, float(_best_pace(paces) / usual))
+    best = min(1.0, float(best_pace(paces) / usual))
     rate = f"{bytes_text(facts.cells.window.ticks_per_second / (best * usual))}/s"
     if others["count"].sum() < _ENOUGH:
         return Gain((0.0, cost), "from nothing, if bytes cost the time, to all, if calls do: there are no larger ones")
@@ -82,13 +82,13 @@ def gain_of_not_waiting(facts: Facts, layer: int, waits: Mask, cost: float) -> G
     streams, moved = facts.sums.streams.get(layer), facts.cells.bytes(waits)
     if streams is None or not moved:
         return None
-    best = _best_pace(streams.paces.taken(streams.paces.keys[0] == modes_of("write")[0]))
+    best = best_pace(streams.paces.taken(streams.paces.keys[0] == modes_of("write")[0]))
     second = facts.cells.window.ticks_per_second
     least = cost * (1 - min(1.0, best * moved / (second * facts.rank_seconds(waits).sum())))
     return Gain((least, cost), f"at the best rate there is, {bytes_text(second / best)}/s, and without waiting at all")
 
 
-def _best_pace(paces: KeyedSums) -> float:
+def best_pace(paces: KeyedSums) -> float:
     """Return the ticks a byte that the fastest tenth of the bytes do not exceed."""
     each = paces["ticks"] / np.maximum(paces["bytes"], 1)
     order = np.argsort(each, kind="stable")

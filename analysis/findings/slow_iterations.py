@@ -1,15 +1,18 @@
-"""Findings about single iterations of a loop that take much longer than the others."""
+"""Findings about iterations of a loop: some that take much longer than the others, and I/O between computing."""
 
 from collections.abc import Iterator
-from typing import Any
+from itertools import pairwise
+from typing import Any, Final
 
 import numpy as np
 
-from ...model.codes import IoMode
+from ...layers.selection.directions import Direction
+from ...model.codes import IoFlag, IoMode
+from ...model.quantities import seconds_text
 from ..loops.find import find_loops
-from ..loops.loops import Iteration
+from ..loops.loops import Iteration, Loop
 from ..loops.words import Blame, blame_of, outlier_text, slow_iterations
-from .facts import Facts, Gain, Match
+from .facts import MUCH_OF_RUN, Facts, Gain, Match
 from .rule import finding
 
 
@@ -68,3 +71,90 @@ def _where(facts: Facts, one: Iteration, who: Blame) -> dict[str, Any]:
     ranks = {} if who.rank is None else {"ranks": [who.rank], "rank_count": 1}
     files = facts.files_within(who.layer, there, within, *IoMode, own=False)
     return {**ranks, **files, "time_range_s": [one.begin_s, one.end_s]}
+
+
+_ASKED_BADLY: Final = dict.fromkeys(
+    ("metadata-storm", "random-access", "read-amplification", "read-back", "redundant-reads", "small-requests"), 0.5
+)
+"""Findings that ask for less I/O: what is left may then go on meanwhile."""
+
+
+@finding(
+    may_be_meant=True,
+    needs=("metadata",),
+    by_time=True,
+    explained_by=_ASKED_BADLY,
+    units={"iterations": "count", "loop": "count"},
+)  # fmt: skip
+def not_overlapped(
+    facts: Facts, *, fewest_iterations: float = 4, share_of_run: float = MUCH_OF_RUN, alike: float = 0.5
+) -> Iterator[Match]:
+    """A loop computes and does I/O by turns, and ranks wait for the I/O.
+
+    Parameters
+    ----------
+    fewest_iterations : count
+        In fewer, it is not known that computing follows.
+    share_of_run : share
+        Less makes no run faster.
+    alike : share
+        Of the iterations that must be followed by as much computing, and of the time between them that ranks must
+        compute: else it is elsewhere.
+
+    Notes
+    -----
+    :In short: {direction} and computing take turns; letting both go on at once.
+    :Why: While the program computes the storage is idle, and the other way round.
+    :How it is measured: For each iteration of an outermost loop the time that the rank longest in the reads or writes
+        of its layer waits for them there, and the time from its end to the begin of the next one. What could go on
+        behind the computing is the smaller of both, summed over iterations: at most, as it takes a processor and memory
+        too. Nothing is said where most of its ranks are in MPI or I/O for half of the time between, where one iteration
+        makes most of it, where other threads do I/O already, or where small requests and the like take the time.
+    :When it is wrong: Computing that uses all cores or all of the memory's bandwidth is slowed down by I/O beside it.
+        What the program writes must not change before it is written, and what it reads must be known beforehand. Time
+        outside of calls may be spent asleep, or waiting for something else.
+    :What helps: Begin I/O and go on computing, and wait only where the buffer is needed again (MPI_File_iwrite_at and
+        MPI_File_iread_at with MPI_Wait after the computing, H5Dwrite_async, AsyncWrite of ADIOS2), or let a thread of
+        its own do it, with two buffers by turns. Reads: ask for the next piece before computing with this one.
+    """
+    cost = facts.trace.calls.cost
+    if cost is None or facts.first_threads_s is not None:
+        return
+    for loop in find_loops(facts.trace).outermost:
+        layer, direction = loop.layers[0], _mostly(loop)
+        mine = facts.cells.of(layer, "total") & facts.cells.own
+        whole, seconds = facts.cells.seconds(mine), facts.rank_seconds(mine)
+        if len(loop.iterations) < fewest_iterations or not whole or not seconds.any():
+            continue
+        parts = [one.layers.get(layer) for one in loop.iterations]
+        summed = np.array([0.0 if one is None else one.summed_s or 0.0 for one in parts])
+        waited = summed * float(seconds.max()) / whole
+        between = np.array([max(0.0, b.begin_s - a.end_s) for a, b in pairwise(loop.iterations)])
+        hidden = np.minimum(waited[:-1], between)
+        # Of others, whoever sleeps or computes alone, the time between is none of computing.
+        others = [other for rank, other in zip(cost.rank, cost.other, strict=True) if rank in loop.ranks]
+        computing = np.median(others) if others else 0.0
+        bound, computes = float(hidden.sum()), computing >= alike * between.sum()
+        # As few as two equal ones would vary as much.
+        stalled = hidden.sum() ** 2 < 2 * (hidden**2).sum()
+        if not computes or bound < share_of_run * facts.run_s or (2 * hidden >= waited[:-1]).mean() < alike or stalled:
+            continue
+        begun = mine & ((facts.cells.flags & np.uint32(IoFlag.NON_BLOCKING)) > 0)
+        at_once = 2 * facts.cells.operations(begun) > facts.cells.operations(mine)
+        how = "which are non-blocking, but waited for at once" if at_once else "which ranks wait for"
+        yield Match(
+            layer,
+            f"{loop.count:,} iterations spend {seconds_text(float(waited.mean()))} each on average in {layer} "
+            f"{direction}s, {how}, and then do no I/O for {seconds_text(float(np.median(between)))} (median): at most "
+            f"{seconds_text(bound)} of it could go on meanwhile",
+            {"direction": direction, "loop": loop.id, "iterations": loop.count, "between_s": float(np.median(between))},
+            cells=mine,
+            cost_s=bound,
+            gain=Gain((0.0, bound), "from nothing to the smaller of I/O and what lies between, iteration by iteration"),
+        )
+
+
+def _mostly(loop: Loop) -> Direction:
+    """Return what a loop moves most bytes by."""
+    read, written = (sum(getattr(one, name) for one in loop.sums.values()) for name in ("bytes_read", "bytes_written"))
+    return "read" if read > written else "write"

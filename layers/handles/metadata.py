@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from ...model.arrays import Columns, Ints, Links, Mask, Octets, RowsOfIds, Ticks, column_at
-from ...model.codes import CREATE_FILE, METADATA_NAMES, SYNCHRONOUS, UNDEFINED_TIME, IoRecord
+from ...model.arrays import Codes, Columns, Ints, Links, Mask, Octets, RowsOfIds, Ticks, column_at
+from ...model.codes import CREATE_FILE, METADATA_NAMES, UNDEFINED_TIME, IoRecord
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
 from ...model.operations import Operations
@@ -46,8 +46,8 @@ class MetadataEvents(Columns):
         Row in ``Definitions.locations``.
     creates_file : bool
         Whether a handle was made with the flag that makes the file where there is none.
-    synchronous : bool
-        Whether a handle was made, or changed, such that each write through it waits for the storage.
+    status : uint32
+        Status flags with which a handle was made, or to which they were changed; elsewhere 0.
     """
 
     kind: Octets
@@ -59,7 +59,7 @@ class MetadataEvents(Columns):
     paradigm: Links
     location: Links
     creates_file: Mask
-    synchronous: Mask
+    status: Codes
 
 
 class EventObjects:
@@ -92,9 +92,9 @@ def metadata_events(events: IoEvents, definitions: Definitions) -> MetadataEvent
     process = column_at(definitions.locations.group, events.location)
     creates = (events.kind == IoRecord.CREATE_HANDLE) & (events.value & np.uint64(CREATE_FILE) > 0)
     has_status = np.isin(events.kind, (IoRecord.CREATE_HANDLE, IoRecord.CHANGE_STATUS_FLAGS))
-    synchronous = has_status & (events.flags & np.uint32(SYNCHRONOUS) > 0)
+    status = np.where(has_status, events.flags, np.uint32(0))
     return MetadataEvents(
-        events.kind, events.time, process, handle, new_handle, file, paradigm, events.location, creates, synchronous
+        events.kind, events.time, process, handle, new_handle, file, paradigm, events.location, creates, status
     )
 
 

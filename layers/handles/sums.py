@@ -5,7 +5,7 @@ from typing import Final, Self
 import numpy as np
 
 from ...model.arrays import Array, Integers, Ints, Ticks
-from ...model.codes import IoRecord
+from ...model.codes import SYNCHRONOUS, UNCACHED, IoRecord
 from ...model.keyed import KeyedSums
 from ...model.sums import NOBODY, Sums, added, keyed, largest
 from .metadata import MetadataEvents, UsedHandles, lifetime_events, metadata_text, selected_metadata
@@ -27,8 +27,8 @@ class HandleSums(Sums):
     ----------
     events : int64 (handles,)
         Metadata events within the window that name it.
-    synchronous : KeyedSums
-        By handle and process, how often that made it one whose writes wait for the storage.
+    synchronous, uncached : KeyedSums
+        By handle and process, how often that made it one whose writes wait for the storage, and one of `UNCACHED`.
     opens : KeyedSums
         By handle and process, how often that was made within the window.
     kinds : KeyedSums
@@ -40,6 +40,7 @@ class HandleSums(Sums):
     scope: Scope
     events: Ints = added(lambda sums: np.zeros(sums.handles, np.int64))
     synchronous: KeyedSums = keyed(2, "count")
+    uncached: KeyedSums = keyed(2, "count")
     opens: KeyedSums = keyed(2, "count")
     kinds: KeyedSums = keyed(2, "count")
     creating: KeyedSums = keyed(1, "count")
@@ -63,8 +64,10 @@ class HandleSums(Sums):
         operations, metadata = block.operations, block.metadata
         within = self.scope.window.contains(metadata.time)
         self.events += np.bincount(metadata.handle[within & (metadata.handle >= 0)], minlength=len(self.events))
-        waiting = metadata.synchronous & (metadata.handle >= 0)
-        self.synchronous = self.synchronous.plus((metadata.handle[waiting], metadata.process[waiting]), {"count": 1})
+        for name, flags in (("synchronous", SYNCHRONOUS), ("uncached", UNCACHED)):
+            there = (metadata.status & np.uint32(flags) > 0) & (metadata.handle >= 0)
+            found = getattr(self, name).plus((metadata.handle[there], metadata.process[there]), {"count": 1})
+            setattr(self, name, found)
         self.finish(np.union1d(metadata.process, operations.process).astype(np.int64))
         self._add_lifetimes(metadata)
         used = UsedHandles.of(operations)

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgpack
 import pytest
 from iostrata import open_trace
-from iostrata.analysis.comparison.headline import headline_of
+from iostrata.analysis.comparison.headline import _gained, headline_of
 from iostrata.analysis.findings import find
 from otf2.enums import IoOperationFlag, IoOperationMode, RegionRole
 
@@ -67,6 +67,9 @@ def test_what_could_save_next_to_nothing_of_the_run_heads_no_io(fixtures):
         return headline_of(trace, changed)
 
     assert with_gain(0.0011 * trace.duration).finding == cause.id
+    half = replace(cause, gain_s=(0.2, 0.4), evidence={**cause.evidence, "first_thread_s": cause.cost_s / 2})
+    # Of what several threads do, the run waits for the first one's part.
+    assert _gained(half) == (0.1, 0.2)
     assert with_gain(0.0009 * trace.duration).finding != cause.id
 
 

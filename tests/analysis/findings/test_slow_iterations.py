@@ -4,6 +4,7 @@ import pytest
 from iostrata import find_loops, open_trace
 from iostrata.analysis.findings import find
 from iostrata.analysis.loops.words import outlier_text
+from otf2.enums import IoOperationFlag, IoOperationMode
 
 
 @pytest.fixture
@@ -64,3 +65,50 @@ def test_a_rank_that_comes_late_to_calls_of_its_own_costs_no_io(tmp_path):
     (loop,) = find_loops(trace).outermost
     assert outlier_text(loop).endswith("(rank 1 begins 800 ms after most others)")
     assert not slow_ones(trace)
+
+
+def by_turns(written, *, count=8, takes=20, between=100, stall=0, calls=1, filled=False, waits=False):
+    """Write a run whose ranks 0 and 1 write for `takes` ms by some calls and then compute, or are in MPI, as long."""
+    length = 1000 * (takes + between)
+    handles = [written.handle(written.file(f"/s/{name}"), written.posix) for name in "ab"]
+    for step in range(count):
+        begin = length * step
+        for rank, handle in enumerate(handles):
+            each = 1000 * (stall or takes) // calls if not stall or step == 0 else 10
+            for place in range(calls):
+                start = begin + each * place
+                flags = IoOperationFlag.NON_BLOCKING if waits else IoOperationFlag.NONE
+                written.call(rank, "write", start, start + each)
+                written.operate(rank, handle, IoOperationMode.WRITE, start, start + each, 2**20 // calls, flags)
+            if filled:
+                written.call(rank, "MPI_Recv", begin + 1000 * takes + 1, begin + length - 1)
+    written.call(0, "MPI_Barrier", length * count, length * count + 10)
+    return next((one for one in find(written.closed()) if one.id == "not-overlapped"), None)
+
+
+@pytest.mark.parametrize(("between", "waits"), [(100, False), (15, False), (100, True)])
+def test_io_and_computing_by_turns_could_go_on_at_once_for_the_shorter_of_both(written, between, waits):
+    found = by_turns(written, between=between, waits=waits)
+    assert (found.severity, found.layer) == ("info", "POSIX")
+    # Nothing is computed behind the last one.
+    assert found.cost_s == pytest.approx(7 * min(0.02, 1e-3 * between), rel=0.01)
+    assert found.gain_s == (0.0, found.cost_s)
+    assert f"each on average in POSIX writes, which {'are non-blocking' if waits else 'ranks wait for'}" in found.text
+    assert found.evidence["between_s"] == pytest.approx(1e-3 * between)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"count": 3},
+        # Too little of the run, no computing between, and in most of the time between in MPI.
+        {"takes": 1},
+        {"between": 2, "takes": 50},
+        {"filled": True, "between": 30},
+        # All in one iteration; and small requests, which are to be mended first.
+        {"stall": 90},
+        {"calls": 20},
+    ],
+)
+def test_nothing_is_said_of_overlap_where_little_could_go_on_meanwhile(written, changed):
+    assert by_turns(written, **changed) is None

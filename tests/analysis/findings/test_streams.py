@@ -9,7 +9,16 @@ import pytest
 from iostrata import open_trace
 from iostrata.analysis.findings import find
 from iostrata.layers.flow.access_pattern import Deed
-from otf2.enums import IoOperationFlag, IoOperationMode, IoParadigmClass, IoParadigmFlag, IoSeekOption
+from otf2.enums import (
+    IoAccessMode,
+    IoCreationFlag,
+    IoOperationFlag,
+    IoOperationMode,
+    IoParadigmClass,
+    IoParadigmFlag,
+    IoSeekOption,
+    IoStatusFlag,
+)
 
 READ, WRITE, FLUSH = IoOperationMode.READ, IoOperationMode.WRITE, IoOperationMode.FLUSH
 
@@ -306,3 +315,23 @@ def test_requests_apart_cost_what_they_take_longer_than_those_that_follow(writte
     assert one.evidence["slower"] == pytest.approx(3)
     assert one.cost_s == pytest.approx(one.evidence["apart_operations"] * 400e-6)
     assert "3.0 times as long" in one.text
+
+
+@pytest.mark.parametrize(
+    ("status", "each", "bounded"),
+    [("AVOID_CACHING", 300, True), ("NONE", 300, False), ("AVOID_CACHING", 4000, False)],
+    ids=["past-caches", "read-ahead", "heads-may-move"],
+)
+def test_sorting_saves_no_more_than_the_best_pace_where_order_is_nothing(written, status, each, bounded):
+    """An eighth of the reads takes a quarter of the time of the others."""
+    handle = written.handle(written.file("/s/a"), written.posix)
+    arguments = (handle, IoAccessMode.READ_ONLY, IoCreationFlag.NONE, getattr(IoStatusFlag, status))
+    written.events.append((0, 0, 0, "io_create_handle", arguments))
+    for step, at in enumerate(np.random.default_rng(1).permutation(200).tolist()):
+        lasts = each // 4 if step % 8 == 0 else each
+        written.operate(0, handle, READ, 5_000 * step, 5_000 * step + lasts, 65_536, offset=2 * at * 65_536)
+    one = written.findings()["random-access"]
+    assert (one.gain_s is not None) is bounded
+    if bounded:
+        assert one.gain_s[0] == 0
+        assert one.gain_s[1] == pytest.approx(one.cost_s * (1 - 0.25 / (0.875 + 0.125 * 0.25)), rel=0.01)
