@@ -149,7 +149,8 @@ def find(
     Returns
     -------
     tuple of Finding
-        The most severe first; within a severity those that cost most. Where the trace is damaged, each says that what
+        The most severe first; within a severity those that cost most, or half of it where they may be meant and
+        show nothing to save. Where the trace is damaged, each says that what
         is lost may be behind it: a ratio of two layers is wrong where only one lost operations. One by counters says so
         where these are not complete.
     """
@@ -169,10 +170,13 @@ def find(
     follows = (_is_beside(one, dict.fromkeys(rule.follows, 1.0), reported) for rule, one in reported)
     ranked = (replace(one, severity="info") if less else one for (_, one), less in zip(reported, follows, strict=True))
     meant = {rule.id for rule in table if rule.may_be_meant}
-    # What may well be right as it is comes behind what costs as much.
-    return tuple(
-        sorted(ranked, key=lambda one: (SEVERITIES.index(one.severity), -(one.cost_s or 0.0), one.id in meant))
-    )
+
+    def place(one: Finding) -> tuple[int, float, bool]:
+        """Let what may well be right as it is come behind what costs as much, or half as much if it may save some."""
+        half = 0.5 if one.id in meant and one.gain_s is None else 1.0
+        return SEVERITIES.index(one.severity), -half * (one.cost_s or 0.0), one.id in meant
+
+    return tuple(sorted(ranked, key=place))
 
 
 def _looked_at(
