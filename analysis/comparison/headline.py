@@ -16,7 +16,7 @@ from ...model.document import Record
 from ...model.quantities import counted, factor_text, named_ranks, percent_text, seconds_range_text, seconds_text
 from ..findings.counted import CountedFacts, facts_of
 from ..findings.facts import KIB, MUCH_OF_RUN, blocking_s
-from ..findings.find import LEAST_COST, Finding
+from ..findings.find import BOUNDED, LEAST_COST, Finding
 from ..findings.rule import rule_of, rules
 
 _LITTLE: Final = 0.01
@@ -29,6 +29,8 @@ _LATE: Final = ("stragglers", "late-arrivals")
 """What is told as well where something else is the cause."""
 _UNEVEN: Final = ("serial-io", "imbalance")
 """What others may wait for: what they do is told beside the cause."""
+_ALONE_SAVED: Final = (*_UNEVEN, "fill-values")
+"""What spares no other call its time: what is not filled is allocated as it is written."""
 _APART: Final = "flush-dominates"
 """What never tells the time of one layer again in another, so that layers add up."""
 _LOCKED: Final = "lock-waiting"
@@ -389,7 +391,7 @@ def _gain_of(causes: Sequence[Finding], io_s: float) -> tuple[tuple[float, float
     if len(known) < len(causes):
         return None, reason
     (least, most), cost = (sum(one[place] for one in known) for place in (0, 1)), _cost(causes)
-    if _MOST * io_s <= cost < io_s and causes[0].id not in _UNEVEN:
+    if _MOST * io_s <= cost < io_s and causes[0].id not in _ALONE_SAVED and BOUNDED not in reason:
         # Closes, opens and other ranks wait for the same: what spares most of these calls' time spares theirs.
         most *= io_s / cost
         reason += "; at most with as much of the other calls, if they wait for the same"

@@ -23,6 +23,11 @@ LEAST_COST: Final = 0.001
 """What costs a smaller share of the run is only counted where there is little room: runs differ by more."""
 _NAMED: Final = 4
 """More ranks than these are not named."""
+_OTHER_WORK: Final = ("late-arrivals", "slow-iteration")
+"""Findings that what ranks do beside I/O may be the cause of: less of it saves more than I/O takes."""
+BOUNDED: Final = "no more than the run takes beside what one rank does outside of I/O and MPI"
+_SLACK: Final = 1.01
+"""Of what a rank is in calls of I/O: operations in them take no longer."""
 _BY_COUNTERS: Final = " (by sums of the whole run)"
 _BESIDE: Final = " (in the background: by other threads than the first of a rank, which may not wait for it)"
 
@@ -264,6 +269,20 @@ def _circumstances(facts: Facts | CountedFacts, match: Match, deed: str) -> dict
     return called if match.cells is None else {**called, **facts.where(match.cells)}
 
 
+def _bounded(
+    facts: Facts | CountedFacts, rule: Rule, gain: tuple[float, float] | None, reason: str
+) -> tuple[tuple[float, float] | None, str]:
+    """Return no more than the run could be shorter by if I/O took no time, as far as first threads tell it."""
+    cost = None if isinstance(facts, CountedFacts) else facts.trace.calls.cost
+    elsewhere = rule.outside_io or rule.id in _OTHER_WORK
+    if gain is None or cost is None or elsewhere or cost.other_threads_io.any() or gain[1] <= cost.most_saved:
+        return gain, reason
+    if gain[1] > _SLACK * cost.io.max() or not (cost.mpi.all() or len(cost.io) == 1):
+        # What it is about is in no call that was recorded, or it is not known what a rank waits for.
+        return gain, reason
+    return (min(gain[0], cost.most_saved), cost.most_saved), f"{reason}; {BOUNDED}"
+
+
 def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match, shown: frozenset[str]) -> Finding:
     """Return a match with what it costs, and advice for the libraries and file systems `shown`."""
     cost = facts.cost(match)
@@ -284,5 +303,5 @@ def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match, shown: froze
         told(match.text) + told(_names(match.text, evidence)),
         advice_for(match.advice or rule.advice, libraries, deed),
     )
-    gained = match.gained(cost)
+    gained = _bounded(facts, rule, *match.gained(cost))
     return Finding(rule.id, severity, match.layer, text, cost, share, evidence, advice, caution, *gained)

@@ -49,9 +49,12 @@ def fill_values(facts: Facts, *, least_share: float = 0.05, least_bytes: float =
         return
     where = facts.where(fills)
     start, end = where["time_range_s"]
-    least = facts.longest_s(fills)
+    first = facts.longest_s(fills)
+    again = facts.longest_s(
+        facts.cells.of(flow.lower, "write") & np.isin(facts.cells.file, facts.cells.file[fills]) & ~fills
+    )
     filling, function = _filling(facts, flow.upper)
-    most = max(least, filling)
+    most = max(first, filling)
     yield Match(
         flow.upper,
         f"{flow.upper} filled {joined(where['files'], where['file_count'])} with {bytes_text(filled)} "
@@ -70,7 +73,10 @@ def fill_values(facts: Facts, *, least_share: float = 0.05, least_bytes: float =
         cells=fills,
         where=where,
         cost_s=most,
-        gain=Gain((least, most), "from the fill writes alone, to all of the calls that fill"),
+        gain=Gain(
+            (min(first, again), most),
+            "from what takes less of writing first and again, as who is first allocates, to all of the calls that fill",
+        ),
     )
 
 
