@@ -164,10 +164,8 @@ class RowSource(ProcessSource):
         owner = self.definitions.locations.group[self.metadata.location[events]]
         order, event_order = np.argsort(process, kind="stable"), np.argsort(owner, kind="stable")
         everyone = np.union1d(process, owner)
-        edges, event_edges = (
-            np.searchsorted(column, np.append(everyone, np.iinfo(np.int32).max))
-            for column in (process[order], owner[event_order])
-        )
+        bounds = np.append(everyone, np.iinfo(np.int32).max)
+        edges, event_edges = (np.searchsorted(column, bounds) for column in (process[order], owner[event_order]))
         for one in range(len(everyone)):
             own = rows[order[edges[one] : edges[one + 1]]]
             yield from self._cut_process(own, events[event_order[event_edges[one] : event_edges[one + 1]]], most)

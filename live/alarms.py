@@ -56,11 +56,8 @@ class Alarms:
             Whether the last of them is.
         """
         found = {"overdue": self._overdue(answer), "slipped": self._slipped(answer), "slow": self._slowed(bursts, over)}
-        return tuple(
-            Alarm(kind, one[0], self._limits[kind], one[1])
-            for kind, one in found.items()
-            if one is not None and one[0] > self._limits[kind]
-        )
+        beyond = [(kind, one) for kind, one in found.items() if one is not None and one[0] > self._limits[kind]]
+        return tuple(Alarm(kind, value, self._limits[kind], text) for kind, (value, text) in beyond)
 
     def _slowed(self, bursts: Activity, over: bool) -> tuple[float, str] | None:
         if self._compared is None or self._compared[0] is not bursts or self._compared[1] != over:

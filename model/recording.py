@@ -269,11 +269,9 @@ class Recording:
 
     def counted(self, layers: Collection[str], directions: Collection[str]) -> "list[CounterTotal]":
         """Return what was summed up without times of some layers, all where there are none, and directions."""
-        return [
-            one
-            for one in (() if self.counters is None else self.counters.totals())
-            if (not layers or one.layer in layers) and ("total" in directions or one.direction in directions)
-        ]
+        totals = () if self.counters is None else self.counters.totals()
+        own = [one for one in totals if not layers or one.layer in layers]
+        return [one for one in own if "total" in directions or one.direction in directions]
 
     def told(self, text: str) -> str:
         """Return a text that calls processes ranks; where they are none of MPI as far as anybody knows, processes.

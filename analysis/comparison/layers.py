@@ -131,10 +131,8 @@ class Comparison:
         """Of the layers that were asked for and flush."""
         asked = [one for one in chosen_layers(self.trace, self.layers) if one.flushes]
         others = [sum(one.statistics(direction).busy_s for direction in DIRECTIONS) for one in asked]
-        return tuple(
-            FlushTime(one.name, one.flush_busy_s, one.flush_busy_s + busy)
-            for one, busy in zip(asked, others, strict=True)
-        )
+        told = zip(asked, others, strict=True)
+        return tuple(FlushTime(one.name, one.flush_busy_s, one.flush_busy_s + busy) for one, busy in told)
 
     def to_dict(self) -> Annotated[Document, OF_TRACE, _COMPARISON]:
         """Return the document of ``iostrata compare --json``."""

@@ -135,11 +135,8 @@ def overview_of(
     statistics = [layer.statistics(direction) for layer in chosen for direction in directions]
     if len(chosen) == len(trace.layers):
         statistics = with_counted(trace.scope, statistics, directions)
-    rows = tuple(
-        OverviewRow(one, known.get((one.layer, one.direction)))
-        for one in statistics
-        if one.operations or (one.layer, one.direction) in known
-    )
+    told = [one for one in statistics if one.operations or (one.layer, one.direction) in known]
+    rows = tuple(OverviewRow(one, known.get((one.layer, one.direction))) for one in told)
     found = results_of(known.values())
     story = story_by_loops(trace, found, [one.name for one in chosen], method, fs)
     by_default = (method, fs) == (DEFAULT_METHOD, "auto")

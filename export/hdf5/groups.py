@@ -193,11 +193,8 @@ def write_comparison(writer: GroupWriter, comparison: Comparison) -> None:
     direction = [str(entry["direction"] or "") for entry in entries]
     writer.text("pair_direction", row, direction, long_name="direction of the transfers")
     for table, text in (("by_file", "file"), ("by_class", "class"), ("request_flow", None)):
-        rows = [
-            {"pair_row": place, **found}
-            for place, flow in enumerate(comparison.flows)
-            for found in getattr(flow, table).to_dict()
-        ]
+        tables = [getattr(flow, table).to_dict() for flow in comparison.flows]
+        rows = [{"pair_row": place, **found} for place, several in enumerate(tables) for found in several]
         _write_table(writer.subgroup(table), rows, (text,) if text else ())
     _write_table(writer.subgroup("balance"), [one.to_dict() for one in comparison.balances], ("layer", "direction"))
     places = [one.to_dict() for one in comparison.accesses]

@@ -312,11 +312,8 @@ class PageDocument:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the page holds, as plain values."""
-        told = {
-            field.name: plain(getattr(self, field.name))
-            for field in fields(self)
-            if field.name not in ("more", "pictures")
-        }
+        names = [field.name for field in fields(self) if field.name not in ("more", "pictures")]
+        told = {name: plain(getattr(self, name)) for name in names}
         shown = [plain(section) for section in self.sections if section.blocks]
         quantities = {"prefixes": plain(PREFIXES), "times": plain(TIME_UNITS)}
         more = {name: plain(value) for name, value in self.more.items()}

@@ -197,11 +197,8 @@ def _sections(
     accesses: Sequence[Access],
 ) -> list[page.Section]:
     """Return the sections; a picture without anything to draw draws nothing, and its section is left out."""
-    sizes = [
-        request_sizes(trace.layers[period.layer], period.direction or "total")
-        for period in shown
-        if more["single_operations"]
-    ]
+    moving = shown if more["single_operations"] else ()
+    sizes = [request_sizes(trace.layers[one.layer], one.direction or "total") for one in moving]
     pairs = [] if more["compare"] is None else more["compare"]["pairs"]
     beside = bool(pairs) and all(pair.get("lower_layer_bytes") is not None for pair in pairs)
     several = more["stacks"] is not None and more["stacks"]["total_threads"] > 1

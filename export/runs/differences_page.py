@@ -98,11 +98,8 @@ def differences_page(difference: Difference) -> page.PageDocument:
     runs = (*difference.before, *difference.after)
     keys = list(dict.fromkeys((row.layer, row.direction) for run in runs for row in run.signals))
     keys.sort(key=lambda key: difference.layers.index(key[0]))
-    phases = [
-        (f"{layer} {direction} {number}", pair)
-        for layer, direction in keys
-        for number, pair in enumerate(difference.phases(layer, direction), 1)
-    ]
+    aligned = [(f"{layer} {direction}", difference.phases(layer, direction)) for layer, direction in keys]
+    phases = [(f"{name} {number}", pair) for name, pairs in aligned for number, pair in enumerate(pairs, 1)]
     changes = (*difference.mattering, *difference.smaller)
     lists = {"changes": (changes, _MOST_CHANGES), "curves": (keys, _MOST_CURVES), "phases": (phases, _MOST_PHASES)}
     sections = (
@@ -111,11 +108,8 @@ def differences_page(difference: Difference) -> page.PageDocument:
         page.Section("all", "All", "All differences", _all(changes[:_MOST_CHANGES])),
         page.Section("phases", "Phases", "Phase by phase", _phases(phases)),
     )
-    facts = [
-        _fact(letter, run, names)
-        for letter, side in (("A", difference.before), ("B", difference.after))
-        for run in islice(side, _MOST_RUNS)
-    ]
+    sides = ("A", difference.before), ("B", difference.after)
+    facts = [_fact(letter, run, names) for letter, side in sides for run in islice(side, _MOST_RUNS)]
     left_out = [f"{names[run.job.job]} ({run.job.reason})" for run in difference.unusable[:_MOST_RUNS]]
     warnings = [f"Left out: {'; '.join(left_out)}"] if left_out else []
     cut = {name: len(found) for name, (found, most) in lists.items() if len(found) > most}

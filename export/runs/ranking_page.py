@@ -24,20 +24,7 @@ from ...runs.collection.rows import FindingRow, JobRow, Run, SignalRow
 from ...runs.collection.tables import Collection
 from ..atomic import output_error
 from ..encoding import packed
-from ..page.document import (
-    Axis,
-    Beside,
-    Cell,
-    Chart,
-    Legend,
-    PageBlock,
-    PageDocument,
-    Paragraph,
-    Section,
-    Series,
-    Table,
-    TableColumn,
-)
+from ..page import document as page
 from ..page.html import write_page
 from ..report.write import write_report
 from ..written import Written
@@ -56,10 +43,10 @@ Scores = Mapping[str, float]
 """Problem-Scores by the key of a run, in the order of assess."""
 
 
-def _columns(*names: str) -> dict[str, TableColumn]:
+def _columns(*names: str) -> dict[str, page.TableColumn]:
     """Return columns for metrics of jobs by their names."""
     metrics = {one.name: one for one in metrics_of(JobRow)}
-    return {name: TableColumn.of_metric(metrics[name]) for name in names}
+    return {name: page.TableColumn.of_metric(metrics[name]) for name in names}
 
 
 _JOB: Final = _columns(
@@ -70,7 +57,7 @@ _SHARE: Final = replace(_JOB["io_share"], kind="share")
 _DISTRIBUTED: Final = ("duration_s", "io_s", "bytes_written", "bytes_read", "operations", "metadata_operations")
 
 
-def _named(run: Run, name: str, report: str | None) -> Cell:
+def _named(run: Run, name: str, report: str | None) -> page.Cell:
     """Return what a run is called, with a link to its report and its worst finding."""
     worst = min(run.findings, key=lambda one: SEVERITIES.index(one.severity), default=None)
     notes = [("info" if worst is None else worst.severity, _cause(run.job, worst))]
@@ -86,12 +73,12 @@ def _cause(job: JobRow, worst: FindingRow | None) -> str:
     return f"{worst.id}: {worst.text}"
 
 
-def _by_severity(job: JobRow) -> Cell:
+def _by_severity(job: JobRow) -> page.Cell:
     order = 1e6 * (job.critical or 0) + 1e3 * (job.warnings or 0) + (job.findings or 0)
     return {"value": job.findings, "order": order}
 
 
-def _over_time(run: Run) -> Cell:
+def _over_time(run: Run) -> page.Cell:
     found = spark_curves(run.signals)
     if found is None:
         return None
@@ -155,7 +142,7 @@ def read_scores(path: str | os.PathLike[str]) -> Scores:
 
 def ranking_page(
     collection: Collection, scores: Scores, reports: Mapping[str, str], most: int = MOST_ROWS, by_scores: bool = True
-) -> PageDocument:
+) -> page.PageDocument:
     """Return the page with the first `most` runs; parameters as of `write_ranking`."""
     jobs = collection.jobs
     names = distinct_names({job.job: job.name for job in jobs})
@@ -167,20 +154,16 @@ def ranking_page(
     usable.sort(key=lambda job: (place_of.get(job.job, len(scores)), -(job.cost_s or 0.0), job.job))
     runs = {run.job.job: run for run in collection.runs(("finding", "signal"), [job.job for job in usable[:most]])}
     lists = {"runs": (usable, most), "failed": (failed, _MOST_FAILED)}
+    order = "Runs by Problem-Score, then by time lost in I/O" if by_scores else "Runs by time lost in I/O, all ranks"
     sections = (
-        Section(
-            "ranking",
-            "Ranking",
-            "Runs by Problem-Score, then by time lost in I/O" if by_scores else "Runs by time lost in I/O, all ranks",
-            _ranking(usable, runs, names, scores, reports, by_scores),
-        ),
-        Section("distributions", "Distributions", "How the runs are distributed", _distributions(usable)),
-        Section("findings", "Findings", "Findings over all runs", _findings(collection, names)),
-        Section("failed", "Not read", "Traces that could not be read", _failed(failed, names)),
+        page.Section("ranking", "Ranking", order, _ranking(usable, runs, names, scores, reports, by_scores)),
+        page.Section("distributions", "Distributions", "How the runs are distributed", _distributions(usable)),
+        page.Section("findings", "Findings", "Findings over all runs", _findings(collection, names)),
+        page.Section("failed", "Not read", "Traces that could not be read", _failed(failed, names)),
     )
     title = f"I/O of {counted(len(jobs), 'run')}"
     cut = {name: len(found) for name, (found, kept) in lists.items() if len(found) > kept}
-    return PageDocument(
+    return page.PageDocument(
         title, sections, _facts(usable, failed), headline=_headline(usable, names, scores if by_scores else {}), cut=cut
     )
 
@@ -192,7 +175,7 @@ def _ranking(
     scores: Scores,
     reports: Mapping[str, str],
     by_scores: bool,
-) -> list[PageBlock]:
+) -> list[page.PageBlock]:
     """Return the table of those of the usable jobs that are in `runs`, which are the first of them."""
     jobs = usable[: len(runs)]
     if not jobs:
@@ -205,21 +188,24 @@ def _ranking(
     }
     problem = "Problem-Score (Betke & Kunkel, ISC’20) as iostrata assess gives it."
     # What they are ranked by comes first.
-    first, other = TableColumn("Problem", lambda job: score_of.get(job.job), "ratio", problem), _JOB["cost_s"]
+    first, other = page.TableColumn("Problem", lambda job: score_of.get(job.job), "ratio", problem), _JOB["cost_s"]
     columns = [
-        TableColumn("Run", lambda job: _named(runs[job.job], names[job.job], reports.get(job.job)), "text"),
-        TableColumn("Over time", lambda job: _over_time(runs[job.job]), "spark"),
+        page.TableColumn("Run", lambda job: _named(runs[job.job], names[job.job], reports.get(job.job)), "text"),
+        page.TableColumn("Over time", lambda job: _over_time(runs[job.job]), "spark"),
         *((first, other) if by_scores else (other, first)),
         _SHARE,
         # What is left out has distributions; the cause has to have room.
         *(_JOB[name] for name in ("duration_s", "ranks", "bytes_read", "bytes_written", "operations")),
-        TableColumn("Findings", _by_severity, "count", "Critical ones count first, then warnings."),
+        page.TableColumn("Findings", _by_severity, "count", "Critical ones count first, then warnings."),
     ]
     known = [column for column in columns if any(column.of(job) is not None for job in jobs)]
-    blocks: list[PageBlock] = [Table(known, jobs, ranked="run"), Legend([("read", "reads"), ("write", "writes")])]
+    blocks: list[page.PageBlock] = [
+        page.Table(known, jobs, ranked="run"),
+        page.Legend([("read", "reads"), ("write", "writes")]),
+    ]
     if len(jobs) < len(usable):
         text = f"{len(jobs):,} of {len(usable):,} runs are in this page, those that cost most; the tables have all."
-        blocks.append(Paragraph(text, muted=True))
+        blocks.append(page.Paragraph(text, muted=True))
     return blocks
 
 
@@ -234,11 +220,8 @@ def spark_curves(signals: Sequence[SignalRow]) -> tuple[str, float, list[dict[st
     if not any(volumes.values()):
         return None
     layer = max(volumes, key=lambda name: volumes[name])
-    curves = {
-        signal.direction: np.array(signal.values).reshape(_SPARK_BINS, -1).mean(axis=1)
-        for signal in signals
-        if signal.layer == layer and signal.direction in ("read", "write")
-    }
+    own = [one for one in signals if one.layer == layer and one.direction in ("read", "write")]
+    curves = {one.direction: np.array(one.values).reshape(_SPARK_BINS, -1).mean(axis=1) for one in own}
     top = max(float(curve.max()) for curve in curves.values())
     # What is there stays in sight.
     heights = {
@@ -248,16 +231,14 @@ def spark_curves(signals: Sequence[SignalRow]) -> tuple[str, float, list[dict[st
     return layer, top, [{"tone": name, "values": packed(height, "u1")} for name, height in heights.items()]
 
 
-def _distributions(usable: Sequence[JobRow]) -> list[PageBlock]:
-    charts = [
-        chart
-        for column in (*(_JOB[name] for name in _DISTRIBUTED), _SHARE)
-        if (chart := _distribution(column, [column.of(job) for job in usable])) is not None
-    ]
-    return [Paragraph("Number of runs in bins of equal ratio."), Beside(charts)] if charts else []
+def _distributions(usable: Sequence[JobRow]) -> list[page.PageBlock]:
+    columns = *(_JOB[name] for name in _DISTRIBUTED), _SHARE
+    found = [_distribution(column, [column.of(job) for job in usable]) for column in columns]
+    charts = [chart for chart in found if chart is not None]
+    return [page.Paragraph("Number of runs in bins of equal ratio."), page.Beside(charts)] if charts else []
 
 
-def _distribution(column: TableColumn, values: Sequence[Any]) -> Chart | None:
+def _distribution(column: page.TableColumn, values: Sequence[Any]) -> page.Chart | None:
     known = np.array([value for value in values if value is not None], np.float64)
     some = known[known > 0]
     if len(known) < 2 or not len(some):
@@ -272,15 +253,17 @@ def _distribution(column: TableColumn, values: Sequence[Any]) -> Chart | None:
     counts, _ = np.histogram(some, edges)
     used = np.flatnonzero(counts)
     texts = [f"{text(edges[bin])} to {text(edges[bin + 1])}: {counted(int(counts[bin]), 'run')}" for bin in used]
-    bars = Series("boxes", "read", edges[used], np.zeros(len(used)), edges[used + 1], counts[used], texts=texts, gap=1)
+    bars = page.Series(
+        "boxes", "read", edges[used], np.zeros(len(used)), edges[used + 1], counts[used], texts=texts, gap=1
+    )
     zeros = int((known == 0).sum())
     rest = f"{counted(zeros, 'run')} without any" if zeros else counted(len(known), "run")
     caption = f"median {text(np.median(known))}, nine tenths below {text(np.quantile(known, 0.9))}; {rest}"
-    x = Axis(column.kind, scale="log", ends=(low, high))
-    return Chart(column.title, x, Axis("count"), [bars], caption, height=90, heading=True)
+    x = page.Axis(column.kind, scale="log", ends=(low, high))
+    return page.Chart(column.title, x, page.Axis("count"), [bars], caption, height=90, heading=True)
 
 
-def _findings(collection: Collection, names: Mapping[str, str]) -> list[PageBlock]:
+def _findings(collection: Collection, names: Mapping[str, str]) -> list[page.PageBlock]:
     """Return each finding with the number of runs that have it and one of them."""
     runs: dict[tuple[str, str], set[str]] = {}
     example: dict[tuple[str, str], FindingRow] = {}
@@ -293,25 +276,25 @@ def _findings(collection: Collection, names: Mapping[str, str]) -> list[PageBloc
     order = sorted(runs, key=lambda key: (SEVERITIES.index(key[1]), -len(runs[key])))
     total = len(collection.jobs)
     columns = (
-        TableColumn("Finding", lambda key: key[0], "text"),
-        TableColumn("Severity", lambda key: key[1], "text"),
-        TableColumn("Runs", lambda key: len(runs[key])),
-        TableColumn("of all", lambda key: len(runs[key]) / total, "share"),
-        TableColumn("For example", lambda key: f"{names.get(example[key].job, '')}: {example[key].text}", "text"),
+        page.TableColumn("Finding", lambda key: key[0], "text"),
+        page.TableColumn("Severity", lambda key: key[1], "text"),
+        page.TableColumn("Runs", lambda key: len(runs[key])),
+        page.TableColumn("of all", lambda key: len(runs[key]) / total, "share"),
+        page.TableColumn("For example", lambda key: f"{names.get(example[key].job, '')}: {example[key].text}", "text"),
     )
-    return [Table(columns, order)] if order else []
+    return [page.Table(columns, order)] if order else []
 
 
-def _failed(failed: Sequence[JobRow], names: Mapping[str, str]) -> list[PageBlock]:
+def _failed(failed: Sequence[JobRow], names: Mapping[str, str]) -> list[page.PageBlock]:
     if not failed:
         return []
     columns = (
-        TableColumn("Trace", lambda job: {"value": names[job.job], "title": job.job}, "text"),
-        TableColumn("Why", "reason", "text"),
+        page.TableColumn("Trace", lambda job: {"value": names[job.job], "title": job.job}, "text"),
+        page.TableColumn("Why", "reason", "text"),
     )
-    blocks: list[PageBlock] = [Table(columns, failed[:_MOST_FAILED])]
+    blocks: list[page.PageBlock] = [page.Table(columns, failed[:_MOST_FAILED])]
     if len(failed) > _MOST_FAILED:
-        blocks.append(Paragraph(f"{_MOST_FAILED} of {len(failed):,} are shown.", muted=True))
+        blocks.append(page.Paragraph(f"{_MOST_FAILED} of {len(failed):,} are shown.", muted=True))
     return blocks
 
 
@@ -370,9 +353,9 @@ def _most_findings(usable: Sequence[JobRow], names: Mapping[str, str]) -> str:
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-def report_folder(page: Path) -> Path:
+def report_folder(beside: Path) -> Path:
     """Return the folder of the reports of a page: its name without the suffix, and ``_reports``."""
-    return page.with_name(f"{page.stem}_reports")
+    return beside.with_name(f"{beside.stem}_reports")
 
 
 def report_name(job: JobRow) -> str:
@@ -381,9 +364,9 @@ def report_name(job: JobRow) -> str:
     return f"{safe or 'run'}-{hashlib.blake2b(job.job.encode(), digest_size=5).hexdigest()}.html"
 
 
-def known_reports(collection: Collection, page: Path) -> dict[str, str]:
+def known_reports(collection: Collection, beside: Path) -> dict[str, str]:
     """Return of each run whose report is there its path from the folder of the page, by the run's key."""
-    folder = report_folder(page)
+    folder = report_folder(beside)
     try:
         there = set(os.listdir(folder))
     except OSError:
@@ -394,7 +377,7 @@ def known_reports(collection: Collection, page: Path) -> dict[str, str]:
 
 def write_reports(
     collection: Collection,
-    page: Path,
+    beside: Path,
     *,
     engine: str = "auto",
     calls: str = "auto",
@@ -405,7 +388,7 @@ def write_reports(
 
     Raises OutputError if the folder cannot be written. Returns why there is no report of a run, a sentence each.
     """
-    folder = report_folder(page)
+    folder = report_folder(beside)
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:

@@ -80,12 +80,8 @@ def write_scores_page(tables: Sequence[Jobs], found: Ranking, path: Path) -> Wri
     if short:
         opening.append(f"Jobs of up to {seconds_text(short)} come after the longer ones.")
     known, names = {one.job: one for one in busy}, job_names(jobs)
-    timelines = [
-        block
-        for job in wanted
-        if job in seen.scores
-        for block in _job(known[job], names[job], seen.scores[job], limits)
-    ]
+    drawn = [job for job in wanted if job in seen.scores]
+    timelines = [block for job in drawn for block in _job(known[job], names[job], seen.scores[job], limits)]
     sections = (
         page.Section(order, TITLES[order], f"First by {TITLES[order]}", _ranking(found.listed[:TOP], order, names)),
         page.Section(other, TITLES[other], f"First by {TITLES[other]}", _ranking(by_other[:TOP], other, names)),
@@ -159,9 +155,8 @@ def _histogram(values: Sequence[float], highest: float, title: str) -> page.Char
     counts, edges = np.histogram(np.clip(values, 0.0, highest), _BINS, (0.0, highest))
     used = np.flatnonzero(counts)
     low, high = edges[used], edges[used + 1]
-    texts = [
-        f"{count:,} from {start:.3g} to {end:.3g}" for count, start, end in zip(counts[used], low, high, strict=True)
-    ]
+    placed = zip(counts[used], low, high, strict=True)
+    texts = [f"{count:,} from {start:.3g} to {end:.3g}" for count, start, end in placed]
     bars = page.Series("boxes", "read", low, np.zeros(len(used)), high, counts[used], texts=texts)
     ends = (0.0, 1.05 * max(1, counts.max()))
     return page.Chart(
@@ -178,10 +173,8 @@ def _penalties(rankings: Mapping[str, Sequence[JobScore]], names: Mapping[str, s
         dots = []
         for jobs, tone, radius in ((shown[TOP:], "muted", 2), (shown[:TOP], "read", 4)):
             scores = [getattr(one, name) or 0.0 for one in jobs]
-            texts = [
-                f"{names[one.job]}: {score:.3g}, {counted(one.nodes, 'node')}"
-                for one, score in zip(jobs, scores, strict=True)
-            ]
+            scored = zip(jobs, scores, strict=True)
+            texts = [f"{names[one.job]}: {score:.3g}, {counted(one.nodes, 'node')}" for one, score in scored]
             x = [one.balance or 0.0 for one in jobs]
             dots.append(page.Series("dots", tone, x, scores, texts=texts, radius=radius))
         caption = f"{TITLES[name]} by balance, the first {min(TOP, len(busy))} coloured."
@@ -243,8 +236,7 @@ def _node_grid(folded: Floats, scores: _Scores) -> list[tuple[str, Floats, list[
     """Return the grid of node scores, those of the busiest nodes."""
     names = sorted(set(scores.node))
     summed = _grouped(folded, scores.node, names)
-    order = np.argsort(-np.nan_to_num(summed).sum(axis=1), kind="stable")[:_ROWS]
-    order = np.sort(order)
+    order = np.sort(np.argsort(-np.nan_to_num(summed).sum(axis=1), kind="stable")[:_ROWS])
     caption = "By node, the highest score of all metrics."
     if len(names) > len(order):
         caption += f" The {len(order)} busiest of {len(names):,} nodes."
@@ -303,10 +295,8 @@ def _limit_chart(metric: str, values: Floats, limits: MetricLimits) -> page.Char
     some = generator.choice(len(values), min(_DOTS, len(values)), replace=False)
     chosen = np.union1d(np.argsort(values)[-_DOTS // 5 :], some)
     levels = limits.limits[metric]
-    texts = [
-        f"q{100 * quantile:g}: {value_text(metric, value)}"
-        for quantile, value in zip(limits.quantiles, levels, strict=True)
-    ]
+    marked = zip(limits.quantiles, levels, strict=True)
+    texts = [f"q{100 * quantile:g}: {value_text(metric, value)}" for quantile, value in marked]
     x = page.Axis("count", "segments", ends=(0.0, float(len(values))))
     y = page.Axis(_kind(metric), metric, "log1p", ends=(0.0, 4 * max(float(values.max(initial=0.0)), *levels)))
     dots = page.Series("dots", "muted", chosen, values[chosen], radius=1.5)

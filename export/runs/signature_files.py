@@ -112,12 +112,10 @@ def _runs(signature: Signature) -> list[PageBlock]:
 
 def _outliers(signature: Signature) -> list[PageBlock]:
     samples = signature.samples
-    texts = [
-        sample.name
-        if (factor := sample.outlier_factor) is None
-        else f"{sample.name}: local outlier factor {factor:.2f}"
-        for sample in samples
+    factors = [
+        "" if one.outlier_factor is None else f": local outlier factor {one.outlier_factor:.2f}" for one in samples
     ]
+    texts = [one.name + factor for one, factor in zip(samples, factors, strict=True)]
     dropped = [sample for sample in samples if not sample.used]
     x = Axis("seconds", "length", ends=_around([sample.duration_s for sample in samples]))
     y = Axis("bytes", "volume", ends=_around([sample.volume for sample in samples]))
@@ -144,10 +142,8 @@ def _noise(signature: Signature) -> list[PageBlock]:
     share = 1 - after.volume / before.volume if before.volume else 0.0
     taken = f"{rate_text(signature.parameters.background)} taken off, {share:.0%} of the bytes"
     top = float(before.values.max())
-    return [
-        _throughput(before, f"{before.name} as recorded.", top=top),
-        _throughput(after, f"After preprocessing: {taken}.", top=top),
-    ]
+    steps = (before, f"{before.name} as recorded."), (after, f"After preprocessing: {taken}.")
+    return [_throughput(one, text, top=top) for one, text in steps]
 
 
 def _levels(signature: Signature) -> list[PageBlock]:
@@ -158,11 +154,8 @@ def _levels(signature: Signature) -> list[PageBlock]:
     ends = (start * sample.interval, (start + length) * sample.interval)
     charts = []
     for level in _LEVELS:
-        bursts = [
-            (burst.start * sample.interval, burst.end * sample.interval, "")
-            for burst in bursts_of(sample, 0, level)
-            if burst.end > start and burst.start < start + length
-        ]
+        inside = [one for one in bursts_of(sample, 0, level) if one.end > start and one.start < start + length]
+        bursts = [(one.start * sample.interval, one.end * sample.interval, "") for one in inside]
         wave = smoothed(sample.values, level)[start : start + length]
         every = ((start + 0.5) * sample.interval, sample.interval)
         lines = (Series("line", tone, y=values, every=every) for tone, values in (("faint", part), ("write", wave)))
@@ -200,15 +193,13 @@ def _points(signature: Signature, points: Points) -> Chart:
     left, widths, low, heights = np.array(sorted(units), np.float64).reshape(-1, 4).T
     names = [signature.prepared[place].name for place in points.sample.tolist()]
     chosen = [row for one in signature.common for row in one.rows.tolist()]
-    axes = (
-        Axis("seconds", ends=(0.0, signature.duration_s)),
-        Axis("ratio", "correlation with the average burst", ends=(0.0, 1.0)),
-    )
+    x = Axis("seconds", ends=(0.0, signature.duration_s))
+    y = Axis("ratio", "correlation with the average burst", ends=(0.0, 1.0))
     boxes = Series("boxes", "burst", left, low, left + widths, np.minimum(1.0, low + heights))
     every = Series("dots", "muted", points.time, points.correlation, texts=names)
     common = Series("dots", "read", points.time[chosen], points.correlation[chosen], radius=3.5)
     text = "A point a burst of a run, those of common bursts coloured, in the units of the grid that shows them best."
-    return Chart("Bursts of all runs by time and shape", *axes, [boxes, every, common], text, height=260)
+    return Chart("Bursts of all runs by time and shape", x, y, [boxes, every, common], text, height=260)
 
 
 def _order(signature: Signature) -> Chart:

@@ -230,13 +230,9 @@ _FLOW_COLUMNS: Final[tuple[tuple[str, str, Callable[[Flow], str]], ...]] = (
 
 def _print_periods(comparison: Comparison, console: Console) -> None:
     pairs: tuple[Flow | SideBySide, ...] = (*comparison.flows, *comparison.sides)
-    shown = [
-        (flow, comparison.periods[place])
-        for place, flow in enumerate(pairs)
-        if (isinstance(flow, SideBySide) or flow.lower_operations)
-        and place in comparison.periods
-        and _verdict(comparison.periods[place]) != "–"
-    ]
+    told = {place: found for place, found in comparison.periods.items() if _verdict(found) != "–"}
+    moving = [place for place, flow in enumerate(pairs) if isinstance(flow, SideBySide) or flow.lower_operations]
+    shown = [(pairs[place], told[place]) for place in moving if place in told]
     if not shown:
         return
     console.print()

@@ -46,11 +46,8 @@ def print_handles(trace: Trace, console: Console, layers: Iterable[Layer] | None
         if seconds is not None:
             note += "; metadata: time of the calls that opened, closed or sought, over all ranks"
         print_paragraph(note, console, indent=0, style="dim")
-    reasons = Counter(
-        reason
-        for reason, layer in zip(forest.set_aside, forest.layer, strict=True)
-        if reason is not None and (chosen is None or layer in chosen)
-    )
+    aside = zip(forest.set_aside, forest.layer, strict=True)
+    reasons = Counter(one for one, layer in aside if one is not None and (chosen is None or layer in chosen))
     if reasons:
         hint = "; --files all shows them" if trace.files == "application" else ""
         console.print(Text(f"Set aside: {counted(sum(reasons.values()), 'handle')}{hint}"))

@@ -221,11 +221,8 @@ def _told(row: Row, told: Iterable[tuple[str, LayerPeriod]]) -> str | None:
     if row.period is None:
         return None
     result = row.period.result
-    found = (
-        name
-        for name, one in told
-        if one.direction == row.period.direction and alike(result, one.result, one.signal.window)
-    )
+    same = [(name, one) for name, one in told if one.direction == row.period.direction]
+    found = (name for name, one in same if alike(result, one.result, one.signal.window))
     return next(found, None)
 
 

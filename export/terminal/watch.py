@@ -37,11 +37,8 @@ def watch_view(update: Update, title: str) -> RenderableType:
     for answer in update.answers:
         table.add_row(*(_job(answer) if of_jobs else ()), *_row(answer))
     reasons = [Text(f"{_title(answer)}: {answer.reason}", style="dim") for answer in update.answers]
-    alarms = [
-        Text(f"{_title(answer)}: {alarm.text}", style="bold red")
-        for answer in update.answers
-        for alarm in answer.alarms or ()
-    ]
+    told = [(answer, alarm) for answer in update.answers for alarm in answer.alarms or ()]
+    alarms = [Text(f"{_title(answer)}: {alarm.text}", style="bold red") for answer, alarm in told]
     return Group(heading, Text(), table, Text(), *alarms, *reasons, *notes)
 
 

@@ -133,10 +133,8 @@ def _source(path: Path, joined: Joined, events: Events, recorder: Recorder) -> R
     names, processes = tuple(joined.names), len(joined.processes)
     functions = plain_names(names)
     watched = events.layer >= 0
-    mode, kind = (
-        np.where(watched, looked_up(events.function, functions, table), NONE).astype(np.uint8)
-        for table in (TRANSFERS, EVENTS)
-    )
+    codes = (looked_up(events.function, functions, table) for table in (TRANSFERS, EVENTS))
+    mode, kind = (np.where(watched, one, NONE).astype(np.uint8) for one in codes)
     begin, end, realtime = _times(events)
     tids, tid = np.unique(events.tid, return_inverse=True)
     location, location_process, location_tid = pairs_of(events.process, tid.reshape(-1))

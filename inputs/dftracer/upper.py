@@ -138,10 +138,8 @@ def overlap_note(process: Links, begin: Ticks, end: Ticks, io: Mask, computing: 
             continue
         whole, hidden = beside(other, process)
         anywhere, hidden_anywhere = beside(other, np.zeros_like(process))
-        of_io, of_other = (
-            np.bincount(process[chosen], (end - begin)[chosen], minlength=int(process.max()) + 1)
-            for chosen in (io, other)
-        )
+        took, count = end - begin, int(process.max()) + 1
+        of_io, of_other = (np.bincount(process[one], took[one], minlength=count) for one in (io, other))
         left = float(np.maximum(of_io - of_other, 0).sum()) / NANOSECONDS
         seconds, io_s = (float(one.sum()) / NANOSECONDS for one in (of_other, of_io))
         notes.append(

@@ -100,10 +100,8 @@ def handle_groups(
 
 def _shown(forest: HandleForest, chosen: Collection[str] | None = None) -> list[bool]:
     """Return for each handle whether it is not set aside and, where layers are `chosen`, of one of them."""
-    return [
-        reason is None and (chosen is None or layer in chosen)
-        for reason, layer in zip(forest.set_aside, forest.layer, strict=True)
-    ]
+    told = zip(forest.set_aside, forest.layer, strict=True)
+    return [reason is None and (chosen is None or layer in chosen) for reason, layer in told]
 
 
 def series_names(names: Iterable[str]) -> dict[str, str]:

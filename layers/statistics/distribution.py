@@ -154,10 +154,8 @@ class ValueCounts(Sums):
         """Return the numbers at some places of all in ascending order; there is at least one."""
         sizes, counts = self.ordered()
         found = sizes[np.searchsorted(np.cumsum(counts), np.asarray(places), side="right")].tolist()
-        return [
-            (self.least or 0) if place == 0 else min(number, self.most or 0)
-            for place, number in zip(places, found, strict=True)
-        ]
+        told = zip(places, found, strict=True)
+        return [(self.least or 0) if place == 0 else min(number, self.most or 0) for place, number in told]
 
     def median(self) -> float:
         """Return the median, of an even count the mean of both numbers in the middle."""

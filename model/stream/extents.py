@@ -135,10 +135,8 @@ def _outside(extents: Extents) -> Mask:
 
 def _outside_text(extents: Extents, place: int) -> str:
     known, clock = extents.known[place], extents.clock
-    early, late = (
-        seconds_text(abs(int(ticks)) / clock.ticks_per_second)
-        for ticks in (known["begin"], known["end"] - clock.length)
-    )
+    ends = known["begin"], known["end"] - clock.length
+    early, late = (seconds_text(abs(int(ticks)) / clock.ticks_per_second) for ticks in ends)
     where = [f"begin {early} before the trace"] if known["begin"] < 0 else []
     where += [f"end {late} after the trace"] if known["end"] > clock.length else []
     return f"its events {' and '.join(where)}: its clock is off, or it is of another run"

@@ -288,10 +288,8 @@ class Tally(Sums):
         wrong = [one for one in self.miscounted if one.events_expected and one.row not in lost and not everywhere]
         expected = self.expected + sum(one.events_expected - one.events_read for one in wrong)
         lost |= {one.row for one in wrong}
-        others = (
-            LocationDamage(identity, row, events, events, reason)
-            for row, (identity, events, reason) in contradictions(self.extents, lost).items()
-        )
+        told = contradictions(self.extents, lost).items()
+        others = (LocationDamage(identity, row, events, events, reason) for row, (identity, events, reason) in told)
         located = tuple(sorted((*self.locations, *wrong, *others), key=lambda one: one.row))
         counts = len(self.miscounted) - len(wrong), self.cut, self.given_up
         return DamageReport(expected, self.events, located, *counts, dict(self.irregular))

@@ -253,11 +253,8 @@ def called_functions(
         Whether those of their calls that transfer are wanted all the same, where single ones have no record.
     """
     recorded = set(recorded)
-    left = [
-        (number, one, one.identification in recorded)
-        for number, one in enumerate(LIBRARIES)
-        if every or one.identification not in recorded
-    ]
+    libraries = [(number, one, one.identification in recorded) for number, one in enumerate(LIBRARIES)]
+    left = [each for each in libraries if every or not each[2]]
     found = []
     for region, name, role in regions:
         plain = plain_name(name)

@@ -237,10 +237,8 @@ def _optional(reference: int) -> int | None:
 
 
 def _kept(records: Records, texts: _Texts) -> str:
-    found = {
-        texts[name]: texts.value(kind, bits)
-        for _, name, kind, bits in records.numbers("SystemTreeNodeProperty").tolist()
-    }
+    properties = records.numbers("SystemTreeNodeProperty").tolist()
+    found = {texts[name]: texts.value(kind, bits) for _, name, kind, bits in properties}
     pieces: list[str] = []
     while (piece := found.get(f"{KEPT}{len(pieces)}")) is not None:
         pieces.append(piece)

@@ -138,11 +138,8 @@ def _run(path: Path, content: str, size: int, settings: Settings) -> Run:
 
 def run_of(trace: Trace, settings: Settings, job: str, name: str, content: str | None = None) -> Run:
     """Return the run of a trace that is open."""
-    signals = {
-        (layer.name, direction): layer.bandwidth(direction)
-        for layer in trace.layers.values()
-        for direction in layer.directions
-    }
+    ways = [(layer, direction) for layer in trace.layers.values() for direction in layer.directions]
+    signals = {(layer.name, direction): layer.bandwidth(direction) for layer, direction in ways}
     segments = trace.stream.summed(lambda: SegmentSums(trace, settings.segment))
     found = find(trace)
     first = headline_of(trace, found)

@@ -165,11 +165,8 @@ class Collection:
         if whole is None and not batches and table_files(self.path, "job")[0] is not None:
             raise TraceError(f"{self.path / (name + SUFFIX)} is missing; collect the runs into a new folder")
         wanted = None if jobs is None else pyarrow.array(sorted(jobs), pyarrow.string())
-        last = {
-            job: place
-            for place, batch in enumerate(table_files(self.path, "job")[1], 1)
-            for job in _column(batch, "job")
-        }
+        job_batches = enumerate(table_files(self.path, "job")[1], 1)
+        last = {job: place for place, batch in job_batches for job in _column(batch, "job")}
         for place, file in enumerate([whole, *batches]):
             for part in () if file is None else _row_groups(file, name):
                 later = [job for job in part["job"].unique().to_pylist() if last.get(job, place) > place]

@@ -107,7 +107,5 @@ def trace_samples(runs: Sequence[RunSignals], layer: str, interval: float | None
     longest = max(signal.duration for signal in signals)
     if longest / step > MOST_VALUES:
         raise SelectionError(f"an interval of {step:.6g} s makes more than {MOST_VALUES:,} values; take a longer one")
-    return [
-        Sample(run.name, np.asarray(signal.sample(1 / step).values, np.float64), step)
-        for run, signal in zip(runs, signals, strict=True)
-    ]
+    told = zip(runs, signals, strict=True)
+    return [Sample(run.name, np.asarray(signal.sample(1 / step).values, np.float64), step) for run, signal in told]

@@ -82,10 +82,8 @@ def file_labels(trace: Trace) -> list[str]:
     """Return the name of each file, with its node where files of several nodes have the same name."""
     files, nodes = trace.definitions.files, trace.definitions.system_tree.name
     common = {name for name, count in Counter(files.name).items() if count > 1}
-    return [
-        f"{name} on {nodes[scope]}" if name in common and scope >= 0 else name
-        for name, scope in zip(files.name, files.scope.tolist(), strict=True)
-    ]
+    placed = zip(files.name, files.scope.tolist(), strict=True)
+    return [f"{name} on {nodes[scope]}" if name in common and scope >= 0 else name for name, scope in placed]
 
 
 def _scaled(time: Ticks, window: TickWindow) -> Ticks:
