@@ -370,13 +370,9 @@ def print_json(document: "Document") -> None:
     kinds = {one.name: one.type for one in context.command.params}
     options = {name: value for name, value in context.params.items() if name not in _OF_PRINTING}
     kind, _, table = str(context.params.get("format", "")).partition(":")
-    inputs = [
-        one
-        for name, value in options.items()
-        if not isinstance(kinds[name], OutputPath) and name not in ("out", "folder")
-        for one in (value if isinstance(value, tuple) else (value,))
-        if isinstance(one, Path)
-    ]
+    read = [name for name in options if not isinstance(kinds[name], OutputPath) and name not in ("out", "folder")]
+    values = [options[name] if isinstance(options[name], tuple) else (options[name],) for name in read]
+    inputs = [one for value in values for one in value if isinstance(one, Path)]
     if kind == "csv":
         for line in csv_pieces(document, context.info_name or "", table):
             click.echo(line, nl=False)

@@ -75,9 +75,8 @@ class FtioPredictor:
             cut, signal = signal, window(begin)
             result = detect_period(signal, "ftio")
             short = seconds_text(cut.duration)
-            result = replace(
-                result, reason=f"Nothing stands out of the last {short}; of the whole run: {result.reason}"
-            )
+            reason = f"Nothing stands out of the last {short}; of the whole run: {result.reason}"
+            result = replace(result, reason=reason)
         self.since = signal.window[0]
         self._predictions.append(Prediction(result.frequency, signal.duration))
         self._hits = self._hits + 1 if result.period is not None else 0

@@ -178,9 +178,8 @@ def check_rows(operations: Operations, metadata: IoEvents, definitions: Definiti
     TraceError
         If it is not so.
     """
-    locations, groups, handles = (
-        len(one.id) for one in (definitions.locations, definitions.groups, definitions.handles)
-    )
+    tables = definitions.locations, definitions.groups, definitions.handles
+    locations, groups, handles = (len(one.id) for one in tables)
     for columns in (operations, metadata):
         for column in fields(columns):
             found = len(getattr(columns, column.name))

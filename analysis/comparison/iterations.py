@@ -291,10 +291,8 @@ class TraceLoops:
 
         Where it does in none, it is the upper layer's main loop; None where that has none either.
         """
-        found = [
-            (one, _beside(one, self.passes(one.loop, lower, direction, below=upper)))
-            for one in self.of(upper, direction)
-        ]
+        above = self.of(upper, direction)
+        found = [(one, _beside(one, self.passes(one.loop, lower, direction, below=upper))) for one in above]
         shared = (two for two in found if len(two[1]) >= _TAKES_PART * len(two[0]))
         return next(shared, found[0] if found and self.deciding(upper, direction) else None)
 

@@ -144,10 +144,8 @@ Without the last, that is the attribute of its name.
 def variables_of(record: type) -> list[Variable]:
     """Return a variable for each metric of a class of records; what always is an integer is a count."""
     hints = get_type_hints(record)
-    return [
-        (one.key, {str: "text", int: "count"}.get(hints[one.name], one.unit), one.sentence, one.value)
-        for one in metrics_of(record)
-    ]
+    kinds = {str: "text", int: "count"}
+    return [(one.key, kinds.get(hints[one.name], one.unit), one.sentence, one.value) for one in metrics_of(record)]
 
 
 def storable(text: str) -> str:

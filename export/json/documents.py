@@ -120,6 +120,7 @@ def info_document(summary: TraceSummary) -> Annotated[Document, INFO]:
     clock, nodes = definitions.clock, definitions.system_tree
     # In the place of what is not recorded stands one for each layer.
     known = not recording.reason("handles")
+    tree = zip(nodes.name, nodes.class_name, nodes.parent.tolist(), summary.ranks_of_nodes, strict=True)
     handles = {
         "total": len(definitions.handles.id),
         "roots": summary.handle_roots,
@@ -157,9 +158,7 @@ def info_document(summary: TraceSummary) -> Annotated[Document, INFO]:
         "handles": {name: count if known else None for name, count in handles.items()},
         "system_tree": [
             {"name": name, "class": kind, "parent": parent if parent >= 0 else None, "ranks": ranks}
-            for name, kind, parent, ranks in zip(
-                nodes.name, nodes.class_name, nodes.parent.tolist(), summary.ranks_of_nodes, strict=True
-            )
+            for name, kind, parent, ranks in tree
         ],
         "communicators": [dict(vars(one)) for one in summary.communicators],
         **({} if summary.damage is None else {"damage": damage_entry(summary.damage)}),

@@ -183,9 +183,8 @@ def _chart(difference: Difference, names: Mapping[str, str], layer: str, directi
             for signal in run.signals:
                 if (signal.layer, signal.direction) != (layer, direction):
                     continue
-                one = page.Series(
-                    "steps", f"side-{letter.lower()}", y=signal.values, name=f"{letter} {names[run.job.job]}"
-                )
+                name = f"{letter} {names[run.job.job]}"
+                one = page.Series("steps", f"side-{letter.lower()}", y=signal.values, name=name)
                 every = (signal.start_s, signal.bin_s)
                 edges = signal.start_s + signal.bin_s * np.arange(len(signal.values) + 1, dtype=np.float64)
                 inside = _aligned(edges, reference, _row(run, layer, direction)) if by_phase else edges

@@ -116,9 +116,8 @@ def write_ranking(
     OutputError
         If the page cannot be written.
     """
-    pages = (
-        ranking_page(collection, scores or {}, reports or {}, MOST_ROWS >> halved, by_scores) for halved in range(8)
-    )
+    known = scores or {}, reports or {}
+    pages = (ranking_page(collection, *known, MOST_ROWS >> halved, by_scores) for halved in range(8))
     written = write_page(pages, path, f"iostrata: {len(collection.jobs):,} runs", most_bytes=_MOST_BYTES)
     return replace(written, rows=len(collection.jobs))
 
@@ -163,9 +162,8 @@ def ranking_page(
     )
     title = f"I/O of {counted(len(jobs), 'run')}"
     cut = {name: len(found) for name, (found, kept) in lists.items() if len(found) > kept}
-    return page.PageDocument(
-        title, sections, _facts(usable, failed), headline=_headline(usable, names, scores if by_scores else {}), cut=cut
-    )
+    headline = _headline(usable, names, scores if by_scores else {})
+    return page.PageDocument(title, sections, _facts(usable, failed), headline=headline, cut=cut)
 
 
 def _ranking(

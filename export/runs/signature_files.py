@@ -228,9 +228,8 @@ def write_signature(signature: Signature, path: Path, what: str) -> Written:
 
 def _write_groups(root: GroupWriter, signature: Signature, what: str) -> None:
     parameters = {name: value for name, value in signature.parameters.to_dict().items() if value is not None}
-    root.attributes(
-        Conventions="CF-1.11", title=f"I/O signature of {what}", source="iostrata", schema_version=1, **parameters
-    )
+    title = f"I/O signature of {what}"
+    root.attributes(Conventions="CF-1.11", title=title, source="iostrata", schema_version=1, **parameters)
     root.dimension("time", len(signature.signature))
     root.dimension("burst", len(signature.bursts))
     root.dimension("run", len(signature.samples))

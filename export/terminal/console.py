@@ -334,10 +334,8 @@ def written_lines(written: Written) -> Text:
     line = f"wrote {printable(str(written.path))}{beside}: {', '.join(told)}"
     if written.slices is not None and written.gap_s:
         line += f" in {counted(written.slices, 'slice')}, those closer than {seconds_text(written.gap_s)} as one"
-    cut = [
-        f"  not all shown: {entries:,} {printable(name).replace('_', ' ')}"
-        for name, entries in (written.cut or {}).items()
-    ]
+    left_out = (written.cut or {}).items()
+    cut = [f"  not all shown: {entries:,} {printable(name).replace('_', ' ')}" for name, entries in left_out]
     return Text("\n".join([line, *cut]))
 
 

@@ -61,9 +61,8 @@ def _tree(roots: list[HandleGroup], console: Console, timed: bool) -> Iterator[T
     titles = ["files", *(("handles", "operations") if roomy else ("ops",)), "read", "written", "subtree"]
     titles += ["metadata"] if timed else []
     gap = "  " if roomy else " "
-    rows = [
-        (group, prefix, _numbers(group, roomy, timed)) for group, prefix in _lines(roots, console.options.ascii_only)
-    ]
+    lines = _lines(roots, console.options.ascii_only)
+    rows = [(group, prefix, _numbers(group, roomy, timed)) for group, prefix in lines]
     widths = [max(map(len, column)) for column in zip(titles, *(numbers for _, _, numbers in rows), strict=True)]
     room = None
     if bounded(console):

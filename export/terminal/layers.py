@@ -422,10 +422,8 @@ def _write_lines(lines: list[tuple[str, ...]], console: Console) -> None:
     widths[1] = min(widths[1], _WIDEST_PIPED_KEY)
     for line in lines:
         blanks = [" " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=True)]
-        cells = [
-            cell + blank if place < _NAMES else blank + cell
-            for place, (cell, blank) in enumerate(zip(line, blanks, strict=True))
-        ]
+        placed = enumerate(zip(line, blanks, strict=True))
+        cells = [cell + blank if place < _NAMES else blank + cell for place, (cell, blank) in placed]
         console.file.write("  ".join(cells) + "\n")
 
 

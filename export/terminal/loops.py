@@ -70,9 +70,8 @@ def _in_all(group: Sequence[Loop]) -> str:
 
 
 def _amounts(read: float, written: float) -> str:
-    return " and ".join(
-        f"{bytes_text(amount)} {verb}" for amount, verb in ((read, "read"), (written, "written")) if amount
-    )
+    ways = (read, "read"), (written, "written")
+    return " and ".join(f"{bytes_text(amount)} {verb}" for amount, verb in ways if amount)
 
 
 def _fitting(found: Loops, order: Sequence[Loop], console: Console) -> Sequence[Loop]:

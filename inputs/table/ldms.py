@@ -52,9 +52,8 @@ def open_ldms(path: Path) -> RowSource:
     process: Links = of_rank.reshape(-1).astype(np.int32)
     file, files = _files(table, process, module)
     handle, handles = HandleTable.inferred(layer, file, _NAMES, _ORDER, process)
-    (start, sound), (took, timed), (stamp, stamped) = (
-        numbers(table.columns[one]) for one in ("start", "dur", _TIMESTAMP)
-    )
+    columns = (table.columns[one] for one in ("start", "dur", _TIMESTAMP))
+    (start, sound), (took, timed), (stamp, stamped) = map(numbers, columns)
     begin, began = ticks_of(start.astype(np.float64))
     length, lasted = ticks_of(took.astype(np.float64))
     sound &= timed & began & lasted

@@ -43,9 +43,8 @@ def roles(names: Iterable[str]) -> tuple[dict[str, str], dict[str, int]]:
         if known:
             found[role] = known[0]
     for role, given in TIMES.items():
-        units = [
-            (there[name + unit], factor) for name in given for unit, factor in UNITS.items() if name + unit in there
-        ]
+        named = [(name + unit, factor) for name in given for unit, factor in UNITS.items()]
+        units = [(there[name], factor) for name, factor in named if name in there]
         if units:
             found[role], scale[role] = units[0]
     return found, scale

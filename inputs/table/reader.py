@@ -109,11 +109,8 @@ class _Rows:
 
     def _moved_by_direction(self) -> Ints:
         """Return the bytes of columns that are each of one direction, which is that of the row where none is given."""
-        sides = {
-            mode: self._bytes(role)
-            for role, mode in (("read", IoMode.READ), ("written", IoMode.WRITE))
-            if role in self._table.columns
-        }
+        modes = {"read": IoMode.READ, "written": IoMode.WRITE}
+        sides = {mode: self._bytes(role) for role, mode in modes.items() if role in self._table.columns}
         if "mode" not in self._table.columns:
             moving = {mode: amounts > 0 for mode, amounts in sides.items()}
             if len(sides) == 1:
@@ -246,9 +243,8 @@ def _recorded_handles(table: TableColumns, rows: _Rows, file: Links) -> tuple[Li
     parent, parents = table.names("parent")
     number = {name: row for row, name in enumerate(names)}
     above = np.array([*(number.get(name, -1) for name in parents), -1], np.int32)[parent]
-    of_file, of_layer, of_parent = (
-        _first_of_each(handle, handle, one, len(names)) for one in (file, rows.layer, above)
-    )
+    told = file, rows.layer, above
+    of_file, of_layer, of_parent = (_first_of_each(handle, handle, one, len(names)) for one in told)
     rows.faults["no handle"] = handle < 0
     other = (column_at(of_layer, handle) != rows.layer) | (column_at(of_file, handle) != file)
     rows.faults["a handle of another layer or file than before"] = other

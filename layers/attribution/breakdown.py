@@ -98,9 +98,8 @@ class Breakdown(RecordTable):
     def of_intervals(self) -> "Breakdown":
         """Return the bytes alone: how many operations moved them, and how long these took, nobody knows (None)."""
         unknown = np.full(len(self), None)
-        return replace(
-            self, columns={name: column if name in _BYTES else unknown for name, column in self.columns.items()}
-        )
+        columns = {name: column if name in _BYTES else unknown for name, column in self.columns.items()}
+        return replace(self, columns=columns)
 
     def entry_columns(self) -> Annotated[Document, _ROW]:
         return {self.by: self.key, "layer": self.layer, **self.columns}

@@ -358,18 +358,16 @@ class StreamSums(Sums):
     def finish(self, going_on: Ints = NOBODY) -> None:
         """Forget what is kept of processes of which more may come: of all but those that are going on."""
         stays = np.isin(self._streams >> 32, going_on)
-        self._streams, self._modes, self._unflushed = (
-            column[stays] for column in (self._streams, self._modes, self._unflushed)
-        )
+        columns = self._streams, self._modes, self._unflushed
+        self._streams, self._modes, self._unflushed = (column[stays] for column in columns)
         self._gaps.finish(going_on)
 
     def accesses(self, layer: str) -> Iterator[Access]:
         """Give where reads and writes lie in their files, as far as it is known."""
         for mode, direction in enumerate(("read", "write")):
-            after, apart, back, strided = (
-                int(self.deeds["count"][self.deeds.keys[0] == deed + mode].sum())
-                for deed in (Deed.READS_NEXT, Deed.READS_APART, Deed.READS_BACK, Deed.READS_IN_STRIDES)
-            )
+            deeds = Deed.READS_NEXT, Deed.READS_APART, Deed.READS_BACK, Deed.READS_IN_STRIDES
+            masks = (self.deeds.keys[0] == deed + mode for deed in deeds)
+            after, apart, back, strided = (int(self.deeds["count"][mask].sum()) for mask in masks)
             if after + apart:
                 yield Access(layer, direction, None, after + apart, after, strided, apart - strided, back)
 

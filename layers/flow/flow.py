@@ -321,15 +321,10 @@ class Flow(Record):
         rows = [
             (self.upper, self.upper_operations, self.upper_bytes, ""),
             (f"{self.lower}, by descent", self.lower_operations, self.lower_bytes, ratio_text(self.amplification)),
-            *(
-                (part, self.cells.operations(self.parts[part]), self.cells.bytes(self.parts[part]), ratio)
-                for part, ratio in (
-                    ("attributed", ratio_text(self.attributed_amplification)),
-                    ("hidden", ""),
-                    ("inferred", ""),
-                )
-            ),
         ]
+        ratios = {"attributed": ratio_text(self.attributed_amplification), "hidden": "", "inferred": ""}
+        for name, part in ((name, self.parts[name]) for name in ratios):
+            rows.append((name, self.cells.operations(part), self.cells.bytes(part), ratios[name]))
         header = ("", "operations", "bytes", f"per byte of {self.upper}")
         return html_table(rows, header, f"{self.upper} → {self.lower}, {self.direction}")
 

@@ -65,9 +65,8 @@ def read_definitions(anchor: Anchor, every_call: bool = False) -> tuple[Definiti
         )
     ticks, start, length, realtime = clocks[0]
     texts = _Texts(records)
-    nodes, processes, threads, files, handles = (
-        _Table(records, name, texts) for name in ("SystemTreeNode", "LocationGroup", "Location", "File", "IoHandle")
-    )
+    tables = "SystemTreeNode", "LocationGroup", "Location", "File", "IoHandle"
+    nodes, processes, threads, files, handles = (_Table(records, name, texts) for name in tables)
     locations = _locations(threads, processes)
     sets = tuple(
         Group(identity, texts[name], kind, paradigm, np.frombuffer(members, np.uint64))

@@ -216,9 +216,8 @@ class _BatchReader:
                 if self.buffer.interrupts:
                     raise self.buffer.interrupts[0]
                 crossed = self.buffer.take_regions(row, start)
-                regions.append(
-                    replace(crossed, position=crossed.position + np.where(crossed.position < 0, -rows, rows))
-                )
+                position = crossed.position + np.where(crossed.position < 0, -rows, rows)
+                regions.append(replace(crossed, position=position))
                 parts.append(self.buffer.take(row, start))
                 rows += len(parts[-1])
                 total += count.value

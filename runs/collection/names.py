@@ -34,10 +34,9 @@ def matching(names: Mapping[str, str], patterns: Iterable[str]) -> list[str]:
     """
     wanted = tuple(patterns)
     shown = distinct_names(names)
+    known = {key: (name, shown[key], key) for key, name in names.items()}
     return [
-        key
-        for key, name in names.items()
-        if any(fnmatchcase(one, pattern) for one in (name, shown[key], key) for pattern in wanted)
+        key for key, texts in known.items() if any(fnmatchcase(one, pattern) for one in texts for pattern in wanted)
     ]
 
 

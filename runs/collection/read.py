@@ -168,9 +168,8 @@ def _recorded(trace: Trace) -> dict[str, Any]:
     if watched is None:
         watched = tuple(one.identification for one in definitions.paradigms)
     by_counters = bool(recording.reason("operations")) and recording.counters is not None
-    rest = {
-        name: by_counters or not recording.reason(of) for name, of in (("flush", "flushes"), ("metadata", "metadata"))
-    }
+    others = {"flush": "flushes", "metadata": "metadata"}
+    rest = {name: by_counters or not recording.reason(of) for name, of in others.items()}
     # Of some processes it may not be known where they ran.
     nodes_known = not recording.reason("nodes") and (groups.node[groups.kind == PROCESS] >= 0).all()
     return {

@@ -27,12 +27,8 @@ SYSTEM_LAYERS: Final = ("POSIX", "ISOC", "DFS")
 
 def told_metrics(recording: Recording) -> tuple[str, ...]:
     """Return the metrics that a recorder tells; the others are missing, not none."""
-    return tuple(
-        name
-        for name in METRICS
-        if (not name.startswith("md_") or not recording.reason("metadata"))
-        and (not name.endswith("_calls") or not recording.reason("operations"))
-    )
+    names = [name for name in METRICS if not name.startswith("md_") or not recording.reason("metadata")]
+    return tuple(name for name in names if not name.endswith("_calls") or not recording.reason("operations"))
 
 
 _KINDS: Final[dict[str, tuple[int, ...]]] = {

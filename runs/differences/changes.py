@@ -582,9 +582,8 @@ def _shortest(runs: tuple[Sequence[Run], Sequence[Run]]) -> float:
 
 def _not_on_average(change: Change, sides: list[list[LayerRow]]) -> str:
     """Return a doubt where sizes change far less on average: of two sizes as many each is a median by chance."""
-    moved, counts = (
-        [_mean([getattr(row, name) or 0 for row in side]) for side in sides] for name in ("bytes", "operations")
-    )
+    names = "bytes", "operations"
+    moved, counts = ([_mean([getattr(row, name) or 0 for row in side]) for side in sides] for name in names)
     if min(*moved, *counts) <= 0:
         return ""
     before, after = (one / count for one, count in zip(moved, counts, strict=True))

@@ -205,9 +205,8 @@ class LoopPair:
     def _spread_between(self, means: Sequence[Floats]) -> RunSpread:
         """Return how much runs differ in the time from one iteration to the next, most of which may be computing."""
         share = max(min(1.0, float(one.seconds(None).sum() / one.intervals.sum())) for one in self.every)
-        return replace(
-            RECURRING, deviation=math.hypot(RECURRING.deviation, share * self._spread(None, 0.0, means).deviation)
-        )
+        deviation = math.hypot(RECURRING.deviation, share * self._spread(None, 0.0, means).deviation)
+        return replace(RECURRING, deviation=deviation)
 
     def _tested(
         self,
@@ -309,9 +308,8 @@ def _within_runs(sides: Sequence[Sequence[Floats]]) -> tuple[float, float]:
     """Return the variance of the difference of two sides that the iterations within runs make, and its freedom."""
     rest, kept = _without_pattern([run for side in sides for run in side])
     sizes = [len(side) for side in sides for _ in side]
-    parts = [
-        (_variance_of_mean(run) / kept / size**2, kept * (len(run) - 1)) for run, size in zip(rest, sizes, strict=True)
-    ]
+    sized = zip(rest, sizes, strict=True)
+    parts = [(_variance_of_mean(run) / kept / size**2, kept * (len(run) - 1)) for run, size in sized]
     within = sum(part for part, _ in parts)
     return within, within**2 / sum(part**2 / size for part, size in parts) if within > 0 else math.inf
 

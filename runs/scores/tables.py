@@ -361,11 +361,9 @@ def _floats(column: Any) -> Floats:
 def with_costs(scores: Iterable[JobScore], runs: Iterable[Collection]) -> list[JobScore]:
     """Return scores with what I/O costs each run of the collections, and why, where that is known."""
     known = {job.job: job for one in runs for job in one.jobs}
+    told = [(one, known.get(one.job)) for one in scores]
     return [
-        one
-        if (job := known.get(one.job)) is None
-        else replace(one, cost_s=job.cost_s, io_share=job.io_share, cause=job.cause)
-        for one in scores
+        one if of is None else replace(one, cost_s=of.cost_s, io_share=of.io_share, cause=of.cause) for one, of in told
     ]
 
 

@@ -122,7 +122,5 @@ def bursts_of(sample: Sample, place: int, level: int, parts: bool = False) -> li
     high = highest >= mean
     counts = high | ((volume >= LEAST_VOLUME_SHARE * np.median(volume[high])) & (highest > 0))
     told = np.flatnonzero((counts | parts) & (np.maximum.reduceat(np.abs(sample.values), edges[:-1]) > 0))
-    return [
-        Burst(place, low, beyond, sample.values[low:beyond], wanted)
-        for low, beyond, wanted in zip(*(x.tolist() for x in (edges[told], edges[told + 1], counts[told])), strict=True)
-    ]
+    found = zip(edges[told].tolist(), edges[told + 1].tolist(), counts[told].tolist(), strict=True)
+    return [Burst(place, low, beyond, sample.values[low:beyond], wanted) for low, beyond, wanted in found]

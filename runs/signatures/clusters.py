@@ -225,10 +225,8 @@ class Clusters:
         voted: list[Rows] = []
         for place in dense[np.argsort(order[first[dense]])].tolist():
             beside = np.searchsorted(units, wanted := units[place] + around)
-            there = [
-                row for row, one in zip(beside.tolist(), wanted.tolist(), strict=True)
-                if row < len(units) and units[row] == one
-            ]  # fmt: skip
+            placed = zip(beside.tolist(), wanted.tolist(), strict=True)
+            there = [row for row, one in placed if row < len(units) and units[row] == one]
             near = np.concatenate([order[first[row] : first[row] + counts[row]] for row in there])
             voted.append(_voted(self.points, near, grid))
         return voted

@@ -58,6 +58,7 @@ def call_tree(trace: Trace, names: Names, limits: Limits) -> dict[str, Any] | No
     regions = functions.regions
     # The file of a library's function is the library's name, which its group tells.
     library = functions.does_io | ~np.isin(regions.paradigm, OF_THE_PROGRAM)
+    called = paths.region[kept].tolist()
     return {
         "total": len(shown),
         "ranks": len(cost.io),
@@ -72,10 +73,8 @@ def call_tree(trace: Trace, names: Names, limits: Limits) -> dict[str, Any] | No
         "groups": list(functions.names),
         "paths": {
             "parent": place[paths.parent[kept]].tolist(),
-            "name": names.numbers(regions.name[row] for row in paths.region[kept].tolist()),
-            "where": names.numbers(
-                regions.name[row] if library[row] else caller_text(regions, row) for row in paths.region[kept].tolist()
-            ),
+            "name": names.numbers(regions.name[row] for row in called),
+            "where": names.numbers(regions.name[row] if library[row] else caller_text(regions, row) for row in called),
             "group": functions.group[paths.region[kept]].tolist(),
             "does_io": does_io[kept].tolist(),
             "calls": calls.counted[kept, 0].tolist(),
