@@ -75,7 +75,9 @@ def _awaited_alone(trace: Trace) -> Iterator[str]:
         return
     rank, seconds, io = found
     functions, region = calls.functions, calls.paths.region
-    of_mpi = (functions.regions.paradigm == OF_MPI) & ~functions.does_io
+    # Where a run begins and ends all wait for the slowest once.
+    ends = np.array([name.startswith(("MPI_Init", "MPI_Finalize")) for name in functions.regions.name])
+    of_mpi = (functions.regions.paradigm == OF_MPI) & ~functions.does_io & ~ends
     ticks = np.bincount(region, np.where(of_mpi[region], calls.times[:, 0, 2], 0))
     longest = np.argsort(-ticks, kind="stable")[:2]
     named = [functions.regions.name[row] for row in longest.tolist() if 2 * ticks[row] >= ticks[longest[0]]]

@@ -60,7 +60,7 @@ def pipeline(path, *, steps=12, work=300, first="MPI_Ssend", reads="MPI_Recv", h
                 call(1, names[first], start + length - 3, start + length + (45 if writes_in_turn else 0))
             call(2, names[reads], start, start + length - 1)
         for rank in range(3):
-            call(rank, names["MPI_Finalize"], steps * length + 50, steps * length + 51)
+            call(rank, names["MPI_Finalize"], steps * length + 50, steps * length + 3050)
     return open_trace(path / "traces.otf2")
 
 
@@ -72,7 +72,8 @@ def test_the_bottleneck_of_a_pipeline_is_named_and_sharing_what_goes_on_beside_i
     assert alone.io[1] == pytest.approx(12 * 0.01, rel=0.1)
     assert alone.hidden.tolist() == pytest.approx([12 * 0.04, 0, 0])
     (sentence,) = elsewhere(run)
-    assert "53 % of the run, all ranks but rank 1 are in MPI, most in MPI_Recv and MPI_Ssend, until" in sentence
+    # Not MPI_Finalize, which takes longest.
+    assert "29 % of the run, all ranks but rank 1 are in MPI, most in MPI_Recv and MPI_Ssend, until" in sentence
     assert sentence.endswith("6 % of what it does meanwhile is I/O")
     (uneven,) = (one for one in find(run) if one.id == "imbalance")
     assert uneven.gain_s == pytest.approx((0, 0), abs=1e-6)
