@@ -136,13 +136,8 @@ class RowSource(ProcessSource):
             if done is not None:
                 done(len(part))
             if number == len(blocks) - 1:
-                block = replace(
-                    block,
-                    events=read,
-                    expected=read + lost,
-                    damage=damage,
-                    irregular={} if partition.number else self.irregular,
-                )
+                irregular = {} if partition.number else self.irregular
+                block = replace(block, events=read, expected=read + lost, damage=damage, irregular=irregular)
             yield block
 
     def _paths(self, calls: FollowsCalls, wanted: Mask) -> tuple[Links, Links]:

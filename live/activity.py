@@ -45,12 +45,8 @@ class Activity(Columns):
         if not self.start.size:
             return self
         rows = np.append(0, np.flatnonzero(self.start[1:] - self.end[:-1] > gap) + 1)
-        return Activity(
-            self.start[rows],
-            np.maximum.reduceat(self.end, rows),
-            np.add.reduceat(self.volume, rows),
-            np.add.reduceat(self.operations, rows),
-        )
+        moved, operations = np.add.reduceat(self.volume, rows), np.add.reduceat(self.operations, rows)
+        return Activity(self.start[rows], np.maximum.reduceat(self.end, rows), moved, operations)
 
     def gaps(self, now: float) -> list[tuple[float, bool]]:
         """Return pauses in s that part bursts: the clearest, and longer ones that do so, too, the longest first.

@@ -41,12 +41,8 @@ class Update:
 
     def line(self, answer: Answer) -> Annotated[dict[str, Plain], Answer, _LINE]:
         """Return one of the answers as a line of JSON, with the number of the schema first."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            **answer.to_dict(),
-            "input": {**self.counts.to_dict()},
-            "last": self.last,
-        }
+        told = {"schema_version": SCHEMA_VERSION, **answer.to_dict()}
+        return {**told, "input": self.counts.to_dict(), "last": self.last}
 
 
 def follow(job: LiveJob, sources: Sequence[LiveSource], interval: float, *, once: bool = False) -> Iterator[Update]:

@@ -197,14 +197,8 @@ class Outlook:
             return replace(self, since=max(self.since, 1), confidence=doubted)
         if not fitted:
             return self
-        return replace(
-            self,
-            trains=tuple(trains),
-            period=first.period,
-            period_interval=first.interval(),
-            confidence=doubted,
-            fitted=fitted,
-        )
+        known = replace(self, period=first.period, period_interval=first.interval())
+        return replace(known, trains=tuple(trains), confidence=doubted, fitted=fitted)
 
 
 def _without_sparse(grown: list["_Grown"]) -> bool:

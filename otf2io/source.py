@@ -110,12 +110,8 @@ class Otf2Source(ProcessSource):
         block = self.accounted(settled(matcher.end()), walk, np.sort(partition.locations), implausible)
         kept = self.archive.kept
         if kept is not None and not partition.number:
-            block = replace(
-                block,
-                expected=block.expected + kept.lost,
-                damage=(*block.damage, *kept.losses),
-                irregular=kept.irregular,
-            )
+            expected, damage = block.expected + kept.lost, (*block.damage, *kept.losses)
+            block = replace(block, expected=expected, damage=damage, irregular=kept.irregular)
         yield block
 
     def accounted(self, block: Block, walk: Any, rows: Rows, implausible: ImplausibleEvents) -> Block:

@@ -108,14 +108,8 @@ def signal_of_samples(values: Floats, fs: float, start: float, unit: str) -> tup
     if np.abs(values).max() > LARGEST_SAMPLE:
         raise SelectionError(f"samples beyond {LARGEST_SAMPLE:g} have no power in float64: scale them down")
     values = values - baseline
-    signal = StepSignal(
-        times=start + np.arange(values.size + 1) / fs,
-        values=values,
-        impulse_times=np.zeros(0),
-        impulse_volumes=np.zeros(0),
-        cumulative=np.concatenate(([0.0], np.cumsum(values / fs))),
-        unit=unit,
-    )
+    times, cumulative = start + np.arange(values.size + 1) / fs, np.concatenate(([0.0], np.cumsum(values / fs)))
+    signal = StepSignal(times, values, np.zeros(0), np.zeros(0), cumulative, unit)
     return signal, baseline
 
 

@@ -51,13 +51,8 @@ class TimeFrequency:
             "time": ("time", self.times, {"units": "s"}),
             "edge": ("frequency", self.edge, {"units": "s", "long_name": "reach of the ends"}),
         }
-        return xarray.DataArray(
-            self.amplitude,
-            dims=("frequency", "time"),
-            coords=axes,
-            name="amplitude",
-            attrs={"units": self.unit, "transform": self.kind},
-        )
+        told = {"units": self.unit, "transform": self.kind}
+        return xarray.DataArray(self.amplitude, axes, ("frequency", "time"), name="amplitude", attrs=told)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw the amplitude in colours; the CWT over logarithmic frequency, with the cone of influence as a line.

@@ -326,14 +326,9 @@ def _period_entry(period: LayerPeriod, late: Sequence[LastRank | None] | None) -
 
 def _of_signal(period: LayerPeriod | PartsLeftOut, unit: str, volume: float) -> Document:
     """Return what says which signal an entry is about."""
-    return {
-        "layer": period.layer,
-        "direction": period.direction,
-        "traffic": period.traffic,
-        "signal": period.quantity,
-        "unit": unit,
-        "bytes" if period.quantity == "bandwidth" else "volume": volume,
-    }
+    of = {name: getattr(period, name) for name in ("layer", "direction", "traffic")}
+    moved = "bytes" if period.quantity == "bandwidth" else "volume"
+    return {**of, "signal": period.quantity, "unit": unit, moved: volume}
 
 
 def _with_volume(entry: Document) -> Document:

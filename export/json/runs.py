@@ -74,13 +74,8 @@ def likeness_document(
     runs: Iterable[Likeness], known: Path, layer: str, direction: str
 ) -> Annotated[Document, _LIKENESS]:
     """Return the document of ``iostrata signature --known``."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "known": str(known),
-        "layer": layer,
-        "direction": direction,
-        "runs": [one.to_dict() for one in runs],
-    }
+    about = {"schema_version": SCHEMA_VERSION, "known": str(known), "layer": layer, "direction": direction}
+    return {**about, "runs": [one.to_dict() for one in runs]}
 
 
 def assess_document(found: Ranking, written: Written | None = None) -> Annotated[Document, _ASSESSED]:

@@ -247,12 +247,11 @@ def _print_chain(chain: WaitingChain, console: Console) -> None:
     rank, held = next(iter(chain.held_up.items()))
     times = sum(one == rank for one in chain.rank[:-1])
     who = f"; longest for rank {rank}, {seconds_text(held)}, last at {times:,} of them" if rank is not None else ""
-    print_paragraph(
-        f"Longest chain of waiting, over {counted(waits, 'call')} in which all ranks meet: {shares}. Ranks wait there "
-        f"for {seconds_text(float(chain.waited.sum()))}, summed up{who}.",
-        console,
-        indent=0,
+    text = (
+        f"Longest chain of waiting, over {counted(waits, 'call')} in which all ranks meet: {shares}. Ranks wait there"
     )
+    text += f" for {seconds_text(float(chain.waited.sum()))}, summed up{who}."
+    print_paragraph(text, console, indent=0)
 
 
 def _print_overlap(overlap: Overlap, console: Console) -> None:

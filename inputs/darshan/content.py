@@ -136,13 +136,8 @@ def read_job(folder: Path) -> Content:
     first, jobs = parts[0].log, [part.log.job for part in parts]
     shifts = [(job.start_ns - first.job.start_ns) / 1e9 for job in jobs]
     counters, ids = _joined_counters(parts, shifts, lacking)
-    job = replace(
-        first.job,
-        end_ns=max(job.end_ns for job in jobs),
-        whole_seconds=any(job.whole_seconds for job in jobs),
-        processes=len(parts),
-        programs=len(parts),
-    )
+    end, whole = max(job.end_ns for job in jobs), any(job.whole_seconds for job in jobs)
+    job = replace(first.job, end_ns=end, whole_seconds=whole, processes=len(parts), programs=len(parts))
     names = _united(part.log.names for part in parts)
     modules, stripes = _united(part.log.modules for part in parts), _united(part.stripes for part in parts)
     log = replace(first, path=folder, job=job, names=names, modules=modules, faults=())

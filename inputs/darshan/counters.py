@@ -222,8 +222,4 @@ def read_mpi(log: Log) -> tuple[dict[int, str], MpiTime | None, list[str]]:
     told = [f"APMPI: {counted(wrong, 'record')} left out: rank, times or name of the node cannot be"] if wrong else []
     if fault or rest:
         told.append(f"APMPI: {fault or 'the last record is cut'}; {len(ranks):,} of {of_all} are in what can be read")
-    return (
-        dict(zip(ranks, compress(names, sound.tolist()), strict=True)),
-        time,
-        told,
-    )
+    return dict(zip(ranks, compress(names, sound.tolist()), strict=True)), time, told

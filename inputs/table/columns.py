@@ -134,13 +134,9 @@ def with_clock_times(table: TableColumns) -> TableColumns:
     # Those of the other kind are hours away, and nobody knows how many.
     masks, zone = (zoned, "UTC") if with_zone >= without else (local, None)
     made = {role: _clock_times(compute.if_else(masks[role], texts[role], None), zone) for role in texts}
-    return replace(
-        table,
-        columns={**table.columns, **made},
-        scale={**table.scale, **dict.fromkeys(made, 1)},
-        since_1970=True,
-        notes=(*table.notes, *(() if zone else ("times without a time zone are taken as UTC",))),
-    )
+    columns, scale = {**table.columns, **made}, {**table.scale, **dict.fromkeys(made, 1)}
+    notes = table.notes if zone else (*table.notes, "times without a time zone are taken as UTC")
+    return replace(table, columns=columns, scale=scale, since_1970=True, notes=notes)
 
 
 def _clock_times(texts: Any, zone: str | None) -> Any:

@@ -22,16 +22,8 @@ _FEWEST_EVENTS: Final = 16
 """Events of a location that no other has at the same ticks by chance."""
 
 
-EXTENT: Final = np.dtype(
-    [
-        ("begin", np.int64),
-        ("end", np.int64),
-        ("owner", np.int64),
-        ("synchronised", np.int64),
-        ("resynchronised", np.int64),
-        ("print", np.uint64),
-    ]
-)
+_NUMBERS: Final = ("begin", "end", "owner", "synchronised", "resynchronised")
+EXTENT: Final = np.dtype([*((name, np.int64) for name in _NUMBERS), ("print", np.uint64)])
 """What is known of the files of a location, times in ticks from the trace's start: first and last event; 1 where its
 own definitions say that they are its process's, −1 where they say another's, 0 where they do not say; the first and
 last clock offset, the last before the first where there are none; a fingerprint of the events, 0 where none is."""

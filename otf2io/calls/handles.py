@@ -119,13 +119,9 @@ def handles_of_calls(
     opened = np.append(added.id[len(libraries) :], NOWHERE)[place]
     library = np.full(len(paradigms) + 1, -1, np.int32)
     library[rows[list(libraries)]] = libraries
-    known = _with_tree(numbers, handles, library)._replace(
-        unknown=unknown,
-        first_slot=np.searchsorted(opens.location, np.arange(len(process) + 1)).astype(np.int64),
-        opened=opened,
-        handle=opened[log],
-        process=process,
-    )
+    first = np.searchsorted(opens.location, np.arange(len(process) + 1)).astype(np.int64)
+    known = _with_tree(numbers, handles, library)._replace(unknown=unknown, first_slot=first)
+    known = known._replace(opened=opened, handle=opened[log], process=process)
     of_calls = np.append(np.arange(len(handles.id)) >= len(old.id), False)
     return replace(definitions, paradigms=paradigms, files=files, handles=handles), CallHandles(known, of_calls)
 
@@ -161,11 +157,8 @@ def _with_tree(known: KnownHandles, handles: Handles, library: Links) -> KnownHa
     order = np.argsort(handles.id, kind="stable")
     back = np.empty_like(order)
     back[order] = np.arange(len(order))
-    return known._replace(
-        id=handles.id[order],
-        parent=np.append(back, -1)[handles.parent[order]].astype(np.int32),
-        library=library[handles.paradigm[order]],
-    )
+    parent = np.append(back, -1)[handles.parent[order]].astype(np.int32)
+    return known._replace(id=handles.id[order], parent=parent, library=library[handles.paradigm[order]])
 
 
 def _log(opens: OpenCalls, process: Ints, valid: Mask) -> tuple[Ints, Rows]:

@@ -73,12 +73,8 @@ def read_definitions(anchor: Anchor, every_call: bool = False) -> tuple[Definiti
         for identity, name, kind, paradigm, _flags, members in _first_of_each(records.others["Group"])
     )
     paradigms = _paradigms(records, texts)
-    tree = SystemTree(
-        id=nodes.column(0, np.uint32),
-        name=nodes.texts(1),
-        class_name=nodes.texts(2),
-        parent=sound_parents(nodes.links(3, nodes))[0],
-    )
+    parent = sound_parents(nodes.links(3, nodes))[0]
+    tree = SystemTree(id=nodes.column(0, np.uint32), name=nodes.texts(1), class_name=nodes.texts(2), parent=parent)
     states = _Table(records, "IoPreCreatedHandleState", texts)
     opened = _handles(handles, files, np.array([one.id for one in paradigms], np.uint64), states)
     names, kind, node = processes.texts(1), processes.column(2, np.uint8), processes.links(3, nodes)
@@ -222,13 +218,9 @@ class _Table:
 
 
 def _locations(threads: _Table, processes: _Table) -> Locations:
-    return Locations(
-        id=threads.column(0, np.uint64),
-        name=threads.texts(1),
-        kind=threads.column(2, np.uint8),
-        events=np.minimum(threads.column(3, np.uint64), np.uint64(MOST_EVENTS)),
-        group=threads.links(4, processes),
-    )
+    ids, events = threads.column(0, np.uint64), np.minimum(threads.column(3, np.uint64), np.uint64(MOST_EVENTS))
+    kind, group = threads.column(2, np.uint8), threads.links(4, processes)
+    return Locations(id=ids, name=threads.texts(1), kind=kind, events=events, group=group)
 
 
 def _optional(reference: int) -> int | None:

@@ -376,11 +376,5 @@ def _signal_rows(job: str, signals: dict[LayerDirection, StepSignal]) -> Iterato
         values = signal.sample(1 / width).values
         # Rounding may give one more.
         values[SIGNAL_BINS - 1] += values[SIGNAL_BINS:].sum()
-        yield SignalRow(
-            job=job,
-            layer=printable(layer),
-            direction=direction,
-            start_s=start,
-            bin_s=width,
-            values=tuple(values[:SIGNAL_BINS].tolist()),
-        )
+        told, of = tuple(values[:SIGNAL_BINS].tolist()), printable(layer)
+        yield SignalRow(job=job, layer=of, direction=direction, start_s=start, bin_s=width, values=told)

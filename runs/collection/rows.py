@@ -362,14 +362,7 @@ TABLES: Final[Mapping[str, type[Row]]] = {
 """Each table with the record that its rows are."""
 
 
-ROWS_OF: Final = {
-    "job_layer": "layers",
-    "finding": "findings",
-    "signal": "signals",
-    "segment": "segments",
-    "loop": "loops",
-    "iteration": "iterations",
-}
+ROWS_OF: Final = {name: f"{name.removeprefix('job_')}s" for name in TABLES if name != "job"}
 """The fields of a `Run` with the rows of each table but that of jobs."""
 
 

@@ -192,11 +192,8 @@ class Collection:
         for table in set(tables) - {"job"}:
             for row in self._rows(table, chosen):
                 rows.setdefault(row.job, {}).setdefault(table, []).append(row)
-        return tuple(
-            Run(job, **{ROWS_OF[table]: tuple(own) for table, own in rows.get(job.job, {}).items()})
-            for job in self.jobs
-            if chosen is None or job.job in chosen
-        )
+        found = [(job, rows.get(job.job, {})) for job in self.jobs if chosen is None or job.job in chosen]
+        return tuple(Run(job, **{ROWS_OF[table]: tuple(own) for table, own in of.items()}) for job, of in found)
 
     def _rows(self, table: str, jobs: frozenset[str] | None) -> Iterator[Row]:
         kind: Any = TABLES[table]

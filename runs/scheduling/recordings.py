@@ -90,15 +90,9 @@ def recorded_job(
         raise TraceError(f"{name}: its phases do not follow one another")
     if period is not None and not SHORTEST <= period <= LONGEST:
         raise TraceError(f"{name}: a period of {period:g} s cannot be scheduled")
-    return PeriodicJob(
-        name=name,
-        compute=start - np.append(begin, stop[:-1]),
-        work=stop - start,
-        rest=max(0.0, end - float(stop[-1])),
-        period=period,
-        nodes=nodes,
-        signal=f"{entry.get('layer')} {entry.get('direction')}",
-    )
+    compute, rest = start - np.append(begin, stop[:-1]), max(0.0, end - float(stop[-1]))
+    signal = f"{entry.get('layer')} {entry.get('direction')}"
+    return PeriodicJob(name, compute, work=stop - start, rest=rest, period=period, nodes=nodes, signal=signal)
 
 
 def _entry(name: str, document: Mapping[str, Any], layer: str | None, direction: str | None) -> Mapping[str, Any]:
