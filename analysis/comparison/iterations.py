@@ -53,6 +53,12 @@ _SLICE: Final = 0.03
 """Longest period in s that a scheduler may give a process that shares its core: a few ticks of up to 10 ms."""
 _STREAM: Final = 4
 """Calls, or iterations, in a period from which on these are a stream that goes on through it."""
+_SELDOM: Final = 10.0
+"""Periods in an iteration, of irregular ones, from which on they are that of single calls within it."""
+_CALLS: Final = 50
+"""Single calls from which on a period of a few ms must be that of most of them."""
+_MOSTLY: Final = 2 / 3
+"""Share of the intervals that are most of them."""
 _MODES: Final = {"read": (IoMode.READ,), "write": (IoMode.WRITE,), "total": (IoMode.READ, IoMode.WRITE)}
 _DONE: Final = {"read": "read", "write": "written"}
 VERDICTS: Final = {
@@ -63,6 +69,15 @@ VERDICTS: Final = {
     "cached": "most iterations move nothing below",
 }
 """What becomes of an iteration in a lower layer."""
+
+
+def _comes_every(loop: Loop, period: float) -> bool:
+    """Tell whether the call that is all an iteration does may come once a period, of irregular ones most of them."""
+    (first, *others), begin = loop.body, np.array([one.begin_s for one in loop.iterations])
+    if others or first.loop is not None or loop.timing != "irregular" or len(begin) < _CALLS:
+        return True
+    near = np.abs(np.diff(begin) - period) <= _WITHIN * period
+    return bool(near.mean() >= _MOSTLY)
 
 
 @dataclass(frozen=True)
@@ -272,10 +287,14 @@ class TraceLoops:
         for one in self.loops.outermost if period <= _SLICE else ():
             part = one.sums.get(layer)
             moved = 0.0 if part is None else sum(getattr(part, f"bytes_{_DONE[kind]}") for kind in kinds)
-            if moved < _MOST * self._bytes(layer, direction) or layer not in layers_called(one, self.loops.loops):
+            if moved < _MOST * self._bytes(layer, direction):
                 continue
             between = [each.interval_s.mean for each in self._nest(one)]
-            if _STREAM * min(between) <= period and not any(_near(each, period) for each in between):
+            often = _STREAM * min(between) <= period and layer in layers_called(one, self.loops.loops)
+            seldom = one.timing == "irregular" and _SELDOM * period < one.interval_s.mean
+            if not _comes_every(one, period) or (
+                (often or seldom) and not any(_near(each, period) for each in between)
+            ):
                 return min(between)
         return None
 

@@ -13,16 +13,20 @@ from ...layers.trace import Trace
 from ...model.quantities import bytes_text
 from ..loops.loops import Iteration, Loop, Loops
 from ..loops.timing import pauses_of
-from ..loops.words import alike, alike_text, layers_called, moved_text, pace_text, paces_text, ranks_text
+from ..loops.words import alike, alike_text, layers_called, moved_text, pace_text, paces_text, ranks_text, within_text
 from ..registry import DEFAULT_METHOD
 from ..results.result import PeriodResult
 from .iterations import loops_of
-from .story import Segment, story_of
+from .story import Segment, starting, story_of
 
 _LEAST: Final = 0.001
 """Share of the bytes of a run, and of its time, below which a loop is left out."""
 _MUCH: Final = 0.05
 """Share of the bytes of the layer that the program called from which on its loop is told, however little that is."""
+_THROUGHOUT: Final = 0.5
+"""Share of the run from which on a loop goes on for most of it."""
+_STEPS_TOLD: Final = 2
+"""Such loops that are told whatever they move, those with most iterations."""
 _INSIDE: Final = 0.8
 """Share of the bytes of a stretch, or of its time where none are moved, that must be in loops that stand for it."""
 _PARTLY: Final = 0.2
@@ -60,6 +64,8 @@ def story_by_loops(
     found, names = known.loops, set(layers)
     loops = [one for one in _told(trace, found) if names & set(one.layers)]
     most = max((one.bytes for one in loops), default=0)
+    begun = min((one.begin_s for one in loops), default=np.inf)
+    story = tuple(starting(trace, one, begun) if one.kind == "start-up" else one for one in story)
     story = tuple(one for one in story if one.kind != "pause" or not any(_is_usual(one, loop) for loop in loops))
     kept = [left for one in story if (left := _left_of(one, loops, most, trace)) is not None]
     folder = common_folder(step.file for one in loops for step in one.body)
@@ -90,14 +96,19 @@ def _is_usual(pause: Segment, loop: Loop) -> bool:
 
 
 def _told(trace: Trace, found: Loops) -> Iterator[Loop]:
-    """Give the loops that last, and move much of what the run does or a layer does in a direction, or nothing."""
+    """Give the loops that last, and move much of what the run does or a layer does in a direction, or nothing.
+
+    And those that go on for most of the run, if only with a line of a log at each step.
+    """
     most = max((one.bytes for one in found.outermost), default=0)
     start, end = trace.window
     lasting = {one.id for one in found.substantial}
+    through = [one for one in found.substantial if one.end_s - one.begin_s > _THROUGHOUT * (end - start)]
+    steps = {one.id for one in sorted(through, key=lambda one: -one.count)[:_STEPS_TOLD]}
     for one in found.outermost:
         lasts = one.end_s - one.begin_s > _LEAST * (end - start)
         moves = one.bytes > _LEAST * most or (_is_much(trace, one) and not one.in_bursts)
-        if lasts and (moves or (one.bits > 0 and not one.bytes and one.id in lasting)):
+        if lasts and (moves or one.id in steps or (one.bits > 0 and not one.bytes and one.id in lasting)):
             yield one
 
 
@@ -172,7 +183,8 @@ def _segment(found: Loops, group: Sequence[Loop], folder: str, pauses: Sequence[
         # A mean over a pause is the length of none.
         pace = f"{pace}, " if pace.startswith("mostly") else ""
         pace += "before and after a pause"
-    what = ", ".join(filter(None, (alike_text(group, found.loops, folder), pace)))
+    outer = within_text(group[0], found.loops, folder) if len(group) == 1 else ""
+    what = ", ".join(filter(None, (alike_text(group, found.loops, folder), pace, outer)))
     amounts = moved_text(group[0], found.loops, called) if len(group) == 1 else ""
     count, moved = sum(one.count for one in group), float(sum(one.bytes for one in group))
     return Segment(

@@ -426,6 +426,21 @@ def _with_metadata(trace: Trace, silence: Segment, own: Iterable[_Own]) -> Segme
     return silence if found is None else replace(silence, layers=(found[0],), metadata_events=int(found[2].sum()))
 
 
+def starting(trace: Trace, segment: Segment, until: float) -> Segment:
+    """Return the start-up of a run, which ends at the latest at a time in s at which the program begins its work."""
+    if segment.end <= until:
+        return segment
+    moved = sum(
+        _volume(trace.layers[name].bandwidth(way, "own"), segment.start, until)
+        for name, layer in trace.layers.items()
+        for way in DIRECTIONS
+        if layer.statistics(way).own_bytes
+    )
+    shorter = replace(segment, end=until, layers=(), metadata_events=0)
+    shorter = replace(_with_metadata(trace, shorter, ()), bytes=moved if moved >= 1 else 0.0)
+    return replace(shorter, text=_text(shorter, trace))
+
+
 def _metadata(trace: Trace, gap: Segment, method: str, fs: float | Literal["auto"]) -> Iterator[Segment]:
     """Give what the highest layer that does so opens, closes and deletes in a time in which nothing moves."""
     second, window = trace.scope.window.ticks_per_second, (gap.start, gap.end)

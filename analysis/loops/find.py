@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from dataclasses import replace
+from functools import cache, partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
@@ -30,6 +30,8 @@ from ...layers.trace import Trace
 from ...model.arrays import Ints
 from .folding import Folded, fold, unparted
 from .loops import BodyStep, Loop, Loops, Told
+from .members import Member, calls_by_kind
+from .recurring import added_steps, with_outer
 
 _TOGETHER = 0.9
 """Share of the iterations of two loops that must follow one another by turns for both to be one loop."""
@@ -41,47 +43,6 @@ _STEPS_SHOWN = 12
 """Steps of an iteration from which on those of one kind are told together."""
 MOST_ITERATIONS = 1 << 12
 """Iterations of a loop that are told one by one; of loops with more, only what they are in all."""
-
-
-@dataclass(frozen=True, eq=False)
-class Member:
-    """What a group of threads repeats on one kind of file."""
-
-    group: StepGroup
-    folded: Folded
-
-    @cached_property
-    def begin(self) -> Ints:
-        """When each iteration begins in the first thread, int64 (count,); evenly where several are kept as one."""
-        steps, (row, place, of) = self.group.steps, self._places
-        return np.asarray(steps.begin[row] + (steps.end[row] - steps.begin[row]) // of * place)
-
-    @cached_property
-    def _places(self) -> tuple[Ints, Ints, Ints]:
-        """The first step of each iteration, and which of how many iterations it is there."""
-        row, repeats = self.folded.start[:-1], self.folded.repeats
-        of = np.ones(len(row), np.int64) if repeats is None else repeats
-        place = np.arange(of.sum()) - np.repeat(np.cumsum(of) - of, of)
-        return np.repeat(row, of), place, np.repeat(of, of)
-
-    @cached_property
-    def calls(self) -> Ints:
-        """The call with which each iteration begins, and the one behind the last, int64 (count+1,)."""
-        steps, start = self.group.steps, self.folded.start
-        row, place, of = self._places
-        return np.append(steps.first[row] + steps.count[row] // of * place, steps.first[start[-1]])
-
-    @cached_property
-    def end(self) -> int:
-        """When the last one ends there."""
-        return int(self.group.steps.end[self.folded.start[-2] : self.folded.start[-1]].max())
-
-    @property
-    def weight(self) -> int:
-        """Calls in all."""
-        first = self.group.steps.first
-        start = self.folded.start
-        return int(first[start[-1]] - first[start[0]]) * len(self.group.locations)
 
 
 def find_loops(trace: Trace) -> Loops:
@@ -147,7 +108,7 @@ def loops_of_members(trace: Trace, names: Sequence[str], kinds: FileKinds, membe
     together = _joined(members)
     assignment = _assignment(together, kinds)
     amounts = trace.stream.summed_in_order(partial(IterationSums, trace.scope, assignment))
-    loops = tuple(_loops(trace, together, names, amounts))
+    loops = with_outer(tuple(_loops(trace, together, names, amounts)), together)
     later = replace(assignment, kinds=kinds._replace(calls=None))
     return Loops(trace, loops, amounts, partial(_numbers, together, later.kinds, later, loops))
 
@@ -249,7 +210,8 @@ def _loops(
         own = number, None, count, tuple(ranks), tuple(told.sums), tuple(body)
         iterations = told.iterations if len(told.iterations) == count else ()
         bits = round(max(one.folded.bits for one in members), 1)
-        loop = Loop(*own, bits=bits, iterations=iterations, sums=told.sums)
+        added = tuple(added_steps(trace, members, kinds, ranks)) or None
+        loop = Loop(*own, bits=bits, iterations=iterations, sums=told.sums, added=added)
         yield loop.timed(begin, float(told.end.max()), members[0].folded.joined)
         yield from inner
         number += 1 + len(inner)
@@ -271,13 +233,41 @@ def _body(
     # At first ranks may be further apart than steps: they begin together where they wait for one another.
     for member in sorted(members, key=lambda one: int(one.begin[len(one.begin) // 2])):
         mine = ranks_of(trace.definitions, member.group.locations)
+        known = len(inner)
         found = _steps_of(trace, member, member.folded, kinds[member.group.kind], number, number, inner, mine)
+        found = _with_known(found, inner, known)
         often: Counter[BodyStep] = Counter()
         for one in found:
             same = replace(one, mean_bytes=None)
             often[same] += 1
             steps.setdefault((same, often[same]), []).append((one, mine))
     return [_of_all(parts, ranks) for parts in steps.values()], inner
+
+
+def _with_known(steps: Sequence[BodyStep], inner: list[Loop], known: int) -> list[BodyStep]:
+    """Return steps with loops in place of those that others do as well, whose ranks then do them all.
+
+    Nothing else than the order of the iterations' steps, sizes and files tells one loop from another; of `inner` ones
+    those up to `known` are of others.
+    """
+    by_id = {one.id: one for one in inner}
+
+    def does(loop: Loop) -> object:
+        return loop.count, tuple(does(by_id[one.loop]) if one.loop is not None else _plainly(one) for one in loop.body)
+
+    def _plainly(step: BodyStep) -> BodyStep:
+        return replace(step, mean_bytes=None, ranks=None)
+
+    own = [one for one in inner[known:] if one.parent not in {each.id for each in inner[known:]}]
+    same = {one.id: next((other for other in inner[:known] if does(other) == does(one)), None) for one in own}
+    if not same or None in same.values():
+        return list(steps)
+    for place, one in enumerate(inner[:known]):
+        more = [loop.ranks for loop in own if same[loop.id] is one]
+        inner[place] = replace(one, ranks=tuple(sorted({*one.ranks, *(rank for ranks in more for rank in ranks)})))
+    del inner[known:]
+    ids = {number: one.id for number, one in same.items() if one is not None}
+    return [one if one.loop is None else replace(one, loop=ids[one.loop]) for one in steps]
 
 
 def _of_all(parts: Sequence[tuple[BodyStep, Sequence[int]]], ranks: Sequence[int]) -> BodyStep:
@@ -315,7 +305,9 @@ def _steps_of(
         layers = tuple(one for one in trace.order if any(one == step.layer for step in body))
         known = replace(inner[place], layers=layers, body=tuple(body), bits=round(within.bits, 1))
         inner[place] = known.timed(begin, float(end), within.joined)
-        found.append(BodyStep(None, "loop", None, file, within.count, name))
+        whole = (int(within.start[0]), int(within.start[-1])) == (low, high)
+        often = within.count * _more_than_usual(steps, folded) if whole else None
+        found.append(BodyStep(None, "loop", None, file, within.count, name, mean_count=often or None))
         at = int(within.start[-1])
     return found + _plain_steps(trace, member.group, at, high, file, folded)
 
@@ -336,10 +328,29 @@ def _plain_steps(trace: Trace, group: StepGroup, low: int, high: int, file: str,
         found = _by_kind(found)
     varying = {(trace.order[layer], kind) for layer, kind in _varying(group.steps, folded)}
     found = [replace(one, bytes=None) if (one.layer, one.kind) in varying else one for one in found]
-    return [
+    found = [
         _with_mean(trace, one, found, group, folded) if one.bytes is None and one.kind in DIRECTIONS else one
         for one in found
     ]
+    often = _means_that_vary(group.steps, folded) if (low, high) == folded.body else {}
+    kinds = Counter(one.kind for one in found)
+    return [replace(one, mean_count=often.get(one.kind)) if kinds[one.kind] == 1 else one for one in found]
+
+
+def _more_than_usual(steps: Steps, folded: Folded) -> float:
+    """Return how many times the calls of the usual one iterations have, where less than half have as many; else 0."""
+    calls = calls_by_kind(steps, folded).sum(axis=1)
+    usual = calls[folded.usual]
+    return float(calls.mean() / usual) if folded.repeats is None and (calls == usual).mean() < 0.5 else 0.0
+
+
+def _means_that_vary(steps: Steps, folded: Folded) -> dict[str, float]:
+    """Return how often iterations do what less than half of them do as often as the usual one, by kind of step."""
+    if folded.repeats is not None:
+        return {}
+    calls = calls_by_kind(steps, folded)
+    varies = (calls == calls[folded.usual]).mean(axis=0) < 0.5
+    return {STEP_KINDS[kind]: float(calls[:, kind].mean()) for kind in np.flatnonzero(varies).tolist()}
 
 
 def _with_mean(trace: Trace, step: BodyStep, others: Sequence[BodyStep], group: StepGroup, folded: Folded) -> BodyStep:

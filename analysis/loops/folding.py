@@ -62,6 +62,8 @@ _PAUSE: Final = 1e-3
 """Seconds from which on a pause is the program's: it sleeps, computes or waits; below, a core or the page cache may."""
 _PART: Final = 0.1
 """Share of the time from one pause to the next from which on shorter ones are the program's, too."""
+_UNEQUAL: Final = 2.0
+"""Times the fewest files between two pauses that may be between two others."""
 _EVEN: Final = 0.02
 """Share of the usual length by which parts around others may differ in length and count as about as long."""
 _UNLIKE: Final = 10.0
@@ -198,7 +200,8 @@ def _repeating(steps: Steps, line: Line, repeated: list[Folded], evidence: float
         return single
     if found:
         found += _between(steps, line, found)
-        return [_without_begun(_divided(one, line), line) for one in sorted(found, key=lambda one: int(one.start[0]))]
+        order = sorted(found, key=lambda one: int(one.start[0]))
+        return [_gathered(_without_begun(_divided(one, line), line), line) for one in order]
     if repeated and not any(map(_is_divided, repeated)):
         return repeated
     return (
@@ -380,22 +383,60 @@ def _best(line: Line, depth: int, closely: bool = True, evidence: float = EVIDEN
     """
     tried = [one for one in _candidates(line, line.tokens) if one is not None]
     known = [one for one in tried if one.saved > 0]
+    needed = evidence + np.log2(max(1, len(tried)))
     if not known:
-        return None
-    needed = evidence + np.log2(len(tried))
+        return _marked(line, needed)
     base = max(known, key=lambda one: one.saved)
     # Sizes that change in the course of a run save bits wherever it is cut, but leave most of it untold.
     told = [one for one in known if one.saved > max(one.left, needed) and one.start[0] <= (1 - _ALL) * len(line)]
     if told and base.saved < base.left:
         base = max(told, key=lambda one: one.saved)
+    base = _on_any_file(base, known)
     even = _evenly_paused(line, tried)
     base = base if even is None or len(base.start) <= len(even.start) else even
     if base.plain is not base.token:
         base = _of_files(line, base, [one for one in known if one.saved > needed])
     base = base._replace(saved=base.saved + _within(line, base, depth))
     if base.saved < needed:
-        return None
+        return _marked(line, needed)
     return _without_marks(line, _around(line, base, depth), known) if closely else base
+
+
+def _marked(line: Line, needed: float) -> Cuts | None:
+    """Return cuts at pauses that come before one step wherever that is, and before no other; None where none do.
+
+    However unlike the parts are: which of n steps those k are is a chance of one in n! / (k! (n - k)!).
+    """
+    best: Cuts | None = None
+    for token in line.tokens:
+        for least in _thresholds(line.gap):
+            with_pauses, pause = _paused(token, line.gap, least)
+            start = np.flatnonzero(pause[1:]) + 1
+            if len(start) < _FEWEST or (token[start] != token[start[0]]).any():
+                continue
+            calls = len(token) - 1
+            by_chance = factorial_bits(calls) - factorial_bits(len(start)) - factorial_bits(calls - len(start))
+            same = np.count_nonzero(token[1:] == token[start[0]]) == len(start)
+            if same and by_chance >= needed and _is_long(line.gap[start], line.begin[start], line.second):
+                found = _measured(with_pauses, start, plain=token)
+                # The most coarsely, as parts differ, which all count as the same.
+                if found is not None and (best is None or by_chance >= best.saved):
+                    best = found._replace(saved=float(by_chance), first=np.zeros(len(start), np.int64))
+    return best
+
+
+def _on_any_file(base: Cuts, known: Sequence[Cuts]) -> Cuts:
+    """Return the same cuts with parts that are all the same, whatever file each is on, unless files come by turns.
+
+    Which file is next is chance where a program takes them in random order.
+    """
+    same = [one for one in known if np.array_equal(one.start, base.start) and _is_uniform(one)]
+    if not same or _is_uniform(base):
+        return base
+    turns = (_measured(base.first, _starts(base.first, anchor)) for anchor in _anchors(base.first))
+    if any(one is not None and one.saved >= EVIDENCE for one in turns):
+        return base
+    return max(same, key=lambda one: one.saved)
 
 
 def _evenly_paused(line: Line, tried: Sequence[Cuts]) -> Cuts | None:
@@ -422,8 +463,14 @@ def _evenly_paused(line: Line, tried: Sequence[Cuts]) -> Cuts | None:
 def _of_files(line: Line, base: Cuts, known: Sequence[Cuts]) -> Cuts:
     """Return a way to cut by opens in place of one by pauses, if the same is done from each open to the next.
 
-    Pauses that come at other steps each time, such as those of a process that shares a core, are not the program's.
+    Pauses that come at other steps each time, such as those of a process that shares a core, are not the program's;
+    nor do pauses between sets of files say more, if no two sets are the same.
     """
+    unlike = not _is_uniform(base)
+
+    def on_others(one: Cuts) -> bool:
+        return unlike and bool(2 * np.count_nonzero(line.fresh[one.start[1:]]) > len(one.start))
+
     same = (
         one
         for one in known
@@ -431,7 +478,7 @@ def _of_files(line: Line, base: Cuts, known: Sequence[Cuts]) -> Cuts:
         and line.opens[one.start[1:]].all()
         # The last one may be but begun.
         and np.bincount(one.first).max() >= _ALL * (len(one.first) - 1)
-        and _is_around(one, base, len(line))
+        and (on_others(one) or _is_around(one, base, len(line)))
     )
     return max(same, key=lambda one: one.saved, default=base)
 
@@ -442,14 +489,23 @@ def _around(line: Line, base: Cuts, depth: int) -> Cuts:
     That is by other anchors, and by longer pauses.
     """
     chosen = base
+    by_files = bool(line.opens[base.start].all()) and _is_uniform(base)
     others = [one for one in _candidates(line, [base.token]) if one is not None and _is_around(one, base, len(line))]
     for one in sorted(others, key=lambda one: one.saved + one.left, reverse=True)[:_TRIED]:
         if one.saved > 0 and one.saved + one.left > chosen.saved:
             total = one.saved + _within(line, one, depth)
-            uniform = np.bincount(one.first).max() >= _ALL * len(one.first)
+            uniform = _is_uniform(one)
+            # What is done to each file alike is not cut into sets of files by chance.
+            if by_files and not uniform:
+                continue
             if total > chosen.saved + (0.0 if uniform or chosen is not base else np.log2(_TRIED)):
                 chosen = one._replace(saved=total, plain=base.plain if one.plain is base.token else one.plain)
     return chosen
+
+
+def _is_uniform(one: Cuts) -> bool:
+    """Tell whether nearly all parts are the same."""
+    return bool(np.bincount(one.first).max() >= _ALL * len(one.first))
 
 
 def _is_around(one: Cuts, base: Cuts, length: int) -> bool:
@@ -473,7 +529,7 @@ def _without_marks(line: Line, chosen: Cuts, known: Sequence[Cuts]) -> Cuts:
     best = max(paused, key=lambda one: one.saved, default=None)
     if best is None or best.saved < EVIDENCE or len(line) < 2 * len(best.start):
         return chosen
-    alike = _clusters(best, np.append(best.start[1:], len(line))) == 0
+    alike = _clusters(line, best, np.append(best.start[1:], len(line))) == 0
     longer = np.median(line.gap[chosen.start[1:]]) > _CLEAR * np.median(line.gap[best.start[1:]])
     return chosen if longer or alike.mean() < _ALL else best._replace(saved=chosen.saved)
 
@@ -498,12 +554,16 @@ def _loops(line: Line, cuts: Cuts, offset: int, depth: int) -> Iterator[Folded]:
     cuts = _by_turns(_without_slow_steps(cuts), line)
     ends = np.append(cuts.start[1:], len(line))
     done = 0
-    for low, high, usual in _runs(line, cuts, ends):
-        start, other, usual = _iterations(cuts, ends, low, high, usual)
+    runs = list(_runs(line, cuts, ends))
+    behind = [*(int(cuts.start[low]) for low, _, _ in runs[1:]), len(line)]
+    for (low, high, usual), limit in zip(runs, behind, strict=False):
+        start, other, usual = _iterations(line, cuts, ends, low, high, usual)
         start, other, usual = _shifted(cuts.plain, start, other, usual, done)
         start, other, usual = _with_first(line, start, other, usual, done)
         start, other, usual = _turned(line, cuts.plain, start, other, usual, done)
+        start, other, usual = _with_first(line, start, other, usual, done)
         start, other = _with_last(line, cuts, start, other, usual, done)
+        start, other = _with_addition(cuts.plain[:limit], start, other, usual)
         yield from _found(line.part(done, int(start[0])), offset + done, depth + 1)
         body = _body_of(line, cuts.plain, start, usual)
         inner = tuple(_found(body, offset + int(start[usual]), depth + 1, 0.0))
@@ -514,7 +574,10 @@ def _loops(line: Line, cuts: Cuts, offset: int, depth: int) -> Iterator[Folded]:
 
 def _with_first(line: Line, start: Ints, other: Mask, usual: int, least: int) -> tuple[Ints, Mask, int]:
     """Return iterations with all that stands before the first one as one of them, if it is much the same."""
-    before, body = line.kind[least : start[0]], line.kind[start[usual] : start[usual + 1]]
+    body = line.kind[start[usual] : start[usual + 1]]
+    if not line.opens[start[usual]]:
+        least += int(np.argmin(np.append(line.opens[least : start[0]], False)))
+    before = line.kind[least : start[0]]
     if len(before) and 2 * _shared(before, body) >= _BEGINS * (len(before) + len(body)):
         return np.insert(start, 0, least), np.insert(other, 0, True), usual + 1
     return start, other, usual
@@ -591,7 +654,7 @@ def _without_slow_steps(cuts: Cuts) -> Cuts:
 def _by_turns(cuts: Cuts, line: Line) -> Cuts:
     """Return cuts with parts that come by turns, such as writing and reading, as one."""
     ends = np.append(cuts.start[1:], len(line))
-    cluster = _clusters(cuts, ends)
+    cluster = _clusters(line, cuts, ends)
     if len(cluster) < _FEWEST or (cluster[1:] == cluster[:-1]).mean() >= 0.5:
         return cuts
     saved, start = 0.0, cuts.start
@@ -607,8 +670,11 @@ def _by_turns(cuts: Cuts, line: Line) -> Cuts:
 
 def _runs(line: Line, cuts: Cuts, ends: Ints) -> Iterator[tuple[int, int, int]]:
     """Give where parts that are alike begin and end, single others between them included, and the usual one of them."""
-    cluster = _clusters(cuts, ends)
+    cluster = _clusters(line, cuts, ends)
     edges = np.flatnonzero(np.diff(cluster, prepend=-1, append=-1)).tolist()
+    # A step with which each part begins, and that is nowhere else, says that the first one is no other.
+    begins = np.flatnonzero(line.alike == line.alike[cuts.start[0]])
+    marked = np.array_equal(begins, cuts.start)
     at = 0
     while at + 1 < len(edges):
         mine, last = cluster[edges[at]], at
@@ -620,8 +686,14 @@ def _runs(line: Line, cuts: Cuts, ends: Ints) -> Iterator[tuple[int, int, int]]:
         low, high = edges[at], edges[last + 1]
         alike = np.flatnonzero(cluster[low:high] == mine) + low
         first, counts = np.unique(cuts.first[alike], return_counts=True)
-        usual = int(alike[cuts.first[alike] == first[np.argmax(counts)]][0])
-        if high - low > 2 and _is_before(line, *(slice(cuts.start[one], ends[one]) for one in (low, low + 1, usual))):
+        same = alike[cuts.first[alike] == first[np.argmax(counts)]]
+        lengths = ends[same] - cuts.start[same]
+        usual = int(same[lengths == np.bincount(lengths).argmax()][0])
+        if (
+            high - low > 2
+            and not marked
+            and _is_before(line, *(slice(cuts.start[one], ends[one]) for one in (low, low + 1, usual)))
+        ):
             low, alike = low + 1, alike[1:]
         if len(alike) >= 2:
             yield low, high, usual
@@ -636,15 +708,16 @@ def _is_before(line: Line, first: slice, second: slice, usual: slice) -> bool:
     """
     one, another, body = (line.kind[where] for where in (first, second, usual))
     ends_as_usual = len(one) <= len(body) and np.mean(one == body[-len(one) :]) >= _BEGINS
-    return not ends_as_usual and 2 * _shared(one, another) < _BEGINS * (len(one) + len(another))
+    whole = line.opens[first.start] and line.opens[second.start] and _are_used_alike(one, another)
+    return not (ends_as_usual or whole or _are_alike(one, another, _BEGINS))
 
 
-def _iterations(cuts: Cuts, ends: Ints, low: int, high: int, usual: int) -> tuple[Ints, Mask, int]:
+def _iterations(line: Line, cuts: Cuts, ends: Ints, low: int, high: int, usual: int) -> tuple[Ints, Mask, int]:
     """Return where iterations begin and the last one ends, which are not as usual, and the number of the usual one.
 
     Parts are joined or divided where that makes usual ones: a rank may stand still within an iteration, or not before.
     """
-    plain, cluster = cuts.plain, _clusters(cuts, ends)
+    plain, cluster = cuts.plain, _clusters(line, cuts, ends)
     body = plain[cuts.start[usual] : ends[usual]]
     start: list[int] = []
     other: list[bool] = []
@@ -659,14 +732,28 @@ def _iterations(cuts: Cuts, ends: Ints, low: int, high: int, usual: int) -> tupl
         if times and not rest and np.array_equal(plain[begin:end], np.tile(body, times)):
             start += range(begin, end, len(body))
             other += [False] * times
+        elif _is_around_others(plain[begin:end], body):
+            start += [begin, end - len(body)]
+            other += [True, False]
         elif cluster[part] == cluster[usual] or _holds(plain[begin:end], body):
             start.append(begin)
             other.append(True)
+        else:
+            # It belongs to the one before.
+            other[-1:] = [True] * bool(other)
         part = behind
     edges = np.array([*start, int(ends[high - 1])], np.int64)
     number = int(np.searchsorted(edges, cuts.start[usual]))
     edges[-1] = _end_of_last(plain, edges, number)
     return edges, np.array(other, np.bool_), number
+
+
+def _is_around_others(part: Ints, body: Ints) -> bool:
+    """Tell whether a part is an iteration that adds steps, and one more that follows it at once."""
+    size = len(body)
+    others = part[size : len(part) - size]
+    twice = len(others) and np.array_equal(part[:size], body) and np.array_equal(part[len(part) - size :], body)
+    return bool(twice and size > 1 and not np.isin(others, body).any())
 
 
 def _holds(part: Ints, body: Ints) -> bool:
@@ -726,7 +813,46 @@ def _end_of_last(plain: Ints, start: Ints, usual: int) -> int:
     return end
 
 
-def _clusters(cuts: Cuts, ends: Ints) -> Ints:
+def _with_addition(plain: Ints, start: Ints, other: Mask, usual: int) -> tuple[Ints, Mask]:
+    """Return iterations the last of which adds what follows it, if another one adds the same."""
+    length, end = int(start[usual + 1] - start[usual]), int(start[-1])
+    if end - start[-2] != length:
+        return start, other
+    body = plain[start[usual] : start[usual + 1]]
+    for place in np.flatnonzero(other & (np.diff(start) > length)).tolist():
+        whole = plain[start[place] : start[place + 1]]
+        same = np.array_equal(whole[length:], plain[end : end + len(whole) - length])
+        if same and np.array_equal(whole[:length], body):
+            return np.append(start[:-1], end + len(whole) - length), np.append(other[:-1], True)
+    return start, other
+
+
+def _begin_alike(line: Line, cuts: Cuts) -> tuple[Mask, Mask]:
+    """Return which parts begin another file as the next one does, and which are one of a kind as the next; (n-1,)."""
+    fresh, single = line.fresh[cuts.start], np.bincount(cuts.first, minlength=len(cuts.first))[cuts.first] == 1
+    fresh[0] |= cuts.start[0] == 0
+    return np.asarray(fresh[1:] & fresh[:-1], np.bool_), np.asarray(single[1:] & single[:-1], np.bool_)
+
+
+def _first_of_pairs(one: Ints, other: Ints) -> Ints:
+    """Return where each pair is for the first time, in their order."""
+    return np.sort(np.unique(_numbered(one, other), return_index=True)[1]) if len(one) else one
+
+
+def _are_alike(one: Ints, other: Ints, share: float) -> bool:
+    """Tell whether two parts have so much in common, in whatever order."""
+    return 2 * _shared(one, other) >= share * (len(one) + len(other))
+
+
+def _are_used_alike(one: Ints, other: Ints) -> bool:
+    """Tell whether the same is done to two files, however often each step is: opened, written, closed."""
+    if not np.array_equal(np.unique(one), np.unique(other)):
+        return False
+    runs = (part[np.append(True, part[1:] != part[:-1])] for part in (one, other))
+    return _are_alike(one, other, _ALIKE) or bool(np.array_equal(*runs))
+
+
+def _clusters(line: Line, cuts: Cuts, ends: Ints) -> Ints:
     """Return a number for each part; parts that are mostly the same steps have the same."""
     kinds = np.unique(cuts.first)
     histograms: list[dict[int, int]] = []
@@ -745,11 +871,17 @@ def _clusters(cuts: Cuts, ends: Ints) -> Ints:
             histograms.append(mine)
     cluster = np.array([of_kind[int(one)] for one in cuts.first], np.int64)
     # What grows from part to part is one: each is like the one before, if not like the first.
-    single = np.flatnonzero(np.bincount(cuts.first, minlength=len(cluster)) == 1)
-    for part in single[1:][np.diff(single) == 1].tolist():
-        one, other = (cuts.token[cuts.start[place] : ends[place]] for place in (part - 1, part))
-        if cluster[part - 1] != cluster[part] and 2 * _shared(one, other) >= _ALIKE * (len(one) + len(other)):
-            cluster[cluster == cluster[part]] = cluster[part - 1]
+    edges = np.flatnonzero(cluster[1:] != cluster[:-1])
+    whole, single = _begin_alike(line, cuts)
+    for place in _first_of_pairs(cuts.first[edges], cuts.first[edges + 1]).tolist():
+        before = int(edges[place])
+        here, there = (slice(cuts.start[one], ends[one]) for one in (before, before + 1))
+        if cluster[before] != cluster[before + 1] and (
+            _are_alike(line.alike[here], line.alike[there], _ALL)
+            or (single[before] and _are_alike(cuts.token[here], cuts.token[there], _ALIKE))
+            or (whole[before] and _are_used_alike(line.kind[here], line.kind[there]))
+        ):
+            cluster[cluster == cluster[before + 1]] = cluster[before]
     return cluster
 
 
@@ -785,6 +917,24 @@ def _divided(one: Folded, line: Line) -> Folded:
         usual = int(np.searchsorted(edges, low))
         inner = tuple(_found(_body_of(line, line.alike, edges, usual), low, 1, 0.0))
         return Folded(edges, usual, other, one.bits, inner)
+    return one
+
+
+def _gathered(one: Folded, line: Line) -> Folded:
+    """Return a loop around one of files, where pauses that are long beside all others part much as many each time."""
+    row = one.start[:-1]
+    if one.inner or one.repeats is not None or not line.opens[row].all():
+        return one
+    for first in _parted(line.gap[row], line.begin[row], line.second):
+        many = np.diff(np.append(first, len(row)))
+        # The last ones may be but begun.
+        if many[:-1].max() > _UNEQUAL * many[:-1].min() or many.max() < _FEWEST:
+            continue
+        usual = int(np.argmax(many == np.bincount(many).argmax()))
+        within = slice(first[usual], first[usual] + many[usual])
+        inner = Folded(one.start[first[usual] : first[usual] + many[usual] + 1], 0, one.other[within], one.bits)
+        edges = np.append(row[first], one.start[-1])
+        return Folded(edges, usual, many != many[usual], one.bits, (inner,))
     return one
 
 
@@ -932,7 +1082,7 @@ def _single_steps(line: Line, paused: bool) -> list[Folded]:
     where = np.flatnonzero(main)
     added = np.diff(where) > 1
     span = int(where[-1] - where[0]) + 1
-    if len(where) < _FEWEST or not added.any() or np.diff(where).max() > 2 or len(where) < _NEARLY * span:
+    if len(where) < _FEWEST or not added.any() or np.diff(where).max() > _BETWEEN + 1 or len(where) < _NEARLY * span:
         return []
     inside = slice(int(where[0]) + 1, int(where[-1]) + 1)
     if line.opens[inside].any() or line.fresh[inside][~main[inside]].any():
@@ -993,7 +1143,7 @@ def _episodes(line: Line, moves: Mask, total: Ints) -> list[Folded]:
     first = np.arange(len(start))
     cuts = Cuts(0.0, start, first, line.kind, line.kind, 0.0, np.zeros(len(start)))
     edges = np.append(start, len(line))
-    if _clusters(cuts, edges[1:]).any() or len(line) < 2 * len(start):
+    if _clusters(line, cuts, edges[1:]).any() or len(line) < 2 * len(start):
         return []
     moved = np.add.reduceat(np.where(moves, np.maximum(total, 0), 0), start)
     if len(start) == 2 and moved.max() > _UNLIKE * moved.min():

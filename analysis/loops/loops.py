@@ -48,9 +48,11 @@ class BodyStep(Record):
         True for a collective call.
     mean_bytes : float or None
         Where `bytes` vary: the mean over such calls of the layer in all iterations.
+    mean_count : float or None
+        Where most iterations do it more or less often than the usual one: the mean over all.
     """
 
-    OPTIONAL: ClassVar = frozenset({"ranks", "collective", "mean_bytes"})
+    OPTIONAL: ClassVar = frozenset({"ranks", "collective", "mean_bytes", "mean_count"})
 
     layer: str | None
     kind: str
@@ -61,6 +63,7 @@ class BodyStep(Record):
     ranks: tuple[int, ...] | None = None
     collective: bool | None = None
     mean_bytes: float | None = None
+    mean_count: float | None = None
 
     @classmethod
     def of(cls, layer: str, code: StepCode, size: int | None, file: str, count: int) -> "BodyStep":
@@ -68,6 +71,46 @@ class BodyStep(Record):
         kind = STEP_KINDS[code.kind]
         size = size if kind in ("read", "write") else None
         return cls(layer, kind, size, file, count, collective=code.collective or None)
+
+
+@dataclass(frozen=True)
+class AddedStep(Record):
+    """What a few iterations do beside the steps of the usual one.
+
+    Attributes
+    ----------
+    step : BodyStep
+    iterations : int
+        How many do.
+    first : int
+        The first of them, counted from 1.
+    every : int or None
+        At what distance they come, from the begin of the loop to its end; None where they do not come evenly.
+    """
+
+    step: BodyStep
+    iterations: int
+    first: int
+    every: int | None
+
+
+@dataclass(frozen=True)
+class Within(Record):
+    """The iterations of another loop with which those of one come: each so-and-so-many of all, the first one included.
+
+    Attributes
+    ----------
+    loop : int
+        Id of the other.
+    every : int
+        At what distance these iterations of the other come.
+    first : int
+        The first of them, counted from 1.
+    """
+
+    loop: int
+    every: int
+    first: int
 
 
 @described
@@ -141,7 +184,13 @@ class Loop(Record):
         Empty for loops within a loop, and for those with more than 4,096.
     sums : dict of str to LayerPart
         What layers do in all iterations; empty for loops within a loop.
+    added : tuple of AddedStep or None
+        What a few iterations do more.
+    within : Within or None
+        The loop that goes on meanwhile, if each iteration comes with every so-and-so-many of its own.
     """
+
+    OPTIONAL: ClassVar = frozenset({"added", "within"})
 
     id: int
     parent: int | None
@@ -158,6 +207,8 @@ class Loop(Record):
     sums: dict[str, LayerPart] = field(default_factory=dict)
     timing_probability: float | None = None
     timing_changes: str = ""
+    added: tuple[AddedStep, ...] | None = None
+    within: Within | None = None
 
     def timed(self, begin: Floats, end: float, joined: bool) -> "Loop":
         """Return the loop, whose iterations begin at these times in s and the last of which ends then.

@@ -15,9 +15,10 @@ from ...layers.loops.steps import Steps
 from ...layers.trace import Trace
 from ...model.arrays import Floats, Ints, Mask
 from .chances import factorial_bits
-from .find import Member, loops_of_members, streams_of
+from .find import loops_of_members, streams_of
 from .folding import EVIDENCE, Folded, fold
 from .loops import Loops
+from .members import Member
 
 _FEWEST: Final = 4
 """Transfers that runs must share."""

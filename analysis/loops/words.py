@@ -1,20 +1,28 @@
 """Loops in words."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from ...layers.selection.directions import DIRECTIONS
 from ...layers.statistics.kinds import common_folder
 from ...model.quantities import bytes_text, counted, factor_text, percent_text, seconds_text, share_text
-from .loops import BodyStep, Iteration, LayerPart, Loop, Loops
+from .loops import AddedStep, BodyStep, Iteration, LayerPart, Loop, Loops
 from .timing import DRIFTS
 
 _COMPARABLE: Final = 100.0
 """Times the usual length from which on a factor says less than both lengths, as of a write that a buffer takes."""
 _ALIKE: Final = 0.1
 """Share of the median by which intervals that are alike differ from it at most."""
+_WHOLE: Final = 10.0
+"""Mean number from which on it is told without a fraction."""
+_VARIES: Final = 0.25
+"""Coefficient of variation of what iterations move from which on their mean says too little."""
+_TRENDS: Final = 0.8
+"""Correlation with their number from which on what iterations move grows or shrinks."""
 _MOSTLY: Final = 2 / 3
 """Share of the intervals that must be alike to be told as what most are."""
 _MUCH: Final = 0.25
@@ -24,6 +32,12 @@ _MATTERS: Final = 0.01
 
 _STEPS_SHOWN: Final = 10
 """Steps of an iteration in a line: of more the largest are told, and how many there are beside them."""
+_ADDED_SHOWN: Final = 2
+"""Kinds of steps that a few iterations add in a line."""
+_SMALL: Final = 4096
+"""Bytes below which a buffer takes what is read or written, and many of these are one."""
+_PIECES: Final = 3
+"""Steps, of which loops count twice, from which on small ones are told as one."""
 _RANKS_SHOWN: Final = 6
 """Ranks at one distance of which more are not named each."""
 _PACES_SHOWN: Final = 3
@@ -32,9 +46,44 @@ _RANGES_SHOWN: Final = 8
 """Ranges of ranks of which more would hide what the line is about; exports have all."""
 
 
-def loop_text(loop: Loop, loops: Sequence[Loop], folder: str = "", file: str | None = None) -> str:
-    """Return a loop such as ``8 × (4 × write 1 MiB, flush)``; names of files without a `folder`."""
-    return f"{loop.count:,} × ({body_text(loop, loops, folder, file, _STEPS_SHOWN)})"
+def loop_text(
+    loop: Loop, loops: Sequence[Loop], folder: str = "", file: str | None = None, mean: float | None = None
+) -> str:
+    """Return a loop such as ``8 × (4 × write 1 MiB, flush)``; names of files without a `folder`.
+
+    A `mean` is how often it is done where that varies.
+    """
+    body = body_text(loop, loops, folder, file, _STEPS_SHOWN)
+    often = f"{loop.count:,}" if mean is None else _mean_text(mean)
+    return f"{often} × ({'; '.join((body, *map(_added_text, (loop.added or ())[:_ADDED_SHOWN])))})"
+
+
+def _added_text(one: AddedStep) -> str:
+    """Return what a few iterations add: ``every 6th also flush``."""
+    if one.every is not None:
+        which = f"every {ordinal(one.every)}"
+    else:
+        which = f"iteration {one.first}" if one.iterations == 1 else f"{one.iterations:,} of them"
+    return f"{which} also {_step_text(one.step)}"
+
+
+def ordinal(number: int) -> str:
+    """Return a number as in a row.
+
+    >>> [ordinal(one) for one in (1, 2, 3, 11, 12, 20, 121)]
+    ['1st', '2nd', '3rd', '11th', '12th', '20th', '121st']
+    """
+    ending = "th" if number // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{ending}"
+
+
+def within_text(loop: Loop, loops: Sequence[Loop], folder: str = "") -> str:
+    """Return with which iterations of another loop those of one come: ``at every 5th of 60 × run.log``."""
+    if loop.within is None:
+        return ""
+    outer = next(one for one in loops if one.id == loop.within.loop)
+    name = outer.body[0].file.removeprefix(folder)
+    return f"with every {ordinal(loop.within.every)} of the {outer.count:,} {f'on {name}' if name else 'iterations'}"
 
 
 def alike(loops: Iterable[Loop]) -> list[tuple[Loop, ...]]:
@@ -84,7 +133,7 @@ def body_text(
     A file is named where it is not that of the step before, at first `file`.
     """
     known = {one.id: one for one in loops}
-    steps = list(_repeated(_together(_plainly(loop.body, known))))
+    steps = list(_repeated(_together(_plainly(_small_together(loop.body, known), known))))
     largest = sorted(steps, key=lambda one: -one[0] * sum(_moved(step, known) for step in one[1]))[:most]
     told = [one for one in steps if any(one is large for large in largest)]
     parts = []
@@ -96,7 +145,7 @@ def body_text(
             text = _step_text(shown)
             if step.loop is not None:
                 inner = known[step.loop]
-                text = loop_text(inner, loops, folder, file) + _who(shown) if inner.body else text
+                text = loop_text(inner, loops, folder, file, step.mean_count) + _who(shown) if inner.body else text
             elif step.file != file and (name := step.file.removeprefix(folder)):
                 text += f" {name}"
             file = step.file
@@ -137,6 +186,42 @@ def _moved(step: BodyStep, known: Mapping[int, Loop]) -> float:
     return step.count * (step.bytes or step.mean_bytes or 0.0)
 
 
+class _Small(NamedTuple):
+    """Small reads or writes of one kind that follow one another: how many, and their bytes."""
+
+    kind: BodyStep
+    often: int
+    total: float
+
+
+def _small_of(step: BodyStep, known: Mapping[int, Loop]) -> _Small | None:
+    """Return a step, or all that a loop does, as small reads or writes of one kind; None where it is not that."""
+    if step.loop is None:
+        size = step.mean_bytes if step.bytes is None else step.bytes
+        if step.kind not in DIRECTIONS or size is None or size >= _SMALL or step.mean_count is not None:
+            return None
+        return _Small(replace(step, bytes=None, mean_bytes=None, count=1), step.count, step.count * size)
+    body = known[step.loop].body
+    parts = [small for one in body if (small := _small_of(one, known)) is not None]
+    if len(parts) < len(body) or len({one.kind for one in parts}) != 1:
+        return None
+    often, total = sum(one.often for one in parts), sum(one.total for one in parts)
+    return _Small(parts[0].kind, step.count * often, step.count * total)
+
+
+def _small_together(steps: Iterable[BodyStep], known: Mapping[int, Loop]) -> Iterator[BodyStep]:
+    """Give steps, with many small reads or writes that follow one another as one, whatever their sizes."""
+    for kind, group in groupby(((_small_of(one, known), one) for one in steps), lambda one: one[0] and one[0].kind):
+        small, own = zip(*group, strict=True)
+        parts = [one for one in small if one is not None]
+        count, sizes = sum(one.often for one in parts), {one.total / one.often for one in parts}
+        if kind is None or len(own) + sum(one.loop is not None for one in own) < _PIECES:
+            yield from own
+        else:
+            mean = sum(one.total for one in parts) / count
+            yield replace(kind, count=count, **({"bytes": int(mean)} if len(sizes) == 1 else {"mean_bytes": mean}))
+
+
 def _plainly(steps: Iterable[BodyStep], loops: Mapping[int, Loop]) -> Iterator[BodyStep]:
     """Give steps, for a loop of one step that step, as often as it is done."""
     for step in steps:
@@ -159,8 +244,13 @@ def _together(steps: Iterable[BodyStep]) -> list[BodyStep]:
     return found
 
 
+def _mean_text(mean: float) -> str:
+    return f"~{mean:,.0f}" if mean >= _WHOLE else f"~{mean:.1f}"
+
+
 def _step_text(step: BodyStep) -> str:
     often = f"{step.count:,} × " if step.count > 1 else ""
+    often = often if step.mean_count is None else f"{_mean_text(step.mean_count)} × "
     how = "collective " if step.collective and step.kind in ("read", "write") else ""
     what = "delete" if step.kind == "deletion" else step.kind
     size = "" if step.mean_bytes is None else f" ~{bytes_text(step.mean_bytes)}"
@@ -214,6 +304,12 @@ def ranks_text(ranks: Sequence[int], of: int, whole: bool = False) -> str:
         return f"{len(ranks)} ranks from {ranks[0]} to {ranks[-1]}"
     text = ", ".join(f"{one[0]}–{one[-1]}" if len(one) > 1 else str(one[0]) for one in parts)
     return f"rank{'s' if len(ranks) > 1 else ''} {text}" if ranks else ""
+
+
+def changes_text(loop: Loop) -> str:
+    """Return what changes in the course of the intervals, but for what `pace_text` says."""
+    told = drift_text(loop) if drift_text(loop) in pace_text(loop) else ""
+    return ", ".join(one for one in loop.timing_changes.split(", ") if one != told)
 
 
 def drift_text(loop: Loop) -> str:
@@ -289,13 +385,23 @@ def _amount_text(loop: Loop, layer: str, name: str, verb: str) -> str:
     often, usual = int(np.count_nonzero(each)), float(np.median(each)) if len(each) else mean
     if len(each) and 2 * often < loop.count:
         return f"{bytes_text(mean * loop.count)} {verb} in {counted(often, 'iteration')}"
-    if abs(mean - usual) > _ALIKE * usual and 2 * np.count_nonzero(each == usual) > loop.count:
+    if (
+        abs(mean - usual) > _ALIKE * usual
+        and bytes_text(mean) != bytes_text(usual)
+        and 2 * np.count_nonzero(each == usual) > loop.count
+    ):
         return f"{bytes_text(usual)} {verb} in most, {bytes_text(mean)} on average"
     asked = _asked(loop, layer, {"bytes_read": "read", "bytes_written": "write"}[name])
     came = [one for one, iteration in zip(each, loop.iterations, strict=True) if not iteration.other]
     # At the end of a file less comes. Sizes that vary are known by their mean only.
     less = came and max(mean, float(np.median(came))) < (1 - _ALIKE) * asked
-    return f"{bytes_text(mean)} {verb} each" + (f" of {bytes_text(asked)} asked for" if less else "")
+    of = f" of {bytes_text(asked)} asked for" if less else ""
+    if len(each) > 2 and each.std() > _VARIES * mean and 2 * np.count_nonzero(each == usual) <= loop.count:
+        trend = float(np.corrcoef(each, np.arange(len(each)))[0, 1])
+        course = "" if abs(trend) <= _TRENDS else ", more each time" if trend > 0 else ", less each time"
+        low, high = (bytes_text(float(amount)) for amount in (each.min(), each.max()))
+        return f"{low} to {high} {verb}{course} ({bytes_text(mean)} on average{of})"
+    return f"{bytes_text(mean)} {verb} each{of}"
 
 
 def _own_bytes(loop: Loop, layer: str, kind: str, ranks: int, known: Mapping[int, Loop]) -> float:
@@ -319,11 +425,13 @@ def _asked(loop: Loop, layer: str, kind: str) -> float:
     return sum(size * one.count * max(ranks, 1) for one, (size, ranks) in zip(steps, each, strict=True))
 
 
-def outlier_text(loop: Loop) -> str:
+def outlier_text(loop: Loop, blame: Callable[[Loop, Iteration], str] | None = None) -> str:
     """Return which iterations took much longer than the others, with the layer and rank to blame.
 
     Where none did it is the longest one, if it takes a part of the run worth a word; and empty if no layer is busy.
+    Who is to `blame` is said by `blame_text`, or by what is given.
     """
+    blame = blame or blame_text
     if len(loop.iterations) < 2:
         return ""
     long = slow_iterations(loop)
@@ -331,7 +439,7 @@ def outlier_text(loop: Loop) -> str:
         number, worst = max(enumerate(loop.iterations, 1), key=lambda pair: pair[1].length_s)
         length = worst.length_s
         told = length > _MATTERS * loop.interval_s.mean and _busiest_s(worst)
-        return f"iteration {number} is the longest: {seconds_text(length)} {blame_text(loop, worst)}" if told else ""
+        return f"iteration {number} is the longest: {seconds_text(length)} {blame(loop, worst)}" if told else ""
     number, worst = next(iter(long.items()))
     length, usual = worst.length_s, loop.usual_length
     if not _busiest_s(worst):
@@ -342,13 +450,13 @@ def outlier_text(loop: Loop) -> str:
         else f"{seconds_text(usual)} is"
     )
     more = f"; {counted(len(long) - 1, 'other stands', 'others stand')} out, too" if len(long) > 1 else ""
-    return f"iteration {number} takes {seconds_text(length)}, {times} usual {blame_text(loop, worst)}{more}"
+    return f"iteration {number} takes {seconds_text(length)}, {times} usual {blame(loop, worst)}{more}"
 
 
 def slow_iterations(loop: Loop) -> dict[int, Iteration]:
-    """Return those that stand out by their numbers: first those for which somebody is to blame, the longest first."""
+    """Return those that stand out by their numbers, the longest first."""
     found = [(number, one) for number, one in enumerate(loop.iterations, 1) if one.outlier]
-    return dict(sorted(found, key=lambda pair: (blame_of(loop, pair[1]) is None, -pair[1].length_s)))
+    return dict(sorted(found, key=lambda pair: -pair[1].length_s))
 
 
 class Blame(NamedTuple):

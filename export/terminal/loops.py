@@ -1,22 +1,25 @@
 """The terminal view of ``iostrata loops``."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from rich.console import Console
 from rich.text import Text
 
 from ...analysis.loops.loops import LayerPart, Loop, Loops
+from ...analysis.loops.slowest import slowest_text
 from ...analysis.loops.streams import FileStream, StreamLayer, of_stream
 from ...analysis.loops.words import (
     alike,
     alike_text,
+    changes_text,
     moved_text,
-    outlier_text,
     pace_text,
     paces_text,
     ranks_text,
     timing_text,
+    within_text,
 )
 from ...layers.statistics.kinds import common_folder
 from ...model.quantities import bytes_text, counted, range_text, seconds_text
@@ -56,7 +59,7 @@ def print_loops(found: Loops, console: Console, iterations: bool = False) -> Non
 def _print_loops(found: Loops, group: Sequence[Loop], folder: str, console: Console) -> None:
     """Print a loop, or several that are alike as one."""
     print_paragraph(_line(found, group, folder), console, indent=0)
-    numbers = _numbers(found, group[0]) if len(group) == 1 else _in_all(group)
+    numbers = _numbers(found, group[0], folder) if len(group) == 1 else _in_all(group)
     print_paragraph(numbers, console, "dim", indent=4)
 
 
@@ -128,10 +131,17 @@ def _line(found: Loops, group: Sequence[Loop], folder: str) -> Text:
     return Text.assemble((told(alike_text(group, found.loops, folder)), "bold"), told(f"  {where}"))
 
 
-def _numbers(found: Loops, loop: Loop) -> str:
+def _numbers(found: Loops, loop: Loop, folder: str) -> str:
     """Return how long iterations take, and what stands out."""
     pace = ", ".join(filter(None, (pace_text(loop), timing_text(loop))))
-    texts = pace, loop.timing_changes, printable(moved_text(loop, found.loops)), printable(outlier_text(loop))
+    outer = found.trace.definitions.recording.told(within_text(loop, found.loops, folder))
+    texts = (
+        pace,
+        outer,
+        changes_text(loop),
+        printable(moved_text(loop, found.loops)),
+        printable(slowest_text(found, loop)),
+    )
     return "; ".join(filter(None, texts))
 
 
@@ -143,16 +153,17 @@ def _print_iterations(loop: Loop, console: Console) -> None:
     several = len(loop.ranks) > 1
     top = next((name for name, part in loop.sums.items() if part.bytes_read + part.bytes_written), "")
     rows = []
-    for number, one in enumerate(loop.iterations, 1):
+    until = [*(seconds_text(after.begin_s - one.begin_s) for one, after in pairwise(loop.iterations)), ""]
+    for number, (one, behind) in enumerate(zip(loop.iterations, until, strict=True), 1):
         mark, parts = "*" if one.outlier else "", [one.layers.get(layer) for layer in loop.layers]
-        row = [f"{mark}{number}", seconds_text(one.begin_s), seconds_text(one.length_s)]
+        row = [f"{mark}{number}", seconds_text(one.begin_s), behind, seconds_text(one.length_s)]
         if top:
             moved = one.layers.get(top)
             row.append("–" if moved is None else bytes_text(moved.bytes_read + moved.bytes_written))
         rows.append(row + [_busy_text(part, several) for part in parts])
-    titles = ["", "begin", "length", *(["moved"] if top else []), *map(printable, loop.layers)]
+    titles = ["", "begin", "to next", "length", *(["moved"] if top else []), *map(printable, loop.layers)]
     # Of layers the lowest ones give way.
-    console.print(fitted(table_of_numbers(titles, rows), console, *reversed(titles[3:])))
+    console.print(fitted(table_of_numbers(titles, rows), console, *reversed(titles[4:])))
     what = f"moved in {printable(top)}; " if top else ""
     rank = " and its slowest rank" if several else ""
     print_paragraph(f"{what}by layer: the time it was busy{rank}", console, "dim", indent=0)

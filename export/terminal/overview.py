@@ -99,6 +99,7 @@ def _with_pace(text: str, columns: int) -> str:
     for short in (text, f"{steps}){pace}; {who}"):
         if cell_len(short) <= columns:
             return short
+    pace = pace.partition(", with every ")[0]
     whole = "; ".join([pace, *amounts])
     pace = whole if 2 * cell_len(whole) < columns else pace
     head = Text(steps)

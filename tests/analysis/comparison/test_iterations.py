@@ -1,12 +1,14 @@
 """The period of a layer by the program's loops, and layers compared by iteration."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from iostrata import compare_layers, open_trace
+from iostrata import compare_layers, detect_period, open_trace
 from iostrata.analysis.comparison.iterations import VERDICTS, loops_of
 from iostrata.analysis.comparison.layer_periods import layer_periods, part_periods
+from iostrata.analysis.results.parts import Period
 from otf2.enums import IoOperationMode
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -260,3 +262,23 @@ def test_a_core_that_is_shared_gives_a_stream_of_calls_no_period(tmp_path):
     assert stream_in_bursts(tmp_path / "slices.csv", (40, 120), 4.0, 4.0).period is None
     assert stream_in_bursts(tmp_path / "even.csv", (80, 81), 4.0, 4.0).period == pytest.approx(0.008, rel=0.01)
     assert stream_in_bursts(tmp_path / "long.csv", (40, 120), 400.0, 400.0).period == pytest.approx(0.8, rel=0.01)
+
+
+@pytest.mark.parametrize(("period", "calls", "kept"), [(0.008, 1, False), (0.0121, 1, True), (0.008, 5, True)])
+def test_a_short_period_of_single_calls_is_that_of_most_of_them_or_none(tmp_path, period, calls, kept):
+    """Slices of a core that processes share; of several calls an iteration it may be the program's."""
+    rng = np.random.default_rng(1)
+    between = np.where(rng.random(300) < 0.9, 0.012, rng.uniform(0.001, 0.06, 300))
+    rows = ["layer,rank,mode,start,end,bytes,file"]
+    for at in np.cumsum(between).tolist():
+        rows += [
+            f"POSIX,0,write,{at + 0.0002 * number:.6f},{at + 0.0002 * number + 0.0001:.6f},{1000 + number},/out/s"
+            for number in range(calls)
+        ]
+    (tmp_path / "table.csv").write_text("\n".join(rows))
+    trace = open_trace(tmp_path / "table.csv")
+    known, signal = loops_of(trace), trace.layers["POSIX"].bandwidth("write")
+    assert known.loops.outermost[0].timing == "irregular"
+    claimed = Period(period, (0.9 * period, 1.1 * period), 0.97, 1e6)
+    result = replace(detect_period(signal), periods=(claimed,), regimes=())
+    assert bool(known.without_slices(result, "POSIX", "write", signal).periods) is kept

@@ -111,3 +111,18 @@ def test_a_loop_that_becomes_slower_all_the_time_has_no_period(tmp_path):
     assert period.result.jitter == pytest.approx(period.loop.interval_s.jitter)
     (text,) = (one.text for one in found.story if one.kind == "loop")
     assert "every 320 ms on average, slower and slower;" in text
+
+
+def test_a_line_of_a_log_at_each_step_is_told_however_little_it_is_and_start_up_ends_with_it(tmp_path):
+    rows = ["layer,rank,mode,start,end,bytes,file"]
+    for step in range(60):
+        at = 1.0 + 0.1 * step
+        rows.append(f"POSIX,0,write,{at},{at + 0.001},80,/out/run.log")
+        if step % 6 == 5:
+            rows += [f"POSIX,{rank},write,{at + 0.01},{at + 0.05},40000000,/out/dump.{step}" for rank in range(4)]
+    (tmp_path / "table.csv").write_text("\n".join(rows))
+    first, *story = overview_of(open_trace(tmp_path / "table.csv")).story
+    assert (first.kind, first.text, first.end) == ("start-up", "start-up, no I/O", 1.0)
+    log, dumps = (one for one in story if one.kind == "loop")
+    assert log.text.startswith("60 × (write 80 B run.log), every 100 ms; ")
+    assert dumps.text.startswith("10 × (write 40 MB dump.*), every 600 ms, with every 6th of the 60 on run.log; ")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iostrata.analysis.loops.folding import fold
+from iostrata.analysis.loops.folding import fold, unparted
 from iostrata.layers.loops.steps import UNKNOWN_BYTES, Steps
 
 READ, WRITE, FLUSH, OPEN, CLOSE = range(5)
@@ -367,3 +367,113 @@ def test_two_files_of_which_one_is_many_times_as_large_are_no_loop(second, count
     rows = [(OPEN, 0, 0), (WRITE, 5_000_000, 0), (FLUSH, 0, 0), (CLOSE, 0, 0)]
     rows += [(OPEN, 0, 1), (WRITE, second, 1), (FLUSH, 0, 1), (CLOSE, 0, 1)]
     assert len(fold(steps_of(rows))) == count
+
+
+@pytest.mark.parametrize(("long", "left"), [(60, 1), (9_000, 16)])
+def test_equal_calls_that_were_joined_between_short_gaps_are_one_step(long, left):
+    """A recorder takes a new page every 256 calls, of 1 µs each; a program pauses for 9 ms."""
+    row = np.arange(4096)
+    calls = steps_of([(WRITE, 24)] * len(row), np.where(row % 256, 20, long))
+    joined = calls.coarsened(row % 256 == 0)
+    assert len(joined.begin) == 16
+    assert len(unparted(joined, 1e6).begin) == left
+
+
+def files_of(parts):
+    """Give the steps of files one after the other, each opened and closed: kinds, sizes, and the number of the file."""
+    return [(kind, size, file) for file, part in parts for kind, size in [(OPEN, 0), *part, (CLOSE, 0)]]
+
+
+def test_files_into_which_more_and_more_is_written_are_one_loop():
+    """Levels of an adaptive mesh: 1 to 4 records of sizes that grow, with opens and closes of their own."""
+    levels = [1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4]
+    record = [(OPEN, 0), (WRITE, 1 << 20), (CLOSE, 0)]
+    rows = files_of([(number, record * level) for number, level in enumerate(levels)])
+    (loop,) = fold(steps_of(rows))
+    assert loop.count == len(levels)
+
+
+@given(st.integers(0, 2**32))
+def test_files_of_any_length_are_one_loop(seed):
+    """As an archive is unpacked: some blocks of one size into each file, and what is left."""
+    rng = np.random.default_rng(seed)
+    parts = [
+        (n, [(WRITE, 10240)] * int(rng.integers(1, 98)) + [(WRITE, int(rng.integers(1, 10240)))]) for n in range(30)
+    ]
+    (loop,) = fold(steps_of(files_of(parts)))
+    assert loop.count == 30
+
+
+@given(st.integers(0, 2**32))
+def test_files_read_in_random_order_are_one_loop_of_files_whatever_pauses_part_them(seed):
+    """Epochs of unequal length, with validation between them, each of shards in another order."""
+    rng = np.random.default_rng(seed)
+    shards = [int(rng.integers(8)) for epoch in (6, 8, 8, 9, 9, 9) for _ in range(epoch)]
+    gap = rng.integers(10, 100, 4 * len(shards))
+    gap[::4] = 100_000 + rng.integers(0, 20_000, len(shards))
+    gap[4 * np.cumsum([6, 8, 8, 9, 9])] = 350_000
+    (loop,) = fold(
+        steps_of(files_of([(shard, [(READ, 388 << 10), (READ, 4096)]) for shard in shards]), gap), second=1e9
+    )
+    assert loop.count == len(shards)
+
+
+def test_two_files_by_turns_are_still_one_iteration():
+    parts = [(number % 2, [(WRITE, 1000), (WRITE, 7 + number % 2)]) for number in range(24)]
+    gap = np.full(24 * 4, 10)
+    gap[::8] = 100_000
+    (loop,) = fold(steps_of(files_of(parts), gap))
+    assert loop.count == 12
+
+
+def test_a_first_iteration_that_lacks_its_last_step_is_one():
+    """Nothing is there to be read before the first time."""
+    body = [(WRITE, 1000)] * 3 + [(READ, 1000)]
+    rows = [(OPEN, 0)] + body[:3] + body * 13
+    gap = np.full(len(rows), 10)
+    gap[1], gap[4::4] = 100_000, 100_000
+    (loop,) = fold(steps_of(rows, gap))
+    assert (loop.count, loop.start[0]) == (14, 1)
+
+
+def test_what_a_long_iteration_is_followed_by_at_once_is_one_more():
+    body = [(WRITE, 4096)] * 3
+    rows, gap = [], []
+    for step in range(24):
+        late = step == 15
+        rows += body + [(WRITE, 1 << 24)] * 6 * (step == 14)
+        gap += [10 if late else 100_000, 10, 10] + [10] * 6 * (step == 14)
+    (loop,) = fold(steps_of(rows, gap))
+    assert (loop.count, np.flatnonzero(loop.other).tolist()) == (24, [14])
+
+
+def headed(seed, paused):
+    """Give 25 headers of one size, each with some blocks of any size behind it, and pauses before them or anywhere."""
+    rng = np.random.default_rng(seed)
+    rows, begins = [(OPEN, 0)], []
+    for _ in range(25):
+        begins.append(len(rows))
+        rows += [(WRITE, 32)] + [(WRITE, int(rng.integers(1_000, 80_000))) for _ in range(int(rng.integers(3, 9)))]
+    gap = rng.integers(100, 500, len(rows))
+    gap[begins if paused else rng.choice(len(rows), 25, replace=False)] = 10**8
+    return steps_of(rows, gap)
+
+
+def test_pauses_that_come_before_one_step_and_before_no_other_make_a_loop_however_unlike_its_iterations_are():
+    found = [[one.count for one in fold(headed(seed, True))] for seed in range(40)]
+    assert found.count([25]) >= 38
+
+
+def test_pauses_anywhere_make_none_of_them():
+    found = [fold(headed(seed, False)) for seed in range(40)]
+    assert not any(one.count == 25 for loops in found for one in loops)
+
+
+@pytest.mark.parametrize(("between", "inner"), [(10**8, 1), (600, 0)])
+def test_files_in_sets_of_any_number_are_a_loop_of_sets_where_long_pauses_part_them(between, inner):
+    rng = np.random.default_rng(7)
+    many = rng.permutation([4, 5, 5, 6] * 5)
+    gap = rng.integers(100, 300, 3 * many.sum())
+    gap[3 * np.cumsum(many)[:-1]] = between
+    (loop,) = fold(steps_of(files_of((file, [(WRITE, 1000)]) for file in range(many.sum())), gap))
+    assert (loop.count, len(loop.inner)) == ((20, 1) if inner else (100, 0))

@@ -10,6 +10,7 @@ from iostrata.analysis.loops.words import (
     alike,
     alike_text,
     body_text,
+    changes_text,
     loop_text,
     moved_text,
     outlier_text,
@@ -96,7 +97,9 @@ def test_a_mean_that_no_iteration_moves_is_told_as_such():
     once = loop_of(range(8), read=[100] * 7 + [9300])
     assert moved_text(once) == "100 B read in most, 1.25 kB on average and 100 B written each in POSIX"
     drifting = loop_of(range(8), read=list(range(100, 900, 100)))
-    assert moved_text(drifting) == "450 B read and 100 B written each in POSIX"
+    assert moved_text(drifting) == (
+        "100 B to 800 B read, more each time (450 B on average) and 100 B written each in POSIX"
+    )
 
 
 def test_what_is_asked_for_is_told_where_less_comes():
@@ -104,11 +107,11 @@ def test_what_is_asked_for_is_told_where_less_comes():
     reading = replace(
         loop_of(range(8), read=[145, 0, 0, 134, 0, 145, 12, 20]), body=(BodyStep("POSIX", "read", 145, "f", 2),)
     )
-    assert moved_text(reading).startswith("57 B read each of 580 B asked for and")
+    assert moved_text(reading).startswith("0 B to 145 B read (57 B on average of 580 B asked for) and")
     vary = replace(reading, body=(BodyStep("POSIX", "read", None, "f", 2, ranks=(3,), mean_bytes=30.0),))
-    assert moved_text(vary).startswith("57 B read and")
+    assert moved_text(vary).startswith("0 B to 145 B read (57 B on average) and")
     others = replace(reading, iterations=tuple(replace(one, other=True) for one in reading.iterations))
-    assert moved_text(others).startswith("57 B read and")
+    assert moved_text(others).startswith("0 B to 145 B read (57 B on average) and")
 
 
 def test_what_the_program_moves_through_a_lower_layer_itself_is_told_beside_the_upper_one():
@@ -146,9 +149,9 @@ def test_steps_of_some_ranks_are_told_as_often_as_they_are_done_in_a_row():
 
 
 def test_an_iteration_of_very_many_steps_is_told_like_others():
-    steps = [BodyStep("POSIX", "write", size, "f", 1) for size in range(1, 20_001)]
+    steps = [BodyStep("POSIX", "write", 5000 + size, "f", 1) for size in range(1, 20_001)]
     one = replace(loop_of(range(8)), body=(*steps, *steps[-2:], *steps[-2:]))
-    assert body_text(one, [one], most=1) == "3 × (write 20 kB f, write 20 kB), 19,998 smaller steps"
+    assert body_text(one, [one], most=1) == "3 × (write 25 kB f, write 25 kB), 19,998 smaller steps"
 
 
 def test_what_a_lower_layer_moves_is_told_where_the_upper_one_moves_nothing():
@@ -208,11 +211,11 @@ def test_what_takes_longer_than_usual_is_to_blame_also_where_most_of_an_iteratio
     assert outlier_text(one) == f"iteration 7 is the longest: 2.4 s ({blame})"
 
 
-def test_what_somebody_is_to_blame_for_comes_first():
+def test_the_longest_comes_first_whoever_is_to_blame():
     one = loop_of(range(0, 400, 40), [0.1, 0.1, 1.0] + [0.1] * 6 + [2.0])
     idle = replace(one.iterations[-1], layers={"POSIX": LayerPart(0, 100, 1, 0.01)})
     text = outlier_text(replace(one, iterations=(*one.iterations[:-1], idle)))
-    assert text.startswith("iteration 3 takes 1 s")
+    assert text.startswith("iteration 10 takes 2 s")
     assert text.endswith("; 1 other stands out, too")
 
 
@@ -273,3 +276,28 @@ def test_many_ranks_at_one_distance_are_told_in_short_and_others_whole():
 
 def test_ranks_that_are_not_known_are_not_told():
     assert ranks_text((), 8) == ""
+
+
+def test_many_small_pieces_of_one_line_are_one_step_whatever_their_digits():
+    """As fprintf makes them: loops of loops by how wide numbers are."""
+    outer = loop_of(range(8))
+
+    def write(size, often):
+        return BodyStep("ISOC", "write", size, "log", often)
+
+    inner = replace(outer, id=2, parent=1, count=10, body=(write(11, 9), write(9, 1)))
+    loops = (replace(BodyStep(None, "loop", None, "log", 10, loop=2)), write(12, 100), write(20_000, 1))
+    both = replace(outer, body=loops)
+    assert body_text(both, [both, inner]) == "200 × write ~11 B log, write 20 kB"
+    # Two steps of other sizes are a header and what comes behind it.
+    few = replace(outer, body=(write(12, 1), write(40, 1)))
+    assert body_text(few, [few]) == "write 12 B log, write 40 B"
+
+
+def test_what_the_pace_says_is_not_said_again():
+    begins = np.cumsum(np.geomspace(1, 9, 40))
+    one = loop_of([0]).timed(begins, float(begins[-1]) + 1, False)
+    one = replace(one, count=40, iterations=tuple(Iteration(at, at + 0.1, False, {}) for at in begins.tolist()))
+    assert "slower and slower" in pace_text(one)
+    assert changes_text(one) == ""
+    assert changes_text(replace(one, timing="regular")) == "slower and slower"

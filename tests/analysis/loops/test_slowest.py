@@ -1,0 +1,83 @@
+"""The iteration that takes longest until the next one: what goes on meanwhile is to blame, whatever loop it is in."""
+
+import pytest
+from iostrata import find_loops, open_trace
+from iostrata.analysis.loops.slowest import slowest_text
+from otf2.enums import IoOperationFlag, IoOperationMode
+
+WRITE, READ = IoOperationMode.WRITE, IoOperationMode.READ
+PERIOD, SLOW = 50_000, 7
+
+
+def begins(count=16, longer=400_000):
+    """Give when each of some iterations begins, one of which takes longer until the next."""
+    return [10_000 + PERIOD * step + (longer if step >= SLOW else 0) for step in range(count)]
+
+
+def texts(written):
+    written.closed()
+    found = find_loops(open_trace(written.folder))
+    return {one.body[0].file: slowest_text(found, one) for one in found.outermost}
+
+
+def checkpoints(written, times):
+    data = written.handle(written.file("/s/data"), written.posix)
+    for rank in range(4):
+        for at in times:
+            for block in range(4):
+                written.operate(rank, data, WRITE, at + 20 * block + rank, at + 20 * block + 10 + rank, 4096)
+
+
+def test_a_read_of_another_file_by_one_rank_is_to_blame(written):
+    checkpoints(written, begins())
+    other = written.handle(written.file("/s/big.in"), written.posix)
+    at = begins()[SLOW - 1] + 1000
+    written.operate(1, other, READ, at, at + 390_000, 1 << 28)
+    text = texts(written)["/s/data"]
+    assert text == (
+        "from iteration 7 to the next it takes 450 ms, 50 ms is usual (POSIX reads of big.in for 390 ms on rank 1)"
+    )
+
+
+def test_a_rank_that_others_wait_for_before_the_next_iteration_is_named(written):
+    """The calls in which they wait leave no event."""
+    handle = written.handle(written.file("/s/field"), written.mpi)
+    for rank in range(4):
+        for step, at in enumerate(begins()):
+            early = at - (390_000 if step == SLOW and rank != 2 else 20) - rank
+            written.call(rank, "MPI_File_set_view", early, at - 5)
+            written.operate(rank, handle, WRITE, at, at + 100, 4096, IoOperationFlag.COLLECTIVE)
+            written.call(rank, "MPI_File_write_all", at - 1, at + 101)
+    text = texts(written)["/s/field"]
+    assert text.startswith("from iteration 7 to the next it takes 450 ms, 50 ms is usual (the others wait for rank 2")
+    assert text.endswith("in MPI_File_set_view)")
+
+
+def test_ranks_that_never_wait_for_one_another_have_no_longest_iteration(written):
+    data = written.handle(written.file("/s/data"), written.posix)
+    for rank in range(4):
+        for step in range(40):
+            at = 10_000 + (1000 + 20 * rank) * step + 3000 * rank
+            written.operate(rank, data, WRITE, at, at + 900, 4096)
+    assert texts(written)["/s/data"].startswith("ranks go on by themselves, up to ")
+
+
+@pytest.mark.parametrize("many", [12_000, 200])
+def test_many_deletions_between_two_steps_are_to_blame(written, many):
+    checkpoints(written, begins())
+    scratch = [written.handle(written.file(f"/t/{number:05}.tmp"), written.posix) for number in range(many)]
+    for number, handle in enumerate(scratch):
+        at = begins()[SLOW - 1] + 1000 + number * 300_000 // many
+        written.create(3, handle, at)
+        written.destroy(3, handle, at + 10)
+    text = texts(written)["/s/data"]
+    assert text.endswith("(24,000 opens, closes or deletions on rank 3)" if many > 200 else "50 ms is usual")
+
+
+def test_an_iteration_whose_own_steps_take_long_is_told_by_them(written):
+    data = written.handle(written.file("/s/data"), written.posix)
+    for step in range(16):
+        at, long = 10_000 + PERIOD * step, 8_000 if step == SLOW else 10
+        for block in range(4):
+            written.operate(0, data, WRITE, at + block * (long + 10), at + block * (long + 10) + long, 4096)
+    assert texts(written)["/s/data"].startswith("iteration 8 takes 32 ms, ")
