@@ -64,9 +64,7 @@ def story_by_loops(
     found, names = known.loops, set(layers)
     loops = [one for one in _told(trace, found) if names & set(one.layers)]
     most = max((one.bytes for one in loops), default=0)
-    begun = min((one.begin_s for one in loops), default=np.inf)
-    story = tuple(starting(trace, one, begun) if one.kind == "start-up" else one for one in story)
-    story = tuple(one for one in story if one.kind != "pause" or not any(_is_usual(one, loop) for loop in loops))
+    story = _around(trace, story, loops)
     kept = [left for one in story if (left := _left_of(one, loops, most, trace)) is not None]
     folder = common_folder(step.file for one in loops for step in one.body)
     pauses = [one.start for one in story if one.kind == "pause"]
@@ -76,6 +74,13 @@ def story_by_loops(
     ]
     made = [_segment(found, group, folder, pauses) for group in parts]
     return tuple(sorted([*kept, *made], key=lambda one: (one.start, one.end)))
+
+
+def _around(trace: Trace, story: Iterable[Segment], loops: Sequence[Loop]) -> tuple[Segment, ...]:
+    """Return a story in which start-up ends with the first loop, without the pauses that are usual in loops."""
+    begun = min((one.begin_s for one in loops), default=np.inf)
+    started = (starting(trace, one, begun) if one.kind == "start-up" else one for one in story)
+    return tuple(one for one in started if one.kind != "pause" or not any(_is_usual(one, loop) for loop in loops))
 
 
 def _is_usual(pause: Segment, loop: Loop) -> bool:

@@ -277,7 +277,7 @@ def _bounded(
     elsewhere = rule.outside_io or rule.id in _OTHER_WORK
     if gain is None or cost is None or elsewhere or cost.other_threads_io.any() or gain[1] <= cost.most_saved:
         return gain, reason
-    if gain[1] > _SLACK * cost.io.max() or not (cost.mpi.all() or len(cost.io) == 1):
+    if gain[1] > _SLACK * cost.io.max(initial=0.0) or not (cost.mpi.all() or len(cost.io) == 1):
         # What it is about is in no call that was recorded, or it is not known what a rank waits for.
         return gain, reason
     return (min(gain[0], cost.most_saved), cost.most_saved), f"{reason}; {BOUNDED}"

@@ -250,24 +250,24 @@ def _with_known(steps: Sequence[BodyStep], inner: list[Loop], known: int) -> lis
     Nothing else than the order of the iterations' steps, sizes and files tells one loop from another; of `inner` ones
     those up to `known` are of others.
     """
-    by_id = {one.id: one for one in inner}
-
-    def does(loop: Loop) -> object:
-        return loop.count, tuple(does(by_id[one.loop]) if one.loop is not None else _plainly(one) for one in loop.body)
-
-    def _plainly(step: BodyStep) -> BodyStep:
-        return replace(step, mean_bytes=None, ranks=None)
-
-    own = [one for one in inner[known:] if one.parent not in {each.id for each in inner[known:]}]
-    same = {one.id: next((other for other in inner[:known] if does(other) == does(one)), None) for one in own}
+    own, others = inner[known:], inner[:known]
+    outer = [one for one in own if one.parent not in {each.id for each in own}]
+    same = {one.id: next((each for each in others if _done(each, inner) == _done(one, inner)), None) for one in outer}
     if not same or None in same.values():
         return list(steps)
-    for place, one in enumerate(inner[:known]):
-        more = [loop.ranks for loop in own if same[loop.id] is one]
-        inner[place] = replace(one, ranks=tuple(sorted({*one.ranks, *(rank for ranks in more for rank in ranks)})))
+    for place, one in enumerate(others):
+        ranks = {rank for loop in outer if same[loop.id] is one for rank in loop.ranks}
+        inner[place] = replace(one, ranks=tuple(sorted(ranks.union(one.ranks))))
     del inner[known:]
     ids = {number: one.id for number, one in same.items() if one is not None}
     return [one if one.loop is None else replace(one, loop=ids[one.loop]) for one in steps]
+
+
+def _done(loop: Loop, loops: Sequence[Loop]) -> object:
+    """Return what is done in a loop, whoever does so and however much of it varies."""
+    within = {one.id: one for one in loops}
+    steps = (replace(one, mean_bytes=None, ranks=None) if one.loop is None else one for one in loop.body)
+    return loop.count, tuple(one if one.loop is None else _done(within[one.loop], loops) for one in steps)
 
 
 def _of_all(parts: Sequence[tuple[BodyStep, Sequence[int]]], ranks: Sequence[int]) -> BodyStep:
@@ -332,8 +332,12 @@ def _plain_steps(trace: Trace, group: StepGroup, low: int, high: int, file: str,
         _with_mean(trace, one, found, group, folded) if one.bytes is None and one.kind in DIRECTIONS else one
         for one in found
     ]
-    often = _means_that_vary(group.steps, folded) if (low, high) == folded.body else {}
-    kinds = Counter(one.kind for one in found)
+    return _with_mean_counts(found, group.steps, folded) if (low, high) == folded.body else found
+
+
+def _with_mean_counts(found: Sequence[BodyStep], steps: Steps, folded: Folded) -> list[BodyStep]:
+    """Return the steps of an iteration with how often they are done in the mean, where that varies."""
+    often, kinds = _means_that_vary(steps, folded), Counter(one.kind for one in found)
     return [replace(one, mean_count=often.get(one.kind)) if kinds[one.kind] == 1 else one for one in found]
 
 

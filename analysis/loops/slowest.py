@@ -7,6 +7,7 @@ import numpy as np
 
 from ...layers.statistics.kinds import file_kinds
 from ...layers.trace import Trace
+from ...model.arrays import Floats
 from ...model.codes import IoMode
 from ...model.quantities import seconds_text
 from .loops import Iteration, Loop, Loops
@@ -34,20 +35,29 @@ def slowest_text(found: Loops, loop: Loop) -> str:
     if len(loop.iterations) < 3:
         return outlier_text(loop)
     begin, end = (np.array([getattr(one, name) for one in loop.iterations]) for name in ("begin_s", "end_s"))
-    between = np.diff(begin)
     if len(loop.ranks) > 1 and np.median(begin[1:] - end[:-1]) < 0:
         apart = max((part.latest_s or 0.0 for one in loop.iterations for part in one.layers.values()), default=0.0)
         return f"ranks go on by themselves, up to {seconds_text(apart)} apart" if apart else ""
     own = max(slow_iterations(loop).values() or loop.iterations, key=lambda one: one.length_s)
+    more = _MORE * (own.length_s - loop.usual_length)
+    return _until_next(found.trace, begin, more) or outlier_text(loop, partial(_blame_text, found))
+
+
+def _until_next(trace: Trace, begin: Floats, least_s: float) -> str:
+    """Return behind which iteration more time passes than usual, if that is much and more than the least; else nothing.
+
+    Of irregular intervals one is the longest: where it is known why, that is worth a word.
+    """
+    between = np.diff(begin)
     place, usual = int(np.argmax(between)), float(np.median(between))
     more = float(between[place]) - usual
-    if more > _MORE * (own.length_s - loop.usual_length) and more > usual:
-        what = meanwhile(found.trace, float(begin[place]), float(begin[place + 1]), _MOST * more)
-        # Of irregular intervals one is the longest: where it is known why, that is worth a word.
-        if what or standing_out(between, float(between.mean()))[place]:
-            takes = f"it takes {seconds_text(float(between[place]))}, {seconds_text(usual)} is usual"
-            return f"from iteration {place + 1} to the next {takes}" + (f" ({what})" if what else "")
-    return outlier_text(loop, partial(_blame_text, found))
+    if more <= max(least_s, usual):
+        return ""
+    what = meanwhile(trace, float(begin[place]), float(begin[place + 1]), _MOST * more)
+    if not what and not standing_out(between, float(between.mean()))[place]:
+        return ""
+    takes = f"it takes {seconds_text(float(between[place]))}, {seconds_text(usual)} is usual"
+    return f"from iteration {place + 1} to the next {takes}" + (f" ({what})" if what else "")
 
 
 def _blame_text(found: Loops, loop: Loop, one: Iteration) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.statistics.kinds import common_folder
+from ...model.arrays import Floats
 from ...model.quantities import bytes_text, counted, factor_text, percent_text, seconds_text, share_text
 from .loops import AddedStep, BodyStep, Iteration, LayerPart, Loop, Loops
 from .timing import DRIFTS
@@ -381,7 +382,7 @@ def _amount_text(loop: Loop, layer: str, name: str, verb: str) -> str:
     Where most iterations move the same and others so much more or less that the mean is none of them, both are told.
     """
     mean = getattr(loop.sums[layer], name) / loop.count
-    each = np.array([getattr(one.layers[layer], name) if layer in one.layers else 0 for one in loop.iterations])
+    each = np.array([getattr(one.layers[layer], name) if layer in one.layers else 0 for one in loop.iterations], float)
     often, usual = int(np.count_nonzero(each)), float(np.median(each)) if len(each) else mean
     if len(each) and 2 * often < loop.count:
         return f"{bytes_text(mean * loop.count)} {verb} in {counted(often, 'iteration')}"
@@ -397,11 +398,15 @@ def _amount_text(loop: Loop, layer: str, name: str, verb: str) -> str:
     less = came and max(mean, float(np.median(came))) < (1 - _ALIKE) * asked
     of = f" of {bytes_text(asked)} asked for" if less else ""
     if len(each) > 2 and each.std() > _VARIES * mean and 2 * np.count_nonzero(each == usual) <= loop.count:
-        trend = float(np.corrcoef(each, np.arange(len(each)))[0, 1])
-        course = "" if abs(trend) <= _TRENDS else ", more each time" if trend > 0 else ", less each time"
-        low, high = (bytes_text(float(amount)) for amount in (each.min(), each.max()))
-        return f"{low} to {high} {verb}{course} ({bytes_text(mean)} on average{of})"
+        return f"{_range_text(each, verb)} ({bytes_text(mean)} on average{of})"
     return f"{bytes_text(mean)} {verb} each{of}"
+
+
+def _range_text(each: Floats, verb: str) -> str:
+    """Return from how much to how much iterations move, and whether that grows or shrinks."""
+    trend = float(np.corrcoef(each, np.arange(len(each)))[0, 1])
+    course = "" if abs(trend) <= _TRENDS else ", more each time" if trend > 0 else ", less each time"
+    return f"{bytes_text(float(each.min()))} to {bytes_text(float(each.max()))} {verb}{course}"
 
 
 def _own_bytes(loop: Loop, layer: str, kind: str, ranks: int, known: Mapping[int, Loop]) -> float:

@@ -66,7 +66,7 @@ def test_what_could_not_be_begun_leaves_no_folder(fixtures, tmp_path, monkeypatc
     assert folder.exists() == known
 
 
-@pytest.mark.parametrize("name", ["late4", "ncckpt4_plain", "threads2"])
+@pytest.mark.parametrize("name", ["late4", "mixed4", "threads2"])
 def test_periods_are_those_of_the_loops_as_the_command_periods_tells_them(fixtures, name):
     """By the bandwidth alone one of their layers has another period, or none."""
     row = read_run(fixtures / name / "traces.otf2", SETTINGS)
