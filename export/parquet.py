@@ -72,18 +72,9 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: str | I
         If the file cannot be written; nothing is left behind then.
     """
     import_library("pyarrow.parquet", os.fspath(path))
-    pyarrow = import_library("pyarrow")
+    pyarrow, target = import_library("pyarrow"), Path(path)
     known, note = _tells_functions(trace)
-    metadata = {
-        # A name need not be UTF-8.
-        "source": os.fsencode(trace.path),
-        "schema_version": str(SCHEMA_VERSION),
-        "trace_start_ticks": str(trace.definitions.clock.start),
-        "ticks_per_second": str(trace.definitions.clock.ticks_per_second),
-        "files": os.fsencode(trace.files),
-        "iostrata_definitions": definitions_text(trace.definitions, trace.damage),
-        **note,
-    }
+    metadata = {**_metadata(trace), **note}
     names = tuple(layer.name for layer in chosen_layers(trace, layers))
     written = 0
     with atomic_file(path) as temporary, ExitStack() as stack:
@@ -96,8 +87,20 @@ def write_parquet(trace: Trace, path: str | os.PathLike[str], *, layers: str | I
                 same = part.schema.equals(writer.schema)
                 writer.write_table(part if same else part.cast(writer.schema))
             written += part.num_rows
-    target = Path(path)
     return Written(target, target.stat().st_size, names, rows=written)
+
+
+def _metadata(trace: Trace) -> dict[str, str | bytes]:
+    """Return what is kept of the trace beside the columns."""
+    return {
+        # A name need not be UTF-8.
+        "source": os.fsencode(trace.path),
+        "schema_version": str(SCHEMA_VERSION),
+        "trace_start_ticks": str(trace.definitions.clock.start),
+        "ticks_per_second": str(trace.definitions.clock.ticks_per_second),
+        "files": os.fsencode(trace.files),
+        "iostrata_definitions": definitions_text(trace.definitions, trace.damage),
+    }
 
 
 def _parts(trace: Trace, layers: tuple[str, ...], known: bool) -> Iterator[dict[str, Column]]:

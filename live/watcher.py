@@ -306,6 +306,10 @@ class Watcher:
             return True
         if len(self._parted) == self._looked_bursts:
             return self._seen >= MORE * self._looked_operations
+        return self._has_grown()
+
+    def _has_grown(self) -> bool:
+        """Tell whether there are many more bursts than at the last look, or the latest are alike."""
         latest = np.diff(self._bursts.start[-FEWEST_BURSTS:])
         few = (self._outlook.counted(self._parted) if self._outlook.clear else self._phases) <= 2 * FEWEST_BURSTS
         grown = len(self._parted) >= GROWTH * self._looked_bursts or few

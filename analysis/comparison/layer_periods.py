@@ -216,26 +216,20 @@ def part_periods(
     Each part is one more chance for a false alarm. So that the method's false-alarm rate holds for all of them
     together, each is tested at that rate over their number (Bonferroni), whatever layer or direction they belong to.
     """
-    tables = [
-        table
-        for layer in layers
-        for table in _part_tables(layer, by, most, _ways(quantity, directions), (quantity, traffic), binned)
-    ]
+    what, ways = (quantity, traffic), _ways(quantity, directions)
+    tables = [table for layer in layers for table in _part_tables(layer, by, most, ways, what, binned)]
     count = sum(not only or key in only for table in tables for key in table.keys)
     if only and not count:
         raise SelectionError(f"{by} {only[0]} is none of the parts that are looked at here")
     usual = {**period_method(method).defaults, **options}.get("false_alarm_rate")
     rate = None if usual is None else usual / max(count, 1)
-    options = dict(options) if rate is None else {**options, "false_alarm_rate": rate}
-    detect = _detector(method, fs, filter, options)
-    signals = _part_signals(tables, by, (quantity, traffic), binned)
+    detect = _detector(method, fs, filter, options if rate is None else {**options, "false_alarm_rate": rate})
+    signals = _part_signals(tables, by, what, binned)
     for layer, direction, _, keys, left_out in tables:
-        for key in keys:
-            signal = next(signals)
-            if only and key not in only:
-                continue
-            found = LayerPeriod(layer.name, direction, traffic, signal, detect(signal), quantity, by, key, rate)
-            yield in_loop(found, loops, detect)
+        for key, signal in zip(keys, signals, strict=False):
+            if not only or key in only:
+                found = LayerPeriod(layer.name, direction, traffic, signal, detect(signal), quantity, by, key, rate)
+                yield in_loop(found, loops, detect)
         if left_out and not only:
             unit = layer.signal(quantity, direction or "total", traffic).unit
             yield PartsLeftOut(layer.name, direction, traffic, quantity, by, unit, left_out)

@@ -194,13 +194,9 @@ def compare_layers(
     intervals are those of counters.
     """
     wanted = frozenset(trace.layers[name].name for name in layers)
-
-    def is_wanted(pair: Flow | SideBySide) -> bool:
-        return not wanted or {pair.upper, pair.lower} <= wanted or (len(wanted) == 1 and pair.upper in wanted)
-
     single = not trace.definitions.recording.reason("operations")
-    flows = tuple(filter(is_wanted, trace.relations.flows_of(directions))) if single else ()
-    beside = filter(is_wanted, side_by_side(trace, directions))
+    flows = tuple(one for one in trace.relations.flows_of(directions) if _is_wanted(one, wanted)) if single else ()
+    beside = [one for one in side_by_side(trace, directions) if _is_wanted(one, wanted)]
     # No handle leads to a block device.
     sides = tuple(one for one in beside if not single or one.counted or one.lower == BLOCK_IO)
     pairs: tuple[Flow | SideBySide, ...] = (*flows, *sides) if periods else ()
@@ -210,6 +206,10 @@ def compare_layers(
     found = {(layer, way): one for (layer, way, below), (_, one) in seen.items() if below is None}
     findings = find(trace, rules, found if (method, fs) == (DEFAULT_METHOD, "auto") else {})
     return Comparison(trace, flows, compared, hidden, findings, wanted, sides)
+
+
+def _is_wanted(pair: Flow | SideBySide, wanted: frozenset[str]) -> bool:
+    return not wanted or {pair.upper, pair.lower} <= wanted or (len(wanted) == 1 and pair.upper in wanted)
 
 
 def _seen(known: Iterable[LayerPeriod]) -> dict[SignalKey, Analysed]:

@@ -107,11 +107,10 @@ def report_contents(
         accesses = () if comparison is None else comparison.accesses
         sections = _sections(trace, shown, more, limits, loop_charts(loops, shown, limits), accesses)
     title, opening = f"I/O of {'/'.join(str(trace.path).split('/')[-2:])}", _story(story, limits.segments)
-    warnings = [_LOST] if trace.damage.damaged else []
     definitions = {**{one.title: one.sentence for one in metrics_of(LayerStatistics) if _shown(one)}, **GLOSSARY}
     lead = headline_of(trace, () if comparison is None else comparison.findings).text if recorded else ""
     pictures, beside = PICTURES if recorded else ("tables.js",), ("bandwidth", "findings")
-    above = sections, _facts(trace, whole), warnings, told, opening
+    above = sections, _facts(trace, whole), [_LOST] if trace.damage.damaged else [], told, opening
     return page.PageDocument(title, *above, cut, definitions, more, pictures, lead, beside)
 
 

@@ -1,6 +1,6 @@
 """All that a log holds, and several logs of one job as one: each a process of a program without MPI."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -181,22 +181,15 @@ def _joined_counters(parts: Sequence[Content], shifts: Sequence[float], lacking:
     modules = dict(pair for one in every for pair in zip(one.modules, one.layers, strict=True))
     names = tuple(modules)
     ids = np.unique(np.concatenate([part.ids for part in parts]))
-    counts = {
-        name: np.concatenate([one.counts.get(name, np.full(len(one.module), -1, np.int64)) for one in every])
-        for name in dict.fromkeys(name for one in every for name in one.counts)
-    }
-    seconds = {}
-    for name in dict.fromkeys(name for one in every for name in one.seconds):
-        columns = [one.seconds.get(name, np.full(len(one.module), -1.0)) for one in every]
-        if name.endswith("_timestamp"):
-            columns = [np.where(one > 0, one + shift, one) for one, shift in zip(columns, shifts, strict=True)]
-        seconds[name] = np.concatenate(columns)
+    lengths = [len(one.module) for one in every]
+    counts = _one_after_another([one.counts for one in every], lengths)
+    seconds = _one_after_another([_later(one.seconds, by) for one, by in zip(every, shifts, strict=True)], lengths)
     place = [np.array([*map(names.index, one.modules), -1], np.int32)[one.module] for one in every]
     file = [np.searchsorted(ids, part.ids).astype(np.int32)[part.counters.file] for part in parts]
     joined = Counters(
         module=np.concatenate(place),
         file=np.concatenate(file),
-        rank=np.repeat(np.arange(len(parts), dtype=np.int32), [len(one.module) for one in every]),
+        rank=np.repeat(np.arange(len(parts), dtype=np.int32), lengths),
         **{name: np.concatenate([getattr(one, name) for one in every]) for name in MOVED},
         modules=names,
         layers=tuple(modules.values()),
@@ -205,3 +198,18 @@ def _joined_counters(parts: Sequence[Content], shifts: Sequence[float], lacking:
         incomplete=names if lacking else tuple(dict.fromkeys(name for one in every for name in one.incomplete)),
     )
     return joined, ids
+
+
+def _later(seconds: Mapping[str, Any], shift: float) -> dict[str, Any]:
+    """Return times with those of the clock later by the shift in s."""
+    shifted = {name: one for name, one in seconds.items() if name.endswith("_timestamp")}
+    return {**seconds, **{name: np.where(one > 0, one + shift, one) for name, one in shifted.items()}}
+
+
+def _one_after_another(tables: Sequence[Mapping[str, Any]], lengths: Sequence[int]) -> dict[str, Any]:
+    """Return the columns of all tables, −1 for the rows of those that have no such column."""
+    kinds = {name: column.dtype for table in tables for name, column in table.items()}
+    return {
+        name: np.concatenate([table.get(name, np.full(n, -1, kind)) for table, n in zip(tables, lengths, strict=True)])
+        for name, kind in kinds.items()
+    }

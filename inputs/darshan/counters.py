@@ -1,7 +1,7 @@
 """Counters of Darshan's modules: sums of files and ranks, first and last times; and the stripes of files on Lustre."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import compress
 from typing import Any, Final
@@ -78,14 +78,7 @@ def _joined(parts: list[tuple[str, Layout, Ints]], processes: int) -> tuple[Coun
     module = np.repeat(np.arange(len(parts), dtype=np.int32), np.array(lengths, np.int64))
     record, rank = np.zeros(rows, np.uint64), np.zeros(rows, np.int64)
     moved, _ = _unknown(MOVED, rows, np.int64)
-    variables = {layout.layer for _, layout, _ in parts if any(layout.transfers)}
-    # The files of PnetCDF repeat the bytes of their variables.
-    repeat = [layout.layer in variables and not any(layout.transfers) for _, layout, _ in parts]
-    places = [{name: place for place, name in enumerate(layout.counters, layout.start)} for _, layout, _ in parts]
-    counted_in = [
-        {name: place for name, place in of.items() if too or not name.startswith("bytes_")}
-        for of, too in zip(places, repeat, strict=True)
-    ]
+    counted_in = _counted_in([layout for _, layout, _ in parts])
     counts, put_counts = _unknown((name for one in counted_in for name in one), rows, np.int64)
     seconds, put_seconds = _unknown((name for _, layout, _ in parts for name in layout.times), rows, np.float64)
     for (_, layout, words), told, low, high in zip(parts, counted_in, edges[:-1], edges[1:], strict=True):
@@ -113,6 +106,18 @@ def _joined(parts: list[tuple[str, Layout, Ints]], processes: int) -> tuple[Coun
         seconds=seconds,
     )
     return found, ids
+
+
+def _counted_in(layouts: Sequence[Layout]) -> list[dict[str, int]]:
+    """Return which words of each module's records are counters, by their names; bytes that all move are none."""
+    variables = {layout.layer for layout in layouts if any(layout.transfers)}
+    # The files of PnetCDF repeat the bytes of their variables.
+    repeat = [layout.layer in variables and not any(layout.transfers) for layout in layouts]
+    places = [{name: place for place, name in enumerate(layout.counters, layout.start)} for layout in layouts]
+    return [
+        {name: place for name, place in of.items() if too or not name.startswith("bytes_")}
+        for of, too in zip(places, repeat, strict=True)
+    ]
 
 
 def _unknown(

@@ -54,8 +54,7 @@ def open_ldms(path: Path) -> RowSource:
     handle, handles = HandleTable.inferred(layer, file, _NAMES, _ORDER, process)
     columns = (table.columns[one] for one in ("start", "dur", _TIMESTAMP))
     (start, sound), (took, timed), (stamp, stamped) = map(numbers, columns)
-    begin, began = ticks_of(start.astype(np.float64))
-    length, lasted = ticks_of(took.astype(np.float64))
+    (begin, began), (length, lasted) = (ticks_of(one.astype(np.float64)) for one in (start, took))
     sound &= timed & began & lasted
     # What does not apply is −1 there.
     (asked, odd), (offset, _) = (table.whole_numbers(one) for one in ("len", "off"))
@@ -69,19 +68,17 @@ def open_ldms(path: Path) -> RowSource:
     realtime, dated = ticks_of(np.array([since]))
     node, nodes = table.names("ProducerName")
     _, first = np.unique(process, return_index=True)
+    facts, notes = {"job": jobs[0] if jobs else ""}, _notes(files)
+    form = "LDMS, events of the Darshan connector"
+    ranks = ranks if len(ranks) else np.zeros(1, np.int64)
+    names = tuple(f"rank {one}" for one in ranks.tolist())
     run = RecordedRun(
-        recording=RECORDER.recording(
-            format="LDMS, events of the Darshan connector",
-            facts={"job": jobs[0] if jobs else ""},
-            handles="inferred",
-            layers=_NAMES,
-            notes=_notes(files),
-        ),
-        ranks=ranks if len(ranks) else np.zeros(1, np.int64),
-        process_names=tuple(f"rank {one}" for one in ranks.tolist()) or ("rank 0",),
+        recording=RECORDER.recording(format=form, facts=facts, handles="inferred", layers=_NAMES, notes=notes),
+        ranks=ranks,
+        process_names=names,
         nodes=tuple((*nodes, "")[one] for one in node[first].tolist()) or ("",),
-        location_process=np.arange(max(len(ranks), 1), dtype=np.int32),
-        location_names=tuple(f"rank {one}" for one in ranks.tolist()) or ("rank 0",),
+        location_process=np.arange(len(ranks), dtype=np.int32),
+        location_names=names,
         paradigms=_NAMES,
         files=files,
         handles=handles,

@@ -186,23 +186,28 @@ class LineReader:
         """Take a row of a table of rates, which hold from its time to that of the next row; or of LDMS's events."""
         cells = [cell.strip() for cell in next(csv.reader([line]))]
         if self._columns is None:
-            if set(_EVENT) <= set(cells):
-                self._columns, self._places = cells, [cells.index(name) for name in _EVENT]
-                return
-            if cells[0] != "time" or len(cells) < 2 or not all(cell in _RATES for cell in cells[1:]):
-                raise ValueError
-            self._columns = [_RATES[cell] for cell in cells[1:]]
-            return
-        if self._places:
+            self._head(cells)
+        elif self._places:
             self._event(*(cells[place] for place in self._places))
-            return
-        if len(cells) != len(self._columns) + 1:
+        elif len(cells) == len(self._columns) + 1:
+            self._rates(self._columns, cells)
+        else:
             raise ValueError
+
+    def _head(self, cells: list[str]) -> None:
+        if set(_EVENT) <= set(cells):
+            self._columns, self._places = cells, [cells.index(name) for name in _EVENT]
+        elif cells[0] == "time" and len(cells) > 1 and all(cell in _RATES for cell in cells[1:]):
+            self._columns = [_RATES[cell] for cell in cells[1:]]
+        else:
+            raise ValueError
+
+    def _rates(self, directions: list[str], cells: list[str]) -> None:
         time, *rates = (_number(float(cell)) if cell else math.nan for cell in cells)
         before, self._row = self._row, (time, rates)
         if before is None or not before[0] < time:
             return
-        for direction, rate in zip(self._columns, before[1], strict=True):
+        for direction, rate in zip(directions, before[1], strict=True):
             if rate > 0:
                 self._add(Key(SERVER, direction), before[0], time, _whole(round(rate * (time - before[0]))))
 

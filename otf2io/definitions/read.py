@@ -68,10 +68,7 @@ def read_definitions(anchor: Anchor, every_call: bool = False) -> tuple[Definiti
     tables = "SystemTreeNode", "LocationGroup", "Location", "File", "IoHandle"
     nodes, processes, threads, files, handles = (_Table(records, name, texts) for name in tables)
     locations = _locations(threads, processes)
-    sets = tuple(
-        Group(identity, texts[name], kind, paradigm, np.frombuffer(members, np.uint64))
-        for identity, name, kind, paradigm, _flags, members in _first_of_each(records.others["Group"])
-    )
+    sets = _groups(records, texts)
     paradigms = _paradigms(records, texts)
     parent = sound_parents(nodes.links(3, nodes))[0]
     tree = SystemTree(id=nodes.column(0, np.uint32), name=nodes.texts(1), class_name=nodes.texts(2), parent=parent)
@@ -93,19 +90,10 @@ def read_definitions(anchor: Anchor, every_call: bool = False) -> tuple[Definiti
         ),
         locations=locations,
         paradigms=paradigms,
-        files=Files(
-            id=files.column(0, np.uint32),
-            name=files.texts(1),
-            directory=files.column(3, np.bool_),
-            scope=files.links(2, nodes),
-            properties=_file_properties(records, texts, files),
-        ),
+        files=_files(files, nodes, _file_properties(records, texts, files)),
         handles=opened,
         location_sets=sets,
-        communicators=tuple(
-            Communicator(identity, texts[name], _optional(group), _optional(parent))
-            for identity, name, group, parent, _flags in _Table(records, "Comm", texts)
-        ),
+        communicators=_communicators(records, texts),
         attributes={identity: texts[name] for identity, name, *_ in _Table(records, "Attribute", texts)},
         # lo2s, which records block devices, knows processes of the system only.
         recording=Recording(processes=bool(device.any())),
@@ -144,6 +132,25 @@ def read_regions(anchor: Anchor) -> Regions:
         file=regions.texts(7),
         line=regions.column(8, np.int64),
     )
+
+
+def _groups(records: Records, texts: "_Texts") -> tuple[Group, ...]:
+    return tuple(
+        Group(identity, texts[name], kind, paradigm, np.frombuffer(members, np.uint64))
+        for identity, name, kind, paradigm, _flags, members in _first_of_each(records.others["Group"])
+    )
+
+
+def _communicators(records: Records, texts: "_Texts") -> tuple[Communicator, ...]:
+    rows = _Table(records, "Comm", texts)
+    return tuple(
+        Communicator(row, texts[name], _optional(group), _optional(above)) for row, name, group, above, _ in rows
+    )
+
+
+def _files(files: "_Table", nodes: "_Table", properties: tuple[dict[str, str], ...]) -> Files:
+    ids, names, directory = files.column(0, np.uint32), files.texts(1), files.column(3, np.bool_)
+    return Files(id=ids, name=names, directory=directory, scope=files.links(2, nodes), properties=properties)
 
 
 class _Texts:
