@@ -208,8 +208,11 @@ class Facts:
 
     @cached_property
     def _worked(self) -> Floats:
-        """Ticks of the operations that processes wait for, but until the last of several came, float64 (cells,)."""
-        cells, met = self.cells, self.trace.calls.meetings
+        """Ticks of the operations that processes wait for, but until the last of several came, float64 (cells,).
+
+        Also where that one was in other I/O: that is the time of the other.
+        """
+        cells, met = self.cells, self.trace.calls.all_meetings
         ticks = cells.columns.ticks * self.waited_part
         if not len(met):
             return ticks

@@ -81,14 +81,16 @@ def _arrivals_match(facts: Facts, layer: str, met: Meetings, cost: float, names:
     which = f"{comes} last in {times:,} of these" if always else "another rank comes last each time"
     longest = int(np.bincount(met.region, met.waited).argmax())
     least, most = sorted((float((summed / met.counts).sum()), float(behind.sum())))
-    after = float(np.median(behind[main]))
+    # Of ranks that are named, how late these are where half of the waiting for them is.
+    told = np.sort(behind[main & np.isin(last, late) if always else main])
+    after = float(told[np.searchsorted(np.cumsum(told), 0.5 * told.sum())])
     return Match(
         layer,
         f"ranks wait {seconds_text(float(summed.sum()))} in all in {layer} calls that several make together, most in "
         f"{names[longest]}, until the last one comes, {percent_text(float(summed[main].sum() / summed.sum()))} of "
         f"it in {counted(number, 'call')}: {which}, {seconds_text(after)} after the median of the ranks",
         {
-            "comes": comes,
+            "comes": comes.replace(" come", " once come") if always and times == 1 < number else comes,
             "calls": number,
             "last_calls": times if always else None,
             "waited_s": float(summed.sum()),

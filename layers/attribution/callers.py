@@ -199,21 +199,27 @@ class TraceCalls:
         return stream.summed(lambda: UnderWaySums(stream.scope, non_blocking=False)).union
 
     @cached_property
-    def meetings(self) -> Meetings:
+    def all_meetings(self) -> Meetings:
         """The calls of I/O in which several processes were at one time, with what each waited for the last one to come.
 
-        Without the time in which that one was in I/O itself; none where nobody waits for long, and where the trace does
-        not record Enter and Leave.
+        None where nobody waits for long, and where the trace does not record Enter and Leave.
         """
         if self.totals is None:
             return Meetings.empty()
-        scope, shared = self.stream.scope, self.totals.shared
-        found = meetings(shared, scope)
+        scope = self.stream.scope
+        found = meetings(self.totals.shared, scope)
         longest = np.bincount(found.process, found.waited).max(initial=0)
-        if longest <= _LITTLE * (scope.window.end - scope.window.start):
-            return Meetings.empty()
+        little = longest <= _LITTLE * (scope.window.end - scope.window.start)
+        return Meetings.empty() if little else found
+
+    @cached_property
+    def meetings(self) -> Meetings:
+        """The same without the time in which the last one was in I/O itself."""
+        found = self.all_meetings
+        if self.totals is None or not len(found):
+            return found
         busy = self.blocking.covered()
-        for rows in (calls.rows for calls in shared.values()):
+        for rows in (calls.rows for calls in self.totals.shared.values()):
             busy = busy.joined(rows.process.astype(np.int64), rows.begin, rows.end)
         return found.without(busy)
 

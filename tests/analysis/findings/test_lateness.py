@@ -357,3 +357,40 @@ def test_a_late_rank_heads_the_io_of_those_that_wait(written):
     trace = open_trace(written.folder)
     text = headline_of(trace, find(trace)).text
     assert "MPI-IO, since rank 2 comes late to calls of all ranks; evenly shared work before them could save" in text
+
+
+def collectives_of(written, busy):
+    """Twelve collective writes that leave through rank 0; to one rank 2 comes late, `busy` with a file of its own.
+
+    To the others another rank each time comes a little late.
+    """
+    data, file = {}, written.file("/s/data")
+    for rank in range(4):
+        data[rank] = written.handle(file, written.mpi)
+    below = written.handle(file, written.posix, data[0])
+    own = written.handle(written.file("/s/own"), written.posix)
+    for step in range(12):
+        begin, (last, late) = 1_000_000 * (step + 1), (2, 600_000) if step == 5 else (step % 4, 12_000)
+        if busy and step == 5:
+            written.operate(2, own, WRITE, begin, begin + late - 10, 2**28)
+            written.call(2, "write", begin, begin + late - 10)
+        for rank in range(4):
+            start, end = begin + late * (rank == last), begin + late + 10_000
+            written.operate(rank, data[rank], WRITE, start + 1, end - 1, 2**20, IoOperationFlag.COLLECTIVE)
+            written.call(rank, "MPI_File_write_all", start, end)
+        written.operate(0, below, WRITE, begin + late + 1000, begin + late + 9_000, 2**22)
+    return written.findings()
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_more_aggregators_do_not_spare_the_waiting_for_a_rank_that_comes_late(written, busy):
+    """Whatever that one does meanwhile."""
+    found = collectives_of(written, busy)
+    assert found["funnelled-collective"].cost_s == pytest.approx(12 * 0.01, rel=0.01)
+    assert ("late-arrivals" in found) is not busy
+
+
+def test_a_rank_that_comes_late_once_is_told_by_how_late_it_was_then(written):
+    one = collectives_of(written, False)["late-arrivals"]
+    assert (one.evidence["ranks"], one.evidence["calls"], one.evidence["last_calls"]) == ([2], 12, 4)
+    assert one.evidence["late_s"] == pytest.approx(0.6)
