@@ -188,7 +188,7 @@ def test_attributes_at_the_end_of_a_chunk_belong_to_the_first_event_of_the_next(
         assert (read.events.time == whole.time).all()
 
 
-@pytest.mark.parametrize(("kind", "most"), [("records", 400), ("contradictions", 150), ("unusual", 160)])
+@pytest.mark.parametrize(("kind", "most"), [("records", 200), ("contradictions", 100), ("unusual", 100)])
 def test_hundreds_in_processes_of_their_own(kind: str, most: int) -> None:
     for commands, count in (("none", most), ("cheap", 30)):
         command = [sys.executable, str(DAMAGE / "fuzz.py"), "--kind", kind, "--commands", commands]

@@ -104,7 +104,7 @@ def test_automatic_frequency_is_the_largest_of_the_signals(trace: Trace, written
 
 
 @given(fs=st.floats(0.01, 3000.0))
-@settings(max_examples=25)
+@settings(max_examples=10)
 def test_volume_is_conserved_at_any_frequency(trace: Trace, tmp_path: Path, fs: float) -> None:
     path = write_hdf5(trace, tmp_path / "out.nc", fs=fs, periods=False, comparison=False).path
     for (layer, direction), volume in volumes(path).items():

@@ -300,7 +300,7 @@ def told(
     return {name: json.dumps(one, default=str) for name, one in found.items()}
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(processes=st.lists(calls, min_size=1, max_size=7).filter(any), data=st.data())
 def test_partitions_and_cuts_change_nothing(
     processes: Any, data: Any, make_definitions: Any, make_operations: Any, make_events: Any
