@@ -1,6 +1,6 @@
 """What recurs with every so-and-so-many iteration of a loop: steps that these add, and iterations of other loops."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -87,23 +87,23 @@ def with_outer(loops: Sequence[Loop], sets: Sequence[Sequence[Member]]) -> tuple
     """
     outermost = [one for one in loops if one.parent is None]
     most = sorted(zip(outermost, sets, strict=True), key=lambda one: one[0].count)[-_OUTER:]
+    threads = [{where: one for one in members for where in one.group.locations} for _, members in most]
     found: dict[int, Within] = {}
     for loop, members in zip(outermost, sets, strict=True):
-        for outer, others in most:
-            stride = _stride(others, members) if outer.count >= 2 * loop.count else None
+        for (outer, _), of_thread in zip(most, threads, strict=True):
+            stride = _stride(of_thread, members) if outer.count >= 2 * loop.count else None
             if stride is not None and loop.id not in found:
                 found[loop.id] = Within(outer.id, *stride)
     return tuple(replace(one, within=found.get(one.id)) for one in loops)
 
 
-def _stride(outer: Sequence[Member], inner: Sequence[Member]) -> tuple[int, int] | None:
-    """Return at which iterations of one loop those of another come."""
-    for one in outer:
-        for other in inner:
-            if set(one.group.locations) & set(other.group.locations):
-                places = np.searchsorted(one.begin, other.begin, side="right") - 1
-                # Its first one may come a little before that of the other.
-                places -= min(int(places[0]), 0)
-                if (found := evenly(places, len(one.begin))) is not None:
-                    return found
+def _stride(of_thread: Mapping[int, Member], inner: Sequence[Member]) -> tuple[int, int] | None:
+    """Return at which iterations of a loop, which threads take part in, those of another come."""
+    for other in inner:
+        one = next((of_thread[where] for where in other.group.locations if where in of_thread), None)
+        if one is not None:
+            places = np.searchsorted(one.begin, other.begin, side="right") - 1
+            # Its first one may come a little before that of the other.
+            places -= min(int(places[0]), 0)
+            return evenly(places, len(one.begin))
     return None

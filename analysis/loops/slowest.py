@@ -5,11 +5,10 @@ from typing import Final
 
 import numpy as np
 
-from ...layers.statistics.kinds import file_kinds
 from ...layers.trace import Trace
-from ...model.arrays import Floats
+from ...model.arrays import Floats, Ints, Rows
 from ...model.codes import IoMode
-from ...model.quantities import seconds_text
+from ...model.quantities import counted, seconds_text
 from .loops import Iteration, Loop, Loops
 from .timing import standing_out
 from .words import blame_text, outlier_text, slow_iterations
@@ -22,7 +21,7 @@ _EACH_S: Final = 1e-5
 """Seconds that an open, a close or a deletion takes about at least, where it is not known how long."""
 _CALLED: Final = {IoMode.READ: "reads", IoMode.WRITE: "writes", IoMode.FLUSH: "flushes"}
 _PART: Final = 0.1
-"""Share of a layer's time from which on a kind of operation is named."""
+"""Share of the most from which on a kind of operation, or another file, counts."""
 
 
 def slowest_text(found: Loops, loop: Loop) -> str:
@@ -90,29 +89,43 @@ def _layers_meanwhile(trace: Trace, begin_s: float, end_s: float, least_s: float
     low, high = round(begin_s * second), round(end_s * second)
     operations = block.operations
     rows = np.flatnonzero(operations.end[: np.searchsorted(operations.begin, high)] > low)
-    rows = rows[trace.scope.selection.reason_of(operations.handle[rows]) < 0]
+    known = trace.scope.selection.reason_of(operations.handle[rows]) < 0
+    rows = rows[known & (operations.process[rows] >= 0)]
     begin, end = block.times(rows)
     ticks = np.maximum(np.minimum(end, high) - np.maximum(begin, low), 0)
     layer, process = trace.scope.stack.layer[operations.handle[rows]], operations.process[rows]
-    mode = operations.mode[rows]
-    file = trace.definitions.handles.file[operations.handle[rows]]
     found: dict[int, str] = {}
     for one in np.unique(layer[layer >= 0]).tolist():
         there = layer == one
         by_process = np.bincount(process[there], ticks[there])
         slowest = int(np.argmax(by_process))
         taken = float(by_process[slowest]) / second
-        if taken < least_s:
-            continue
-        mine = there & (process == slowest)
-        kinds = np.bincount(mode[mine], ticks[mine])
-        named = [_CALLED[IoMode(kind)] for kind in np.argsort(-kinds) if kinds[kind] >= _PART * kinds.sum()]
-        names = file_kinds(trace.definitions.files.name)
-        title = names[int(np.argmax(np.bincount(np.maximum(file[mine], 0), ticks[mine])))] if len(names) else ""
-        of = f" of {title.rpartition('/')[2]}" if title else ""
-        rank = f" on rank {trace.definitions.groups.rank[slowest]}" if trace.ranks > 1 else ""
-        found[one] = f"{trace.order[one]} {' and '.join(named)}{of} for {seconds_text(taken)}{rank}"
+        if taken >= least_s:
+            mine = there & (process == slowest)
+            what = _done(trace, rows[mine], ticks[mine])
+            found[one] = f"{trace.order[one]} {what} for {seconds_text(taken)}{_rank_text(trace, slowest)}"
     return found
+
+
+def _done(trace: Trace, rows: Rows, ticks: Ints) -> str:
+    """Return what some operations are, and the file on which most of their time is spent."""
+    operations, files = trace.stream.whole.operations, trace.definitions.files.name
+    kinds = np.bincount(operations.mode[rows], ticks)
+    named = " and ".join(
+        _CALLED[IoMode(kind)] for kind in np.argsort(-kinds).tolist() if kinds[kind] >= _PART * kinds.sum()
+    )
+    file = trace.definitions.handles.file[operations.handle[rows]]
+    if not (file >= 0).any():
+        return named
+    by_file = np.bincount(file[file >= 0], ticks[file >= 0])
+    others = int(np.count_nonzero(by_file >= _PART * by_file.max())) - 1
+    more = f" and {counted(others, 'other')}" if others > 0 else ""
+    return f"{named} of {files[int(np.argmax(by_file))].rpartition('/')[2]}{more}"
+
+
+def _rank_text(trace: Trace, process: int) -> str:
+    rank = int(trace.definitions.groups.rank[process])
+    return f" on rank {rank}" if trace.ranks > 1 and rank >= 0 else ""
 
 
 def _metadata_meanwhile(trace: Trace, begin_s: float, end_s: float, least_s: float) -> str:
@@ -121,7 +134,7 @@ def _metadata_meanwhile(trace: Trace, begin_s: float, end_s: float, least_s: flo
     there = (events.time >= begin_s * second) & (events.time < end_s * second) & (events.process >= 0)
     count = np.bincount(events.process[there], minlength=1)
     most = int(np.argmax(count))
-    rank = f" on rank {trace.definitions.groups.rank[most]}" if trace.ranks > 1 else ""
+    rank = _rank_text(trace, most) if len(trace.definitions.groups.rank) else ""
     return f"{count[most]:,} opens, closes or deletions{rank}" if count[most] * _EACH_S >= least_s else ""
 
 

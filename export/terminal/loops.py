@@ -134,7 +134,7 @@ def _line(found: Loops, group: Sequence[Loop], folder: str) -> Text:
 def _numbers(found: Loops, loop: Loop, folder: str) -> str:
     """Return how long iterations take, and what stands out."""
     pace = ", ".join(filter(None, (pace_text(loop), timing_text(loop))))
-    outer = found.trace.definitions.recording.told(within_text(loop, found.loops, folder))
+    outer = printable(found.trace.definitions.recording.told(within_text(loop, found.loops, folder)))
     texts = (
         pace,
         outer,
@@ -162,8 +162,8 @@ def _print_iterations(loop: Loop, console: Console) -> None:
             row.append("–" if moved is None else bytes_text(moved.bytes_read + moved.bytes_written))
         rows.append(row + [_busy_text(part, several) for part in parts])
     titles = ["", "begin", "to next", "length", *(["moved"] if top else []), *map(printable, loop.layers)]
-    # Of layers the lowest ones give way.
-    console.print(fitted(table_of_numbers(titles, rows), console, *reversed(titles[4:])))
+    # What begins tell as well gives way, and of layers the lowest ones.
+    console.print(fitted(table_of_numbers(titles, rows), console, "to next", *reversed(titles[4:])))
     what = f"moved in {printable(top)}; " if top else ""
     rank = " and its slowest rank" if several else ""
     print_paragraph(f"{what}by layer: the time it was busy{rank}", console, "dim", indent=0)

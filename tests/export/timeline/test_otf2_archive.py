@@ -42,7 +42,7 @@ def told(trace):
         del document["damage"]
         for fact in ("path", "events", "engine"):
             del document["trace"][fact]
-    # How long metadata and filling take, what opens cost who moves most, and who waits, is what calls tell.
+    # How long metadata and filling take, what opens cost who moves most, who waits and computes, is what calls tell.
     by_calls = (
         "fill-values",
         "imbalance",
@@ -50,6 +50,7 @@ def told(trace):
         "small-files",
         "metadata-storm",
         "metadata-time",
+        "not-overlapped",
         "serial-io",
         "stragglers",
     )
@@ -71,7 +72,8 @@ def told(trace):
 @pytest.mark.parametrize("name", ARCHIVES)
 def test_a_trace_written_anew_is_the_same_trace(tmp_path, monkeypatch, name):
     # What ranks wait in calls of several of them is what calls tell, too.
-    monkeypatch.setattr(TraceCalls, "meetings", Meetings.empty())
+    for name_of in ("meetings", "all_meetings"):
+        monkeypatch.setattr(TraceCalls, name_of, Meetings.empty())
     trace = open_trace(FIXTURES / name)
     written = write_otf2(trace, tmp_path / "anew.otf2")
     assert written.bytes == sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
