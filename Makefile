@@ -23,8 +23,10 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV ?= .venv
 BIN := $(VENV)/bin
-# All is compiled to bytecode here: where PYTHONDONTWRITEBYTECODE is set each process would do that again, for seconds.
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+# All is compiled to bytecode, by all processors: where PYTHONDONTWRITEBYTECODE is set each process would do that again,
+# for seconds. Packages carry files for other Pythons, which do not compile.
+COMPILE := $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
 # Processes that run tests at once: one more than there are processors, as a sixth of their time is waiting for others.
 JOBS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 PACKAGES := model otf2io inputs signals layers analysis runs live export cli
@@ -44,11 +46,7 @@ demo: install
 	$(BIN)/iostrata fixtures/ncckpt4
 	@echo "All of it as a page: $(DEMO)/ncckpt4.html"
 
-# The first two commands compile the loops that all processes need, once, before there are several.
 test: install $(VENV)/test-extras
-	@mkdir -p build
-	@$(BIN)/iostrata report fixtures/ncckpt4 -o build/ncckpt4.html >build/report.txt
-	@$(BIN)/iostrata layers fixtures/ncckpt4 --memory 500M >build/layers.txt
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile tests
 
 recordings: install $(VENV)/test-extras
@@ -110,15 +108,18 @@ $(VENV)/dependencies: pyproject.toml .ci/system-packages
 	PYTHON=$(PYTHON) sh .ci/system-packages
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(INSTALL) $$($(BIN)/python .ci/requirements.py)
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/test-extras: $(VENV)/dependencies
 	PYTHON=$(PYTHON) sh .ci/system-packages test
 	$(INSTALL) $$($(BIN)/python .ci/requirements.py test)
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/docs-extras: $(VENV)/dependencies
 	$(INSTALL) $$($(BIN)/python .ci/requirements.py docs)
+	@$(COMPILE)
 	@touch $@
 
 # Only where something has changed: a package installed anew compiles its loops anew.
@@ -129,6 +130,9 @@ $(VENV)/installed: $(VENV)/dependencies $(SOURCES)
 	@tar -cf - --exclude=__pycache__ pyproject.toml README.md LICENSE __init__.py py.typed $(PACKAGES) | tar -xf - -C $(COPY)
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir $(COPY)/dist ./$(COPY)
 	@$(INSTALL) --no-deps --force-reinstall $(COPY)/dist/*.whl
+	@$(COMPILE)
+	@echo "compiling loops for this machine, which takes a minute or two"
+	@$(BIN)/python .ci/compile_kernels.py
 	@touch $@
 
 PYTHONS ?= $(PYTHON)

@@ -1,7 +1,8 @@
-"""Compile the loops of the iostrata of this Python into C functions that need no numba: ``compile_kernels.py OUT``.
+"""Compile the loops of the iostrata of this Python for the types in ``signatures.json``.
 
-They are for any processor of this kind and for the types in ``signatures.json``, which `make loop-types` writes anew
-where a loop has changed. Needs numba and a C compiler.
+``compile_kernels.py OUT`` makes them C functions that need no numba, for any processor of this kind; it needs numba and
+a C compiler. ``compile_kernels.py`` has numba compile them for this machine, on all its processors, where each would be
+compiled on its first call. `make loop-types` writes the types anew where a loop has changed.
 """
 
 import gc
@@ -12,6 +13,9 @@ import shutil
 import sys
 import tempfile
 import warnings
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +94,26 @@ def numba_type(of_kind: Any) -> Any:
     return types.BaseTuple.from_types(parts, getattr(importlib.import_module(module), name))
 
 
+def imported(kinds: Iterable[str]) -> dict[str, Any]:
+    """Return the loops that are named by module and name, their modules being imported first."""
+    for loop in kinds:
+        importlib.import_module(f"iostrata.{loop.rpartition('.')[0]}")
+    return dispatchers()
+
+
+def compile_here(loop: str) -> None:
+    """Have numba compile a loop for this machine and keep it where the next process finds it."""
+    for arguments in listed()[loop]:
+        imported([loop])[loop].compile(tuple(map(numba_type, arguments)))
+
+
+def compile_all_here() -> None:
+    """Compile all loops in as many processes as there are processors."""
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as processes:
+        # What the first failure says ends it.
+        list(processes.map(compile_here, listed()))
+
+
 def compile_into(out: Path) -> None:
     """Write the modules of C functions, and the kinds that they are for, into the folder `out`."""
     from iostrata.model.kernels import entry_name
@@ -108,9 +132,7 @@ def compile_into(out: Path) -> None:
 
     numba.pycc.compiler.Flags = without_lock
     kinds = listed()
-    for loop in kinds:
-        importlib.import_module(f"iostrata.{loop.rpartition('.')[0]}")
-    loops = dispatchers()
+    loops = imported(kinds)
     if loops.keys() != kinds.keys():
         sys.exit(f"{SIGNATURES} is of other loops: {sorted(loops.keys() ^ kinds.keys())}; run make loop-types")
     for name, counted in (("counted", True), ("uncounted", False)):
@@ -126,7 +148,9 @@ def compile_into(out: Path) -> None:
     print(f"{len(kinds)} loops for {sys.implementation.cache_tag} in {out}")
 
 
-if __name__ == "__main__":
+if __name__ == "__main__" and len(sys.argv) == 1:
+    compile_all_here()
+elif __name__ == "__main__":
     os.environ["NUMBA_CPU_NAME"] = "generic"
     with tempfile.TemporaryDirectory() as cache:
         os.environ["NUMBA_CACHE_DIR"] = cache

@@ -599,14 +599,18 @@ def coarser(found: Stretches, last: Ints, count: int, most: int, shift: int) -> 
 
     Returns how many there are, and the shift.
     """
-    while count - np.count_nonzero(last >= 0) > most:
+    while True:
+        first = 0
+        for union in range(last.size):
+            first += last[union] >= 0
+        if count - first <= most:
+            return count, shift
         shift += 1
         rows, count = count, 0
         last[:] = -1
         for row in range(rows):
             times = _rounded(found.begin[row], found.end[row], shift)
             count = _joined(found, last, count, found.union[row], times)
-    return count, shift
 
 
 @inlined

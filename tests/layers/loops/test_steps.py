@@ -1,5 +1,8 @@
 """Steps in blocks and partitions are those of the whole; what is too long is kept coarsely, and stays in step."""
 
+import os
+import subprocess
+import sys
 from functools import partial
 
 import numpy as np
@@ -145,3 +148,23 @@ def test_keys_and_groups_may_be_more_than_there_is_room_for(fixtures, monkeypatc
 def test_kinds_of_files():
     names = ["one/x.001.nc", "one/x.002.nc", "two/x.001.nc", "log", "checkpoint0007", "checkpoint0008"]
     assert file_kinds(names) == ["one/x.*.nc", "one/x.*.nc", "two/x.001.nc", "log", "checkpoint*", "checkpoint*"]
+
+
+ALONE = """
+import numpy as np
+from iostrata.layers.loops.steps_kernel import Stretches, coarser
+found = Stretches(np.zeros(4, np.int64), np.array([0, 4, 8, 12]), np.array([1, 5, 9, 13]))
+print(*coarser(found, np.full(1, -1), 4, 1, 0), found.begin[0], found.end[0])
+"""
+
+
+def test_stretches_are_rounded_where_no_other_loop_was_compiled_before(tmp_path):
+    # Rounded to multiples of 4 all four touch: one is left, from 0 to 16.
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+        check=False,
+    )
+    assert done.stdout == "1 2 0 16\n", done.stderr
