@@ -13,7 +13,7 @@ from ...layers.trace import Trace
 from ...model.quantities import bytes_text
 from ..loops.loops import Iteration, Loop, Loops
 from ..loops.timing import pauses_of
-from ..loops.words import alike, alike_text, layers_called, moved_text, pace_text, paces_text, ranks_text, within_text
+from ..loops.words import alike, alike_text, layers_called, moved_text, pace_text, paces_text, who_text, within_text
 from ..registry import DEFAULT_METHOD
 from ..results.result import PeriodResult
 from .iterations import loops_of
@@ -180,8 +180,7 @@ def _segment(found: Loops, group: Sequence[Loop], folder: str, pauses: Sequence[
     """Return loops that are alike as one stretch; times at which the run pauses may lie in it."""
     begin, end = min(one.begin_s for one in group), max(one.end_s for one in group)
     called = " and ".join(layers_called(group[0], found.loops))
-    ranks = sorted({rank for one in group for rank in one.ranks})
-    who = ", ".join(filter(None, (ranks_text(ranks, found.trace.ranks), called)))
+    who = ", ".join(filter(None, (who_text(group, found.trace.ranks), called)))
     pace = paces_text(group)
     if any(begin < one < end for one in pauses):
         pace = pace_text(group[0]) if len(group) == 1 else ""
@@ -201,6 +200,6 @@ def _segment(found: Loops, group: Sequence[Loop], folder: str, pauses: Sequence[
         phases=count,
         bytes=moved,
         bytes_per_phase=moved / count,
-        ranks=len(ranks) or None,
+        ranks=len({rank for one in group for rank in one.ranks}) or None,
         text=found.trace.definitions.recording.told("; ".join(filter(None, (what, amounts, who)))),
     )

@@ -202,7 +202,9 @@ def _loops(
     number, place = 0, 0
     for members in sets:
         count = members[0].folded.count
-        ranks = ranks_of(trace.definitions, (one for member in members for one in member.group.locations))
+        doing = {one for member in members for one in member.group.locations}
+        ranks = ranks_of(trace.definitions, doing)
+        threads = len(doing) if len(doing) > len(ranks) > 0 else None
         body, inner = _body(trace, members, kinds, number, ranks)
         told = Told.of(amounts, place, slots_of(count), any_other(members))
         place += slots_of(count)
@@ -211,7 +213,7 @@ def _loops(
         iterations = told.iterations if len(told.iterations) == count else ()
         bits = round(max(one.folded.bits for one in members), 1)
         added = tuple(added_steps(trace, members, kinds, ranks)) or None
-        loop = Loop(*own, bits=bits, iterations=iterations, sums=told.sums, added=added)
+        loop = Loop(*own, bits=bits, iterations=iterations, sums=told.sums, added=added, threads=threads)
         yield loop.timed(begin, float(told.end.max()), members[0].folded.joined)
         yield from inner
         number += 1 + len(inner)

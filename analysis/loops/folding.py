@@ -729,7 +729,13 @@ def _iterations(line: Line, cuts: Cuts, ends: Ints, low: int, high: int, usual: 
                 behind += 1
         begin, end = int(cuts.start[part]), int(ends[behind - 1])
         times, rest = divmod(end - begin, len(body))
-        if times and not rest and np.array_equal(plain[begin:end], np.tile(body, times)):
+        together = int(np.searchsorted(ends[:high], begin + len(body))) + 1
+        alike = line.alike[begin : ends[min(together, high) - 1]]
+        if _are_one(alike, line.alike[cuts.start[usual] : ends[usual]], together - part, together == high):
+            start.append(begin)
+            other.append(False)
+            behind = together
+        elif times and not rest and np.array_equal(plain[begin:end], np.tile(body, times)):
             start += range(begin, end, len(body))
             other += [False] * times
         elif _is_around_others(plain[begin:end], body):
@@ -744,8 +750,16 @@ def _iterations(line: Line, cuts: Cuts, ends: Ints, low: int, high: int, usual: 
         part = behind
     edges = np.array([*start, int(ends[high - 1])], np.int64)
     number = int(np.searchsorted(edges, cuts.start[usual]))
-    edges[-1] = _end_of_last(plain, edges, number)
+    end = _end_of_last(plain, edges, number)
+    other[-1] &= end == edges[-1]
+    edges[-1] = end
     return edges, np.array(other, np.bool_), number
+
+
+def _are_one(whole: Ints, body: Ints, parts: int, last: bool) -> bool:
+    """Tell whether several parts are an iteration; to the last ones what follows may have come."""
+    as_long = len(whole) == len(body) or (last and len(whole) > len(body))
+    return parts > 1 and as_long and np.array_equal(whole[: len(body)], body)
 
 
 def _is_around_others(part: Ints, body: Ints) -> bool:

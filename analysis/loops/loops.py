@@ -188,9 +188,11 @@ class Loop(Record):
         What a few iterations do more.
     within : Within or None
         The loop that goes on meanwhile, if each iteration comes with every so-and-so-many of its own.
+    threads : int or None
+        How many threads do it, where they are more than ranks.
     """
 
-    OPTIONAL: ClassVar = frozenset({"added", "within"})
+    OPTIONAL: ClassVar = frozenset({"added", "within", "threads"})
 
     id: int
     parent: int | None
@@ -209,6 +211,7 @@ class Loop(Record):
     timing_changes: str = ""
     added: tuple[AddedStep, ...] | None = None
     within: Within | None = None
+    threads: int | None = None
 
     def timed(self, begin: Floats, end: float, joined: bool) -> "Loop":
         """Return the loop, whose iterations begin at these times in s and the last of which ends then.

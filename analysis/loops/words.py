@@ -307,6 +307,18 @@ def ranks_text(ranks: Sequence[int], of: int, whole: bool = False) -> str:
     return f"rank{'s' if len(ranks) > 1 else ''} {text}" if ranks else ""
 
 
+def who_text(group: Sequence[Loop], of: int) -> str:
+    """Return the ranks that do a loop, or several that are alike, and how many threads where they are more than ranks.
+
+    Of loops one after the other it is not known whether threads are the same.
+    """
+    ranks = ranks_text(sorted({rank for one in group for rank in one.ranks}), of)
+    threads = sum(len(one.ranks) if one.threads is None else one.threads for one in group)
+    together = max(one.begin_s for one in group) < min(one.end_s for one in group)
+    several = together and any(one.threads for one in group)
+    return f"{threads:,} threads of {ranks}" if several else ranks
+
+
 def changes_text(loop: Loop) -> str:
     """Return what changes in the course of the intervals, but for what `pace_text` says."""
     told = drift_text(loop) if drift_text(loop) in pace_text(loop) else ""
@@ -377,14 +389,14 @@ def moved_text(loop: Loop, loops: Sequence[Loop] = (), layer: str = "") -> str:
 
 
 def _amount_text(loop: Loop, layer: str, name: str, verb: str) -> str:
-    """Return what a layer moves in an iteration, or in all where it does in less than half.
+    """Return what a layer moves in an iteration, or in all where it does in at most half.
 
     Where most iterations move the same and others so much more or less that the mean is none of them, both are told.
     """
     mean = getattr(loop.sums[layer], name) / loop.count
     each = np.array([getattr(one.layers[layer], name) if layer in one.layers else 0 for one in loop.iterations], float)
     often, usual = int(np.count_nonzero(each)), float(np.median(each)) if len(each) else mean
-    if len(each) and 2 * often < loop.count:
+    if len(each) and 2 * often <= loop.count:
         return f"{bytes_text(mean * loop.count)} {verb} in {counted(often, 'iteration')}"
     if (
         abs(mean - usual) > _ALIKE * usual
@@ -397,14 +409,14 @@ def _amount_text(loop: Loop, layer: str, name: str, verb: str) -> str:
     # At the end of a file less comes. Sizes that vary are known by their mean only.
     less = came and max(mean, float(np.median(came))) < (1 - _ALIKE) * asked
     of = f" of {bytes_text(asked)} asked for" if less else ""
-    if len(each) > 2 and each.std() > _VARIES * mean and 2 * np.count_nonzero(each == usual) <= loop.count:
+    if len(each) > 1 and each.std() > _VARIES * mean and 2 * np.count_nonzero(each == usual) <= loop.count:
         return f"{_range_text(each, verb)} ({bytes_text(mean)} on average{of})"
     return f"{bytes_text(mean)} {verb} each{of}"
 
 
 def _range_text(each: Floats, verb: str) -> str:
     """Return from how much to how much iterations move, and whether that grows or shrinks."""
-    trend = float(np.corrcoef(each, np.arange(len(each)))[0, 1])
+    trend = float(np.corrcoef(each, np.arange(len(each)))[0, 1]) if len(each) > 2 else 0.0
     course = "" if abs(trend) <= _TRENDS else ", more each time" if trend > 0 else ", less each time"
     return f"{bytes_text(float(each.min()))} to {bytes_text(float(each.max()))} {verb}{course}"
 

@@ -17,8 +17,8 @@ from ...analysis.loops.words import (
     moved_text,
     pace_text,
     paces_text,
-    ranks_text,
     timing_text,
+    who_text,
     within_text,
 )
 from ...layers.statistics.kinds import common_folder
@@ -124,9 +124,8 @@ def _weight(loop: Loop) -> tuple[float, int]:
 
 def _line(found: Loops, group: Sequence[Loop], folder: str) -> Text:
     """Return loops that are alike with who does them and when."""
-    ranks = sorted({rank for one in group for rank in one.ranks})
     when = range_text(min(one.begin_s for one in group), max(one.end_s for one in group))
-    where = ", ".join(filter(None, (ranks_text(ranks, found.trace.ranks), when)))
+    where = ", ".join(filter(None, (who_text(group, found.trace.ranks), when)))
     told = found.trace.definitions.recording.told
     return Text.assemble((told(alike_text(group, found.loops, folder)), "bold"), told(f"  {where}"))
 

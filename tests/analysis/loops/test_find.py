@@ -5,7 +5,7 @@ import pytest
 from iostrata import SelectionError, find_loops, open_trace
 from iostrata.analysis.loops.find import _plain_steps
 from iostrata.analysis.loops.folding import Folded
-from iostrata.analysis.loops.words import blame_text
+from iostrata.analysis.loops.words import alike, blame_text, who_text
 from iostrata.layers.loops import steps
 from iostrata.model.codes import IoFlag, IoRecord
 from otf2.enums import IoOperationMode
@@ -302,6 +302,7 @@ def test_a_thread_made_for_each_checkpoint_is_an_iteration(threaded, options):
     found = threaded(1, **options)
     (loop,) = (one for one in found.outermost if one.bytes > 10_000)
     assert (loop.count, loop.bytes, loop.ranks) == (12, 2 * 12 * 8_000_000, (0, 1))
+    assert loop.threads is None
     assert [one.begin_s for one in loop.iterations] == pytest.approx([1.5 + 3 * row for row in range(12)])
     assert [one.layers["POSIX"].bytes_written for one in loop.iterations] == [16_000_000] * 12
     (log,) = (one for one in found.outermost if one.bytes <= 10_000)
@@ -319,7 +320,11 @@ def test_threads_that_overlap_go_on_with_those_that_are_over(threaded):
 def test_threads_that_last_stay_by_themselves(threaded):
     """Of four threads at once none follows another."""
     found = threaded(4, of_all=4)
-    assert {one.count for one in found.outermost if one.bytes > 10_000} == {8}
+    loops = [one for one in found.outermost if one.bytes > 10_000]
+    assert {one.count for one in loops} == {8}
+    assert sum(len(one.ranks) if one.threads is None else one.threads for one in loops) == 8
+    (group,) = alike(loops)
+    assert who_text(group, 2) == "8 threads of both ranks"
 
 
 def test_how_regular_joined_iterations_are_is_not_told(tmp_path, monkeypatch):

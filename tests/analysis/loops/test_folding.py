@@ -311,6 +311,19 @@ def test_long_pauses_part_iterations_whatever_the_short_gaps_between_them(seed):
     assert loop.start.tolist() == list(range(1, gap.size + 2, 64))
 
 
+@pytest.mark.parametrize("late", [3, 14, 15])
+def test_a_pause_within_an_iteration_does_not_part_it(late):
+    """Three variables are written and flushed at a time; once the third one comes late."""
+    rows = [(WRITE, 4_000_000), (FLUSH, 0), (OPEN, 0), (FLUSH, 0), (CLOSE, 0)]
+    gap = np.full((16, 15), 10)
+    gap[:, 0] = 200_000
+    gap[late, 10] = 190_000
+    (loop, *inside) = fold(steps_of(rows * 48 + [(CLOSE, 0), (OPEN, 0), (FLUSH, 0)], np.append(gap.ravel(), [20] * 3)))
+    assert loop.start.tolist()[:16] == list(range(0, 240, 15))
+    assert loop.count == 16
+    assert not loop.other.any()
+
+
 @pytest.mark.parametrize(("second", "count"), [(1e9, 500), (1e4, 8)])
 def test_pauses_that_are_short_by_themselves_and_beside_a_burst_make_no_loop(second, count):
     """A file is written in one go; each 66 writes the page cache takes its time, 90 ns or, as a program, 9 ms."""

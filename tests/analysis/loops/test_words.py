@@ -90,6 +90,8 @@ def test_what_few_iterations_move_is_not_told_of_each():
     log = loop_of(range(8), read=[0, 0, 4000, 0, 0, 0, 0, 0])
     assert moved_text(log) == "4 kB read in 1 iteration and 100 B written each in POSIX"
     assert moved_text(loop_of(range(8), read=[100] * 8)) == "100 B read and 100 B written each in POSIX"
+    assert moved_text(loop_of(range(2), read=[0, 4000])).startswith("4 kB read in 1 iteration")
+    assert moved_text(loop_of(range(2), read=[1000, 4000])).startswith("1 kB to 4 kB read (2.5 kB on average)")
 
 
 def test_a_mean_that_no_iteration_moves_is_told_as_such():
