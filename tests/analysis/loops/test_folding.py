@@ -318,7 +318,7 @@ def test_a_pause_within_an_iteration_does_not_part_it(late):
     gap = np.full((16, 15), 10)
     gap[:, 0] = 200_000
     gap[late, 10] = 190_000
-    (loop, *inside) = fold(steps_of(rows * 48 + [(CLOSE, 0), (OPEN, 0), (FLUSH, 0)], np.append(gap.ravel(), [20] * 3)))
+    (loop, *_) = fold(steps_of(rows * 48 + [(CLOSE, 0), (OPEN, 0), (FLUSH, 0)], np.append(gap.ravel(), [20] * 3)))
     assert loop.start.tolist()[:16] == list(range(0, 240, 15))
     assert loop.count == 16
     assert not loop.other.any()
