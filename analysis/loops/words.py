@@ -1,5 +1,6 @@
 """Loops in words."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -56,16 +57,24 @@ def loop_text(
     """
     body = body_text(loop, loops, folder, file, _STEPS_SHOWN)
     often = f"{loop.count:,}" if mean is None else _mean_text(mean)
-    return f"{often} × ({'; '.join((body, *map(_added_text, (loop.added or ())[:_ADDED_SHOWN])))})"
+    added = (loop.added or ())[:_ADDED_SHOWN]
+    by_whom = {_which(one): [like.step for like in added if _which(like) == _which(one)] for one in added}
+    return f"{often} × ({'; '.join((body, *(f'{whom} also {_added_text(steps)}' for whom, steps in by_whom.items())))})"
 
 
-def _added_text(one: AddedStep) -> str:
-    """Return what a few iterations add: ``every 6th also flush``."""
+def _which(one: AddedStep) -> str:
+    """Return which iterations add a step: ``every 6th``."""
     if one.every is not None:
-        which = f"every {ordinal(one.every)}"
-    else:
-        which = f"iteration {one.first}" if one.iterations == 1 else f"{one.iterations:,} of them"
-    return f"{which} also {_step_text(one.step)}"
+        return f"every {ordinal(one.every)}"
+    return f"iteration {one.first}" if one.iterations == 1 else f"{one.iterations:,} of them"
+
+
+def _added_text(steps: Sequence[BodyStep]) -> str:
+    """Return what iterations add; the same on several files, such as an open, once with how often in all."""
+    counts: Counter[str] = Counter()
+    for one in steps:
+        counts[_step_text(replace(one, count=1, mean_count=None))] += one.count
+    return ", ".join(text if count == 1 else f"{count:,} × {text}" for text, count in counts.items())
 
 
 def ordinal(number: int) -> str:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from iostrata.analysis.loops.loops import BodyStep, Iteration, LayerPart, Loop
+from iostrata.analysis.loops.loops import AddedStep, BodyStep, Iteration, LayerPart, Loop
 from iostrata.analysis.loops.timing import pauses_of, timing_of
 from iostrata.analysis.loops.words import (
     alike,
@@ -248,6 +248,13 @@ def test_steps_say_whether_they_are_collective_and_how_large_on_average():
     )
     body = body_text(replace(loop_of([0, 1]), body=steps), (), "/run/")
     assert body == "open out, 4 × collective write 1 MiB, 3 × write ~1.23 kB, delete [rank 0] old"
+
+
+@pytest.mark.parametrize(("kind", "told"), [("open", "15 × open"), ("flush", "open, 14 × flush")])
+def test_what_one_iteration_adds_is_told_once(kind, told):
+    steps = BodyStep("POSIX", "open", None, "/a", 1), BodyStep("POSIX", kind, None, "/b", 14)
+    loop = replace(loop_of(range(20)), added=tuple(AddedStep(one, 1, 17, None) for one in steps))
+    assert loop_text(loop, ()).endswith(f"; iteration 17 also {told})")
 
 
 def test_loops_of_the_same_steps_are_told_together():
