@@ -38,14 +38,14 @@ def defaults_for(name: str, command: click.Command) -> dict[str, Any]:
         return {}
     try:
         told = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise click.UsageError(f"cannot use {path}: {reason}") from None
     known = COMMANDS.names
     shared = {key: value for key, value in told.items() if not isinstance(value, dict)}
-    own = told.get(name, {})
     if wrong := [key for key, value in told.items() if isinstance(value, dict) and key not in known]:
         raise click.UsageError(f"{path}: [{wrong[0]}] is no command; commands are {', '.join(known)}")
+    own = told[name] if isinstance(told.get(name), dict) else {}
     options = _options(command)
     if wrong := [key for key in own if key not in options]:
         raise click.UsageError(f"{path}: {name} has no option --{wrong[0]}; it has {', '.join(options)}")
@@ -53,10 +53,18 @@ def defaults_for(name: str, command: click.Command) -> dict[str, Any]:
         every = {key for one in COMMANDS.all().values() for key in _options(one)}
         if wrong := [key for key in missing if key not in every]:
             raise click.UsageError(f"{path}: no command has an option --{wrong[0]}; set [COMMAND] above its own")
-    return {options[key]: value for key, value in (shared | own).items() if key in options}
+    used = {options[key]: value for key, value in (shared | own).items() if key in options}
+    return {str(option.name): _as_typed(option, value) for option, value in used.items()}
 
 
-def _options(command: click.Command) -> dict[str, str]:
-    """Return the names of parameters by their options, without the dashes."""
+def _as_typed(option: click.Option, value: Any) -> Any:
+    """Return a value as it would be typed, text; a list of these for options that may be repeated."""
+    if not option.multiple:
+        return str(value)
+    return [str(one) for one in value] if isinstance(value, list) else [str(value)]
+
+
+def _options(command: click.Command) -> dict[str, click.Option]:
+    """Return options by their names without the dashes."""
     every = [one for one in command.params if isinstance(one, click.Option) and one.name]
-    return {name.removeprefix("--"): str(one.name) for one in every for name in one.opts if name.startswith("--")}
+    return {name.removeprefix("--"): one for one in every for name in one.opts if name.startswith("--")}

@@ -20,8 +20,9 @@ def configured(tmp_path, monkeypatch):
     return write
 
 
-def test_defaults_are_those_of_the_file_and_an_option_comes_first(configured, fixtures, capsys):
-    configured('workers = 1\n[layers]\nlayer = ["POSIX"]\ndirection = "write"\n')
+@pytest.mark.parametrize("layer", ['["POSIX"]', '"POSIX"'])
+def test_defaults_are_those_of_the_file_and_an_option_comes_first(layer, configured, fixtures, capsys):
+    configured(f'workers = 1\n[layers]\nlayer = {layer}\ndirection = "write"\n')
     assert main(["layers", str(fixtures / "ncckpt4"), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert [(one["layer"], one["direction"]) for one in document["layers"]] == [("POSIX", "write")]
@@ -47,6 +48,11 @@ def test_the_usual_place_is_below_the_home_folder(tmp_path, monkeypatch, fixture
         ("[layers]\nphases = true", "layers has no option --phases"),
         ("[layers]\ndirection = 'up'", "'up' is not one of"),
         ("workers = ", "cannot use"),
+        pytest.param("a = " + "[" * 100_000, "cannot use", id="deep"),
+        ("layers = 3", "no command has an option --layers"),
+        ("workers = [1, 2]", "'[1, 2]' is not a valid integer"),
+        ("quiet = 5", "'5' is not a valid boolean"),
+        ("quiet = 2020-01-01", "'2020-01-01' is not a valid boolean"),
     ],
 )
 def test_what_is_misspelt_in_the_file_is_wrong_usage(text, told, configured, fixtures, capsys):
