@@ -1,14 +1,31 @@
-"""Parquet files, one or the parts of a folder: which they are, and their columns as one array each."""
+"""Parquet files, one or the parts of a folder: which they are, their columns as one array each, and what these hold."""
 
 import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, Final
 
+from ..model.arrays import Floats, Ints, Mask
 from ..model.budget import allowed_memory
 from .rows import BYTES_PER_ROW
 
 PARQUET: Final = b"PAR1"
+_LARGEST: Final = str(2**63 - 1)
+_DIGITS: Final = "^-?({})$".format(
+    "|".join(
+        [r"\d{1,18}", _LARGEST]
+        + [
+            f"{_LARGEST[:place]}[0-{int(digit) - 1}]\\d{{{18 - place}}}"
+            for place, digit in enumerate(_LARGEST)
+            if digit > "0"
+        ]
+    )
+)
+"""Whole numbers that fit into 64 bits."""
+_NUMBER: Final = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+
+_EXACT: Final = 2**53
+"""Whole numbers up to which floating point has all."""
 
 
 def parquet_parts(path: Path) -> list[Path]:
@@ -73,7 +90,7 @@ def places_of(column: Any) -> tuple[Any, tuple[str, ...]]:
     import pyarrow
 
     if not pyarrow.types.is_dictionary(column.type):
-        column = column.cast(pyarrow.string()).dictionary_encode()
+        column = text_of(column).dictionary_encode()
     places = np.asarray(column.indices.cast(pyarrow.int32()).fill_null(-1), np.int32)
     return places, texts_of(column.dictionary)
 
@@ -86,3 +103,58 @@ def texts_of(column: Any) -> tuple[str, ...]:
         return tuple("" if one is None else str(one) for one in column.to_pylist())
     as_bytes = column.cast(pyarrow.large_binary()).to_pylist()
     return tuple("" if one is None else one.decode("utf-8", "backslashreplace") for one in as_bytes)
+
+
+def text_of(column: Any) -> Any:
+    """Return a column as text, bytes that are no UTF-8 with escapes; lists and records have none."""
+    import pyarrow
+
+    if pyarrow.types.is_nested(column.type):
+        return pyarrow.nulls(len(column), pyarrow.string())
+    try:
+        return column.cast(pyarrow.string())
+    except pyarrow.ArrowInvalid:
+        values = [None if one is None else one.decode("utf-8", "backslashreplace") for one in column.to_pylist()]
+        return pyarrow.array(values, pyarrow.string())
+
+
+def numbers(column: Any) -> tuple[Ints | Floats, Mask]:
+    """Return a column as int64, or as float64 where it has fractions; and which are numbers at all.
+
+    In a text with whole numbers that have no place in floating point, fractions are none: they would round the others.
+    """
+    import numpy as np
+    import pyarrow
+    import pyarrow.compute as compute
+
+    if pyarrow.types.is_string(column.type) or pyarrow.types.is_large_string(column.type):
+        column = compute.utf8_trim_whitespace(column)
+        whole = compute.fill_null(compute.match_substring_regex(column, _DIGITS), False)
+        number = compute.fill_null(compute.match_substring_regex(column, _NUMBER), False)
+        exact = compute.if_else(whole, column, None).cast(pyarrow.int64())
+        largest = max(abs(one or 0) for one in compute.min_max(exact).as_py().values())
+        if largest > _EXACT or compute.all(compute.equal(whole, number)).as_py() is not False:
+            column = exact
+        else:
+            column = compute.if_else(number, column, None).cast(pyarrow.float64())
+    known = ~np.asarray(column.is_null())
+    if pyarrow.types.is_uint64(column.type):
+        values = np.asarray(column.fill_null(0))
+        return values.astype(np.int64), known & (values < 2**63)
+    if pyarrow.types.is_integer(column.type):
+        return np.asarray(column.fill_null(0).cast(pyarrow.int64())), known
+    if pyarrow.types.is_floating(column.type) or pyarrow.types.is_null(column.type):
+        values = np.asarray(column.cast(pyarrow.float64()).fill_null(0.0), np.float64)
+        return values, known & np.isfinite(values)
+    return np.zeros(len(column)), np.zeros(len(column), np.bool_)
+
+
+def whole_numbers(column: Any) -> tuple[Ints, Mask]:
+    """Return whole numbers from 0 on, −1 where a row has none, and which rows have one."""
+    import numpy as np
+
+    values, known = numbers(column)
+    whole = known & (values >= 0)
+    if values.dtype.kind == "f":
+        whole &= (values == np.floor(values)) & (values < 2.0**63)
+    return np.where(whole, np.where(whole, values, 0).astype(np.int64), -1), whole

@@ -16,15 +16,17 @@ from ..model.stream.calls import Regions
 from ..model.stream.damage import LocationDamage
 from .calls import CalledFunctions, nested_calls
 from .functions import EVENTS, NONE, STREAMS, TRANSFERS, plain_names
-from .parquet import one_array, parquet_memory, parquet_names, parquet_parts, places_of
+from .parquet import numbers, one_array, parquet_memory, parquet_names, parquet_parts, places_of
 from .recognition import Recorder
-from .rows import Transfers, lost, pairs_of
+from .rows import LONGEST, Transfers, lost, pairs_of
 from .run import HandleTable, RecordedRun, events_of
 from .source import RowSource
 
 _LAYERS: Final = ("HDF5", "MPI-IO", "ISOC", "POSIX")
 _HDF5, _MPI_IO, _ISOC, _POSIX = range(len(_LAYERS))
 _NUMBERS: Final = ("rank", "thread_id", "size", "tmid", "duration")
+_LARGEST: Final = {"rank": 2**31, "thread_id": 2**63, "size": 2**62, "tmid": LONGEST // 100, "duration": LONGEST / 1e9}
+"""From where on a number makes no sense."""
 _NAMES: Final = ("func_id", "file_name", "hostname")
 _OWN: Final = {*_NUMBERS, *_NAMES, "io_cat", "acc_pat"}
 """Columns that no other tables have together."""
@@ -58,20 +60,19 @@ def open_recorder(path: Path) -> RowSource:
 
     Raises TraceError if they cannot be read.
     """
-    columns = _columns(path)
+    columns, number_of, damage = _columns(path)
     function, functions = places_of(columns["func_id"])
     layer, mode, kind, flags = np.array([*map(_meaning, functions), (-1, NONE, NONE, 0)], np.int64)[function].T
     (file, files), (node, nodes) = (places_of(columns[name]) for name in ("file_name", "hostname"))
-    numbers = {name: np.asarray(columns[name].fill_null(0)) for name in _NUMBERS}
-    ranks, first, process = np.unique(numbers["rank"], return_index=True, return_inverse=True)
-    threads, number = np.unique(numbers["thread_id"], return_inverse=True)
+    ranks, first, process = np.unique(number_of["rank"], return_index=True, return_inverse=True)
+    threads, number = np.unique(number_of["thread_id"], return_inverse=True)
     location, of_process, of_thread = pairs_of(process.reshape(-1), number.reshape(-1))
     used = (mode != NONE) | (kind != NONE)
     handle, handles = HandleTable.inferred(
         np.where(used, layer, -1), np.where(used, file, -1), _LAYERS, ("HDF5", "MPI-IO", "POSIX"), process.reshape(-1)
     )
-    begin, end = _times(numbers["tmid"], numbers["duration"])
-    size = numbers["size"].astype(np.int64)
+    begin, end = _times(number_of["tmid"], number_of["duration"])
+    size = number_of["size"]
     # What HDF5 moves depends on types and data spaces, which are not kept.
     moved = np.where((mode == IoMode.FLUSH) | ((layer == _HDF5) & (size == 0)), -1, size)
     calls = Transfers(location, handle, mode.astype(np.uint8), begin, end, moved, moved, flags=flags.astype(np.uint32))
@@ -99,11 +100,11 @@ def open_recorder(path: Path) -> RowSource:
     nested = nested_calls(location, begin, end, layer)
     called = CalledFunctions(regions, location, begin, function, nested, transfers, of_event)
     faults = {"a negative size": moved[transfers] < -1}
-    return run.source(path, calls.take(transfers), faults, metadata, _missing(path), called=called)
+    return run.source(path, calls.take(transfers), faults, metadata, [*_missing(path), *damage], called=called)
 
 
-def _columns(path: Path) -> dict[str, Any]:
-    """Return the columns of all files of a folder, those of the first."""
+def _columns(path: Path) -> tuple[dict[str, Any], dict[str, Any], list[LocationDamage]]:
+    """Return names and numbers of all files of a folder, in the columns of the first, and which rows are left out."""
     parquet, pyarrow = import_library("pyarrow.parquet", path), import_library("pyarrow")
     names = [*_NUMBERS, *_NAMES]
     try:
@@ -112,7 +113,23 @@ def _columns(path: Path) -> dict[str, Any]:
         table = pyarrow.concat_tables(parts)
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise TraceError(f"{path}: Recorder's Parquet cannot be read: {str(error).splitlines()[0]}") from None
-    return {name: one_array(table.column(name)) for name in names}
+    columns = {name: one_array(table.column(name)) for name in names}
+    found, sound = {}, np.ones(len(table), np.bool_)
+    for name in _NUMBERS:
+        values, known = numbers(columns[name])
+        values = np.where(known, values, 0)
+        sound &= known & (np.abs(values.astype(float)) < _LARGEST[name])
+        if name in ("rank", "tmid"):
+            sound &= values >= 0
+        if name != "duration":
+            sound &= values % 1 == 0
+        found[name] = values
+    if len(sound) and not sound.any():
+        raise TraceError(f"{path}: no row of Recorder's Parquet has a rank, a thread, a size and times that make sense")
+    names_of = {name: columns[name].filter(pyarrow.array(sound)) for name in _NAMES}
+    numbers_of = {name: one[sound].astype(float if name == "duration" else np.int64) for name, one in found.items()}
+    wrong = "rows left out: a number that is missing or makes no sense"
+    return names_of, numbers_of, [] if sound.all() else [lost(wrong, len(sound), int(sound.sum()))]
 
 
 def _missing(path: Path) -> list[LocationDamage]:

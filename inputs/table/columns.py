@@ -6,28 +6,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...model.arrays import Floats, Ints, Links, Mask, Octets
+from ...model.arrays import Ints, Links, Mask, Octets
 from ...model.stream.damage import LocationDamage
 from ..functions import NONE, looked_up
-from ..parquet import places_of
+from ..parquet import places_of, whole_numbers
 from ..rows import lost
 
-_LARGEST: Final = str(2**63 - 1)
-_DIGITS: Final = "^-?({})$".format(
-    "|".join(
-        [r"\d{1,18}", _LARGEST]
-        + [
-            f"{_LARGEST[:place]}[0-{int(digit) - 1}]\\d{{{18 - place}}}"
-            for place, digit in enumerate(_LARGEST)
-            if digit > "0"
-        ]
-    )
-)
-"""Whole numbers that fit into 64 bits."""
-_NUMBER: Final = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-
-_EXACT: Final = 2**53
-"""Whole numbers up to which floating point has all."""
 _YES_OR_NO: Final = {
     **dict.fromkeys(("true", "t", "yes", "y", "1", "1.0"), 1),
     **dict.fromkeys(("false", "f", "no", "n", "0", "0.0", ""), 0),
@@ -96,22 +80,8 @@ class TableColumns:
 
     def whole_numbers(self, role: str) -> tuple[Ints, Mask]:
         """Return whole numbers from 0 on, −1 where a row has none, and which rows have something else there."""
-        values, known = numbers(self.columns[role])
-        whole = known & (values >= 0)
-        if values.dtype.kind == "f":
-            whole &= (values == np.floor(values)) & (values < 2.0**63)
-        return np.where(whole, np.where(whole, values, 0).astype(np.int64), -1), ~whole & ~self.blank(role)
-
-
-def text_of(column: Any) -> Any:
-    """Return a column of bytes as text, what is no UTF-8 with escapes."""
-    import pyarrow
-
-    try:
-        return column.cast(pyarrow.string())
-    except pyarrow.ArrowInvalid:
-        values = [None if one is None else one.decode("utf-8", "backslashreplace") for one in column.to_pylist()]
-        return pyarrow.array(values, pyarrow.string())
+        values, whole = whole_numbers(self.columns[role])
+        return values, ~whole & ~self.blank(role)
 
 
 def with_clock_times(table: TableColumns) -> TableColumns:
@@ -156,33 +126,3 @@ def _clock_times(texts: Any, zone: str | None) -> Any:
         return texts.cast(kind).cast(pyarrow.int64())
     except pyarrow.ArrowInvalid:
         return pyarrow.array(map(told, texts.to_pylist()), pyarrow.int64())
-
-
-def numbers(column: Any) -> tuple[Ints | Floats, Mask]:
-    """Return a column as int64, or as float64 where it has fractions; and which are numbers at all.
-
-    In a text with whole numbers that have no place in floating point, fractions are none: they would round the others.
-    """
-    import pyarrow
-    import pyarrow.compute as compute
-
-    if pyarrow.types.is_string(column.type) or pyarrow.types.is_large_string(column.type):
-        column = compute.utf8_trim_whitespace(column)
-        whole = compute.fill_null(compute.match_substring_regex(column, _DIGITS), False)
-        number = compute.fill_null(compute.match_substring_regex(column, _NUMBER), False)
-        exact = compute.if_else(whole, column, None).cast(pyarrow.int64())
-        largest = max(abs(one or 0) for one in compute.min_max(exact).as_py().values())
-        if largest > _EXACT or compute.all(compute.equal(whole, number)).as_py() is not False:
-            column = exact
-        else:
-            column = compute.if_else(number, column, None).cast(pyarrow.float64())
-    known = ~np.asarray(column.is_null())
-    if pyarrow.types.is_uint64(column.type):
-        values = np.asarray(column.fill_null(0))
-        return values.astype(np.int64), known & (values < 2**63)
-    if pyarrow.types.is_integer(column.type):
-        return np.asarray(column.fill_null(0).cast(pyarrow.int64())), known
-    if pyarrow.types.is_floating(column.type) or pyarrow.types.is_null(column.type):
-        values = np.asarray(column.cast(pyarrow.float64()).fill_null(0.0), np.float64)
-        return values, known & np.isfinite(values)
-    return np.zeros(len(column)), np.zeros(len(column), np.bool_)

@@ -10,11 +10,12 @@ from ...model.codes import IoMode, IoRecord
 from ...model.errors import TraceError, import_library
 from ..functions import NONE
 from ..inflating import first_text
+from ..parquet import numbers
 from ..recognition import Recorder
 from ..rows import Transfers, pairs_of, ticks_of
 from ..run import HandleTable, RecordedRun, events_of
 from ..source import RowSource
-from .columns import TableColumns, numbers
+from .columns import TableColumns
 from .text import names_in, read_text
 
 LAYERS: Final = {"POSIX": "POSIX", "MPIIO": "MPI-IO", "MPI-IO": "MPI-IO", "STDIO": "ISOC", "H5F": "HDF5", "H5D": "HDF5"}

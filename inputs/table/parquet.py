@@ -6,8 +6,8 @@ from typing import Any
 from ...model.budget import require_memory
 from ...model.errors import TraceError
 from ...model.quantities import bytes_text
-from ..parquet import one_array, parquet_memory
-from .columns import TableColumns, text_of
+from ..parquet import one_array, parquet_memory, text_of
+from .columns import TableColumns
 from .names import TIMES, table_roles
 
 

@@ -26,11 +26,12 @@ from ...model.quantities import counted
 from ...model.stream.damage import LocationDamage
 from ...model.stream.keeping import KeptOrigin
 from ..functions import NONE
+from ..parquet import numbers
 from ..recognition import Recorder
 from ..rows import LONGEST, UNRECORDED, Transfers, checked, lost, pairs_of
 from ..run import HandleTable, RecordedRun
 from ..source import RowSource
-from .columns import TableColumns, numbers
+from .columns import TableColumns
 from .definitions import KEPT_AS, definitions_of
 from .files import is_table, read_table
 

@@ -13,9 +13,9 @@ from ...model.budget import require_memory
 from ...model.errors import TraceError
 from ...model.quantities import bytes_text
 from ..inflating import GZIP, inflating
-from ..parquet import one_array
+from ..parquet import one_array, text_of
 from ..rows import BYTES_PER_ROW
-from .columns import TableColumns, text_of
+from .columns import TableColumns
 from .names import table_roles
 
 _LONGEST_LINE: Final = 1 << 20

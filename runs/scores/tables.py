@@ -297,8 +297,9 @@ class MetricTable:
         begin = np.searchsorted(place, np.arange(len(jobs)))
         origin = np.minimum.reduceat(series.time, begin)
         end = np.maximum.reduceat(last, begin)
-        segments = np.floor((end - origin) / self.segment + 1e-9) + 1
-        longest = (np.floor((last - series.time) / self.segment) + 1).sum()
+        with np.errstate(over="ignore"):
+            segments = np.floor((end - origin) / self.segment + 1e-9) + 1
+            longest = (np.floor((last - series.time) / self.segment) + 1).sum()
         if segments.max() > _MOST_SEGMENTS or longest > _MOST_GAPS * len(time) + _MOST_SEGMENTS:
             raise TraceError(
                 f"{self.path}: a job of {float((end - origin).max()):.3g} s has more segments of {self.segment:g} s "

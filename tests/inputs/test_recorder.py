@@ -156,3 +156,43 @@ def test_a_negative_size_is_damage_and_one_that_is_not_known_is_none(tmp_path, s
     assert trace.damage.damaged is damaged
     assert trace.layers["POSIX"].statistics("write").bytes == 100
     assert not damaged or "a negative size" in str(trace.damage.locations)
+
+
+ROWS = len(CALLS)
+
+
+@pytest.mark.parametrize("name", ["rank", "thread_id", "size", "tmid", "duration"])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [None] * ROWS,
+        [True] * ROWS,
+        [[1]] * ROWS,
+        ["x"] * ROWS,
+        [{"a": 1}] * ROWS,
+        [float("inf")] * ROWS,
+        [1e30] * ROWS,
+        pyarrow.array([2**64 - 1] * ROWS, pyarrow.uint64()),
+    ],
+    ids=["none", "flags", "lists", "words", "records", "infinite", "large", "unsigned"],
+)
+def test_calls_whose_numbers_make_no_sense_are_refused(name, values, tmp_path):
+    with pytest.raises(iostrata.TraceError, match="no row of Recorder's Parquet has a rank"):
+        iostrata.open_trace(write(tmp_path / "run", CALLS, **{name: values}))
+
+
+def test_numbers_of_other_types_count_as_far_as_they_are_whole(tmp_path):
+    rank = [0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, None, float("nan"), 0.5]
+    trace = iostrata.open_trace(write(tmp_path / "run", CALLS, rank=rank))
+    assert trace.ranks == 2
+    assert len(trace.operations) == 5
+    (damage,) = trace.damage.locations
+    assert (damage.events_expected, damage.events_read) == (ROWS, ROWS - 3)
+    assert "a number that is missing or makes no sense" in damage.reason
+
+
+@pytest.mark.parametrize("name", ["func_id", "file_name", "hostname"])
+@pytest.mark.parametrize("values", [[[1]] * ROWS, [{"a": 1}] * ROWS, [b"\xff"] * ROWS, [7] * ROWS, [None] * ROWS])
+def test_names_that_are_no_text_end_nothing(name, values, tmp_path):
+    trace = iostrata.open_trace(write(tmp_path / "run", CALLS, **{name: values}))
+    assert len(trace.operations) == (0 if name == "func_id" else 5)
