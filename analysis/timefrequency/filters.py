@@ -85,7 +85,8 @@ class Butterworth:
     def sections(self, fs: float) -> Floats:
         """Return the second-order sections of one pass at ``fs`` Hz, float64 (s, 6).
 
-        Raises SelectionError if a cutoff is not below half the sampling frequency.
+        Raises SelectionError if a cutoff is not below half the sampling frequency, or has a period of more samples
+        than a signal has: sections that slow cannot be computed.
 
         Notes
         -----
@@ -98,6 +99,10 @@ class Butterworth:
         if self.cutoff[-1] >= 0.5 * fs:
             raise SelectionError(
                 f"filter {self} at a sampling frequency of {fs:.6g} Hz: cutoffs must be below {0.5 * fs:.6g} Hz"
+            )
+        if self.cutoff[0] * MOST_BINS < fs:
+            raise SelectionError(
+                f"filter {self} at a sampling frequency of {fs:.6g} Hz: cutoffs must be above {fs / MOST_BINS:.6g} Hz"
             )
         wider = (np.sqrt(2) - 1) ** (-1 / (2 * self.order))
         w = np.tan(np.pi * np.array(self.cutoff) / fs)

@@ -70,6 +70,12 @@ def test_what_is_no_filter_is_refused_in_one_line(text: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("form", ["low:1e-308", "high:1e-7", "band:1e-9:0.1"])
+def test_a_cutoff_whose_period_has_more_samples_than_a_signal_is_refused(form: str) -> None:
+    with pytest.raises(SelectionError, match="must be above"):
+        Butterworth.parse(form).apply(np.ones(64), 1.0)
+
+
 def test_a_cutoff_above_half_the_sampling_frequency_is_refused() -> None:
     with pytest.raises(SelectionError, match=r"below 0\.5 Hz"):
         Butterworth.parse("low:0.5").sections(1.0)

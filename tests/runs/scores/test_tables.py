@@ -137,6 +137,13 @@ def test_a_table_that_cannot_be_used_is_refused_in_one_line(tmp_path, text, word
     assert "\n" not in str(caught.value)
 
 
+def test_segments_shorter_than_any_are_refused_in_one_line(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("job,node,filesystem,metric,time,value\na,b,c,md_mod,0,1\na,b,c,md_mod,1e12,1\n")
+    with pytest.raises(TraceError, match="more segments"):
+        list(MetricTable(path, 1e-300).blocks())
+
+
 def test_a_file_that_is_no_parquet_is_refused(tmp_path):
     path = tmp_path / "t.parquet"
     path.write_bytes(b"PAR1 and nothing else")
