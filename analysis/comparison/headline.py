@@ -219,7 +219,7 @@ def _blamed(
 def _in_mpi(trace: Trace, run_s: float) -> str:
     """Return which share of the run ranks spend in calls of MPI, in words; nothing where it is little or not known."""
     mpi = trace.definitions.recording.mpi
-    if mpi is None or mpi.mean_s < _IN_MPI * run_s:
+    if mpi is None or not 0 < _IN_MPI * run_s <= mpi.mean_s:
         return ""
     mean = f"{seconds_text(mpi.mean_s)} on average{f', most in {mpi.most}' if mpi.most else ''}"
     return f"; ranks spend {percent_text(mpi.mean_s / run_s)} of the run in calls of MPI ({mean})"
@@ -519,7 +519,7 @@ def _unseen(trace: Trace, run_s: float) -> str:
     """
     cost, text = trace.calls.cost, ""
     aside = float(cost.set_aside.mean()) if cost is not None and len(cost.set_aside) else 0.0
-    if aside >= _ASIDE * run_s and not trace.set_aside.files:
+    if 0 < _ASIDE * run_s <= aside and not trace.set_aside.files:
         text = f". {percent_text(aside / run_s)} of the run more is I/O on files that are not known, and in no layer"
     for layer in trace.layers.values():
         if layer.name == "ISOC" and layer.flushes and not layer.statistics("write").operations:

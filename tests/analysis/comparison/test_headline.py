@@ -131,6 +131,24 @@ def test_time_on_files_that_are_not_known_is_told_beside_that_of_layers(written)
     assert "of the run more is I/O on files that are not known, and in no layer" in told(trace).text
 
 
+def test_a_run_of_no_time_has_no_shares(tmp_path):
+    call = {
+        "name": "write",
+        "cat": "POSIX",
+        "pid": 1,
+        "tid": 1,
+        "ts": 0,
+        "dur": 0,
+        "ph": "X",
+        "args": {"fname": "/s/a"},
+    }
+    path = tmp_path / "run.pfw"
+    path.write_text("[\n" + "".join(json.dumps({**call, "id": place}) + "\n" for place in range(3)))
+    trace = open_trace(path)
+    assert trace.calls.cost is not None
+    assert " of the run more" not in told(trace).text
+
+
 @pytest.mark.parametrize(("reads", "part"), [(1, "most of it"), (2, "the largest part of it")])
 def test_most_is_more_than_half_and_else_it_is_the_largest_part(tmp_path, reads, part):
     write = ["POSIX,0,write,0,2.5,9,/run/a", "POSIX,1,write,0,2.5,9,/run/b"]
