@@ -12,12 +12,14 @@ import click
 
 from ..model.budget import LOOKED_THROUGH_AFTER
 from ..model.errors import IostrataError
-from ..model.interrupts import end_like_interrupts
+from ..model.interrupts import end_like_interrupts, end_within
 from ..model.plugins import PluginWarning
 from ..model.text import printable
 from .group import iostrata
 from .streams import give_up_stdout, no_room, prepare_streams, stdout_fails
 
+_INTERRUPTED, _GRACE_S = 130, 2.0
+"""Exit code after an interrupt, and time in s in which threads may end."""
 _COMPLETION = "_IOSTRATA_COMPLETE"
 _COMPILED_IN_VAIN = (
     "the loops compiled for this machine could not be kept, so each run compiles them anew; let NUMBA_CACHE_DIR name a "
@@ -27,6 +29,7 @@ _COMPILED_IN_VAIN = (
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Do what `iostrata.cli.main` promises."""
+    alone = arguments is None
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     # The matrices here are small: threads of the linear algebra only wait for each other, worst on a busy machine.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -58,11 +61,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         return _fail("out of memory; narrow the analysis with --window, --layer or --files", 1)
     except (KeyboardInterrupt, click.Abort):
-        return _fail("interrupted", 130)
+        return _interrupted(alone)
     except SystemError as error:
         # An interrupt that arrives while compiled code starts or ends comes wrapped up.
         if _has_interrupt(error):
-            return _fail("interrupted", 130)
+            return _interrupted(alone)
         raise
 
 
@@ -133,6 +136,13 @@ def _has_interrupt(error: BaseException | None) -> bool:
             return True
         error, seen = error.__cause__ or error.__context__, seen + 1
     return False
+
+
+def _interrupted(alone: bool) -> int:
+    """Say so; where the process is ours `alone`, it ends soon, too."""
+    if alone:
+        end_within(_GRACE_S, _INTERRUPTED)
+    return _fail("interrupted", _INTERRUPTED)
 
 
 def _fail(message: str, status: int) -> int:

@@ -70,6 +70,18 @@ class Activity(Columns):
         sure = (ratio >= ALONE) | ((np.arange(ratio.size) == 0) & (pauses == silence))
         return [(float(np.sqrt(pauses[row] * shorter[row])), bool(sure[row])) for row in clear[:MOST_GAPS]]
 
+    def longest_inside(self, gap: float) -> float:
+        """Return the silence in s after which a burst is rather over, of those that pauses of more than `gap` s part.
+
+        Of the pauses that are longer, most are between bursts; `gap` itself where there is one burst only.
+        """
+        pauses = self.start[1:] - self.end[:-1]
+        between = pauses > gap
+        inside, count = np.sort(pauses[~between])[::-1], int(between.sum())
+        if not count:
+            return gap
+        return float(inside[count]) if inside.size > count else 0.0
+
     def is_outgrown(self) -> bool:
         """Tell whether the last burst has gone on for much longer than it took from any burst to the next."""
         return len(self) > 1 and float(self.end[-1] - self.start[-1]) > OUTGROWN * float(np.diff(self.start).max())

@@ -18,6 +18,8 @@ LIMITS: Final[Mapping[str, float]] = {"overdue": 0.5, "slipped": 0.25, "slow": 0
 the period it differs from the one that held longest, and which share of the usual bandwidth of phases is missing."""
 _SURE, _LIKELY = 0.9, 0.5
 """Confidence in a period, and probability of the next phase, from which on they are what others are compared with."""
+_KEPT: Final = 4
+"""Intervals by which a pace is told to go on."""
 _IN_A_ROW: Final = 2
 """Phases that are all slow before that is an alarm: a single one may be anything."""
 _RULE: Final = re.compile(rf"({'|'.join(LIMITS)})(?:>(\d+(?:\.\d*)?|\.\d+))?")
@@ -55,7 +57,8 @@ class Alarms:
         over : bool
             Whether the last of them is.
         """
-        found = {"overdue": self._overdue(answer), "slipped": self._slipped(answer), "slow": self._slowed(bursts, over)}
+        slipped = self._slipped(answer, bursts)
+        found = {"overdue": self._overdue(answer), "slipped": slipped, "slow": self._slowed(bursts, over)}
         beyond = [(kind, one) for kind, one in found.items() if one is not None and one[0] > self._limits[kind]]
         return tuple(Alarm(kind, value, self._limits[kind], text) for kind, (value, text) in beyond)
 
@@ -82,7 +85,7 @@ class Alarms:
         text = f"The next phase was expected by {seconds_text(known[1])} and has not begun {seconds_text(late)} later."
         return late / known[2], text
 
-    def _slipped(self, answer: Answer) -> tuple[float, str] | None:
+    def _slipped(self, answer: Answer, bursts: Activity) -> tuple[float, str] | None:
         if answer.period is None or answer.regime_start is None or answer.confidence < _SURE:
             return None
         # Not the first one: while a run begins, that may be of the inside of its first burst.
@@ -91,8 +94,20 @@ class Alarms:
         self._held = max((length, usual, start), (answer.time - answer.regime_start, period, answer.regime_start))
         usual = self._held[1]
         change = answer.period / usual - 1
+        if abs(change) > self._limits["slipped"] and _goes_on(bursts, usual, self._limits["slipped"]):
+            # Another level of the same program is told, such as its dumps in place of its log.
+            return None
         now = f"The period is {seconds_text(answer.period)}, {percent_text(abs(change))}"
         return abs(change), f"{now} {'longer' if change > 0 else 'shorter'} than the {seconds_text(usual)} before."
+
+
+def _goes_on(bursts: Activity, period: float, within: float) -> bool:
+    """Tell whether the latest bursts, or the large ones among them, still come at a period in s."""
+    latest = bursts.take(bursts.start > bursts.start[-1] - _KEPT * period - 0.5 * period)
+    large = latest.take(2 * latest.volume >= latest.volume.max())
+    every = bursts.take(np.arange(max(len(bursts) - 2 * _KEPT, 0), len(bursts)))
+    intervals = [np.diff(one.start) for one in (every, large)]
+    return any(one.size >= _KEPT and abs(_middle(one) / period - 1) <= within for one in intervals)
 
 
 def _middle(values: Floats | Rows) -> float:

@@ -1,5 +1,6 @@
 """Following sources, and replaying traces: a list of answers after every update."""
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -107,6 +108,7 @@ class _Followed:
     def __init__(self, job: LiveJob, sources: Sequence[LiveSource]) -> None:
         self.job, self.sources = job, sources
         self._latest, self._moved_at = job.intake.clock.now, time.monotonic()
+        self._ahead = self._told = -math.inf
         self._over = False
 
     def read(self) -> bool:
@@ -116,8 +118,13 @@ class _Followed:
         self.job.intake.counts.left_out = sum(source.left_out() for source in self.sources)
         if self.job.intake.waiting:
             self.job.take()
-        if self.job.intake.clock.now != self._latest:
-            self._latest, self._moved_at = self.job.intake.clock.now, time.monotonic()
+        before, latest = self._latest, self.job.intake.clock.now
+        if latest is not None and latest != before:
+            self._latest, self._moved_at = latest, time.monotonic()
+            if before is not None and latest < before:
+                self._ahead = self._told = -math.inf
+            # Lines come some time after what they tell of; the job's clock is as far as the fastest of them says.
+            self._ahead = max(self._ahead, latest - self._moved_at)
         self._over = not more and all(source.finished() for source in self.sources)
         return more
 
@@ -131,9 +138,13 @@ class _Followed:
         if now is None:
             self.job.take()
         begin, latest = clock.begin or 0.0, clock.now or 0.0
+        if now is None:
+            answers = self.job.answers(begin, latest, True, self._over)
+            return [replace(one, time=max(one.time, self._told)) for one in answers]
         # While nothing is written the clock goes on.
-        silent = 0.0 if now is None or self._over else now - self._moved_at
-        return self.job.answers(begin, latest + silent, now is None, self._over)
+        silent = 0.0 if self._over else now - self._moved_at
+        self._told = max(self._told, latest + silent)
+        return self.job.answers(begin, self._told, ended=self._over, reached=self._ahead + now)
 
     def close(self) -> None:
         """Close the sources."""

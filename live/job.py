@@ -1,5 +1,6 @@
 """A running job: records in, answers for each layer and direction out."""
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -59,10 +60,10 @@ class LiveJob:
         if self.intake.jumped:
             self._watchers, self.intake.jumped = {}, False
         for key, columns in self.intake.take().items():
-            self.add(key, columns)
+            self.add(key, columns, self.intake.grain.get(key, 0.0))
 
-    def add(self, key: Key, columns: Spans) -> None:
-        """Take in records of one layer and direction."""
+    def add(self, key: Key, columns: Spans, grain: float = 0.0) -> None:
+        """Take in records of one layer and direction, whose times are known to `grain` s."""
         if self._layers and key.layer.lower() not in self._layers:
             return
         if self._direction == TOTAL:
@@ -74,6 +75,7 @@ class LiveJob:
             mine = self._known if self._known is not None and self._known.is_of(key.layer, key.direction) else None
             watcher = Watcher(key, self._looks, self._method, self._limits, self._answers, mine)
             self._watchers[key] = watcher
+        watcher.signal.grain = grain
         watcher.add(columns)
 
     @property
@@ -95,11 +97,13 @@ class LiveJob:
             name = self._layers[missing[0]]
             raise SelectionError(f"no layer {name!r} in the input; there were {', '.join(known)}")
 
-    def answers(self, begin: float, now: float, last: bool = False, ended: bool = False) -> list[Answer]:
+    def answers(
+        self, begin: float, now: float, last: bool = False, ended: bool = False, reached: float = -math.inf
+    ) -> list[Answer]:
         """Say what holds in each layer and direction; see `Watcher.answer`."""
         self._answers.grant(now, self._looks.grant(now))
         moving = [watcher for watcher in self._watchers.values() if watcher.signal.bytes]
-        found = {one: one.answer(begin, now, last, ended) for one in sorted(moving, key=lambda one: one.turn)}
+        found = {one: one.answer(begin, now, last, ended, reached) for one in sorted(moving, key=lambda one: one.turn)}
         return [found[one] for one in moving]
 
     @property

@@ -30,8 +30,12 @@ class GridBins(NamedTuple):
 
 
 @compiled
-def add_operations(start: Floats, end: Floats, volume: Rows, top: int, finest: int, most: int, bins: GridBins) -> int:
-    """Add operations to all levels of a grid; return the exponent of the coarsest, which holds the whole run.
+def add_operations(
+    start: Floats, end: Floats, volume: Rows, counts: Rows, top: int, finest: int, most: int, bins: GridBins
+) -> int:
+    """Add operations, or bins of some each, to all levels of a grid; return the exponent of the coarsest.
+
+    That one holds the whole run.
 
     Parameters
     ----------
@@ -39,6 +43,8 @@ def add_operations(start: Floats, end: Floats, volume: Rows, top: int, finest: i
         In s.
     volume : int64 (n,)
         Above 0.
+    counts : int64 (n,)
+        Operations in each.
     top, finest : int
         Exponents of the coarsest level so far, and of the finest that there may be: bins are 2^exponent s wide.
     most : int
@@ -65,12 +71,12 @@ def add_operations(start: Floats, end: Floats, volume: Rows, top: int, finest: i
                 moved[level, at] += volume[row]
                 first[level, at] = min(first[level, at], start[row])
                 last[level, at] = max(last[level, at], end[row])
-                operations[level, at] += 1
+                operations[level, at] += counts[row]
             else:
                 keep = most if exponent < top else 0
                 # Whatever came before so many bins of one operation cannot be among the latest.
                 low = max(low, high - most + 1)
-                add_interval(start[row], end[row], volume[row], low, high, width, level, keep, bins)
+                add_interval(start[row], end[row], volume[row], counts[row], low, high, width, level, keep, bins)
         while sizes[top % levels] > most:
             top = coarsen(top, bins)
             coarsest *= 2.0
@@ -79,9 +85,10 @@ def add_operations(start: Floats, end: Floats, volume: Rows, top: int, finest: i
 
 @compiled
 def add_interval(
-    start: float, end: float, volume: int, low: int, high: int, width: float, level: int, keep: int, bins: GridBins
-) -> None:
-    """Add an operation to those bins of a level from `low` to `high` that may be among the latest `keep`, 0 for all."""
+    start: float, end: float, volume: int, count: int, low: int, high: int, width: float, level: int, keep: int,
+    bins: GridBins,
+) -> None:  # fmt: skip
+    """Add some operations to those bins of a level from `low` to `high` among the latest `keep`, 0 for all."""
     if keep and bins.sizes[level] >= keep:
         low = max(low, bins.numbers[level, bins.sizes[level] - keep])
     before = share(start, end, volume, low * width)
@@ -91,7 +98,7 @@ def add_interval(
     for place in range(low, high + 1):
         after = volume if place == high else share(start, end, volume, (place + 1) * width)
         begin, stop = max(start, place * width), min(end, (place + 1) * width)
-        begun = 1 if begin == start else 0
+        begun = count if begin == start else 0
         size = bins.sizes[level]
         # Most follow the one before, or are new ones at the end, and a call costs more than this.
         if 0 <= at < size - 1 and numbers[at + 1] == place:

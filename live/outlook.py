@@ -14,10 +14,10 @@ from ..analysis.phases.reasons import prospect, reason
 from ..analysis.phases.stretches import MOST_SPANS, PulseTrain
 from ..analysis.results.result import is_certain
 from ..model.arrays import Floats
-from ..model.quantities import counted, percent_text, seconds_text
+from ..model.quantities import counted, seconds_text
 from ..signals.construction import StepSignal
 from .activity import LEAST_INNER, Activity
-from .pace import RATHER, latest_pace
+from .pace import RATHER, jitter_text, latest_pace, of_grain
 
 FALSE_ALARM_RATE = 0.01
 QUIET_SHARE = 0.1
@@ -36,6 +36,8 @@ LEAST = 0.5
 """Share of the smallest of the latest phases from which on a burst is a phase."""
 SPARSE = 3
 """Bursts in a row between which others are missing, from which on they are of another regime."""
+TWO_SIGMA = 1.96
+"""Standard deviations about a mean that have 95 %."""
 LATEST_REGIME = "the latest regime"
 """Which of several regimes the stated period is that of."""
 NONE = Bursts(np.zeros(0), np.zeros(0), np.zeros(0))
@@ -75,6 +77,8 @@ class Outlook:
         Whether no pause parts what came after the look, so that nothing can be said without another one.
     slipped : bool
         Whether the period is that of the latest bursts, which come at another pace than the regime that was found.
+    grain : float
+        Width in s of the bins by which times are known.
     """
 
     phases: int
@@ -93,6 +97,7 @@ class Outlook:
     fitted: int = 0
     blurred: bool = False
     slipped: bool = False
+    grain: float = 0.0
 
     @property
     def train(self) -> PulseTrain | None:
@@ -184,10 +189,10 @@ class Outlook:
                 self,
                 trains=(train,),
                 period=train.period,
-                period_interval=train.interval(),
+                period_interval=_interval(train, self.grain),
                 confidence=confidence,
                 regime_start=train.start - self.leads[0],
-                reason=_slip(train, first.period),
+                reason=_slip(train, first.period, self.grain),
                 settling=0,
                 since=0,
                 fitted=fitted + len(others),
@@ -197,7 +202,7 @@ class Outlook:
             return replace(self, since=max(self.since, 1), confidence=doubted)
         if not fitted:
             return self
-        known = replace(self, period=first.period, period_interval=first.interval())
+        known = replace(self, period=first.period, period_interval=_interval(first, self.grain))
         return replace(known, trains=tuple(trains), confidence=doubted, fitted=fitted)
 
 
@@ -228,10 +233,16 @@ def _at_latest_pace(train: PulseTrain, others: Activity, lead: float) -> tuple[P
     return replace(train, bursts=bursts[first:], spans=spans[first:]), confidence
 
 
-def _slip(train: PulseTrain, before: float) -> str:
+def _interval(train: PulseTrain, grain: float) -> tuple[float, float]:
+    """Return the 95 % confidence interval of a period in s, of a train whose starts are known to `grain` s."""
+    (low, high), off = train.interval(), TWO_SIGMA * of_grain(grain) / float(train.spans.sum())
+    return max(min(low, train.period - off), 0.0), max(high, train.period + off)
+
+
+def _slip(train: PulseTrain, before: float, grain: float) -> str:
     """Say at which pace phases come since it changed."""
     phases = f"{counted(len(train.bursts), 'phase')} since {seconds_text(train.start)}"
-    apart = f"{seconds_text(train.period, 4)} apart, jitter {percent_text(train.jitter)}"
+    apart = f"{seconds_text(train.period, 4)} apart, {jitter_text(train.jitter, train.period, grain)}"
     return f"{phases}, {apart}; before that they were {seconds_text(before, 4)} apart."
 
 

@@ -1,12 +1,16 @@
 """The pace of phases: the mean of their intervals, and which of these are of the pace that holds now."""
 
+import math
 from typing import Final, NamedTuple, Self
 
 import numpy as np
 
 from ..analysis.results.result import is_certain
-from ..model.arrays import Floats
-from .prediction import PRIOR_INTERVALS, PRIOR_JITTER
+from ..model.arrays import Floats, Mask
+from ..model.quantities import percent_text, seconds_text
+
+PRIOR_INTERVALS, PRIOR_JITTER = 0.5, 0.0002
+"""How many intervals' worth is thought beforehand of the jitter, and what; it keeps equal intervals from being sure."""
 
 SAME: Final = 0.1
 """Share by which a period may be off to count as right, as of the confidence of the method `auto`."""
@@ -27,6 +31,15 @@ USUAL: Final = 9
 """Intervals before a change, at least, whose median is what was usual."""
 CLUMPS: Final = 0.05
 """Share by which that is off the mean since then at most where bursts come in clumps: their pace is no other one."""
+STRAYS: Final = 1 / 6
+"""Share of the intervals that may be delays, which tell nothing of the pace."""
+FAR, NEAR = 8.0, 0.1
+"""Standard deviations, by the median of what others are off, and share of the usual interval, both of which a delay is
+off by."""
+NORMAL: Final = 0.6745
+"""Median of the absolute value of a normal deviate."""
+FIRST: Final = 3
+"""Intervals by which another pace is told."""
 DEVIATIONS: Final = np.geomspace(0.005, 0.5, 8)
 """Standard deviations of the logarithms of intervals, or of starts as shares of one, each as likely as the others."""
 
@@ -39,12 +52,12 @@ class Pace(NamedTuple):
     freedom: float
 
     @classmethod
-    def of(cls, intervals: Floats) -> Self:
-        """Return what some intervals tell."""
+    def of(cls, intervals: Floats, grain: float = 0.0) -> Self:
+        """Return what some intervals tell, whose ends are known to `grain` s."""
         n, mean = intervals.size, float(intervals.mean())
         squares = float(((intervals - mean) ** 2).sum()) + PRIOR_INTERVALS * (PRIOR_JITTER * mean) ** 2
         freedom = n - 1 + PRIOR_INTERVALS
-        return cls(mean, float(np.sqrt(squares / freedom / n)), freedom)
+        return cls(mean, math.hypot(math.sqrt(squares / freedom / n), of_grain(grain) / n), freedom)
 
     @property
     def confidence(self) -> float:
@@ -66,6 +79,30 @@ class Pace(NamedTuple):
         """Whether the mean interval is certain, as a period is."""
         low, high = self.interval
         return is_certain(self.confidence, 0.5 * (high - low) / self.mean)
+
+
+def of_grain(grain: float) -> float:
+    """Return the standard deviation in s of an interval that bins of a width in s alone make."""
+    return grain / math.sqrt(6)
+
+
+def jitter_text(jitter: float, period: float, grain: float) -> str:
+    """Say how much intervals vary, as a share of a period in s, which bins of a width in s may hide."""
+    if jitter * period >= of_grain(grain):
+        return f"jitter {percent_text(jitter)}"
+    return f"jitter below {percent_text(grain / period)}, as bins are {seconds_text(grain)} wide"
+
+
+def delayed(intervals: Floats) -> Mask:
+    """Return which intervals are delays: a few that are far longer than all others vary, once these are known.
+
+    The latest ones may as well be the first of another pace.
+    """
+    usual = float(np.median(intervals)) if intervals.size else 0.0
+    off = intervals - usual
+    far = off > max(FAR * float(np.median(np.abs(off))) / NORMAL, NEAR * usual) if off.size else off > 0
+    far[-FIRST:] = False
+    return far if far.sum() <= STRAYS * intervals.size else np.zeros(intervals.size, np.bool_)
 
 
 class LatestPace(NamedTuple):

@@ -13,11 +13,10 @@ import numpy as np
 
 from ..analysis.phases.stretches import PulseTrain
 from ..model.arrays import Floats, Rows
+from .pace import PRIOR_INTERVALS, PRIOR_JITTER, delayed
 
 LATEST: Final = 32
 """Intervals that the next one is predicted from, the latest ones."""
-PRIOR_INTERVALS, PRIOR_JITTER = 0.5, 0.0002
-"""How many intervals' worth is thought beforehand of the jitter, and what; it keeps equal intervals from being sure."""
 PRIOR_STEP: Final = 0.05
 """Share by which the step of another run is thought to be off, as if one more run had shown that."""
 FIRST: Final = 3
@@ -217,7 +216,7 @@ def first_of(several: list[NextPhase]) -> NextPhase | None:
     return first and replace(first, earliest=min(one.earliest for one in several))
 
 
-def next_phase(law: StartLaw, now: float, lead: float = 0.0) -> NextPhase | None:
+def next_phase(law: StartLaw, now: float, lead: float = 0.0, grain: float = 0.0) -> NextPhase | None:
     """Return when the next phase begins, known that none has by a time; None where the regime is rather over.
 
     Parameters
@@ -228,6 +227,8 @@ def next_phase(law: StartLaw, now: float, lead: float = 0.0) -> NextPhase | None
         In s.
     lead : float
         Time in s by which phases begin before their bursts.
+    grain : float
+        Width in s of the bins by whose begins starts are known: what begins in a bin does so until its end.
 
     Notes
     -----
@@ -251,7 +252,7 @@ def next_phase(law: StartLaw, now: float, lead: float = 0.0) -> NextPhase | None
         return None
     outside = 0.5 * (1 - COVERED) * (1 - passed)
     low, high = law.times(passed + outside, 1 - outside, turn)
-    return NextPhase(max(low - lead, now), max(high - lead, now), probability)
+    return NextPhase(max(low - lead, now), max(high - lead + grain, now), probability)
 
 
 def start_law(train: PulseTrain) -> StartLaw:
@@ -265,12 +266,16 @@ def start_law(train: PulseTrain) -> StartLaw:
 
     Intervals need not be normal, nor independent. So what this law would have said of each of the latest starts, by
     those before it, is compared with when they came. Each of them also tells, by Bayes' rule, how likely it is that
-    the regime had ended before it, as its intervals may then be any; a start may also be astray.
+    the regime had ended before it, as its intervals may then be any; a start may also be astray. Intervals that are far
+    longer than the others are delays, which come as missing phases do, and say nothing of those that are none.
     """
     spans = train.spans[-LATEST:]
     n = spans.size
     start = train.bursts.start[-n - 1 :]
     intervals = np.diff(start)
+    late = delayed(intervals / spans)
+    if late.any():
+        intervals = np.where(late, np.median(intervals[~late] / spans[~late]) * spans, intervals)
     if train.drift != 0:
         intervals = intervals * np.exp(-train.drift / train.spans.size * (np.arange(n) - n))
     place = np.append(0.0, np.cumsum(spans))
@@ -309,7 +314,7 @@ def start_law(train: PulseTrain) -> StartLaw:
         freedom=float(freedom[-1]),
         period=train.period,
         record=np.sort(np.abs(2 * level - 1)),
-        missing=(train.missing + MISSING) / (float(train.spans.sum()) + 1),
+        missing=(train.missing + int(late.sum()) + MISSING) / (float(train.spans.sum()) + 1),
         ending=ENDING[0] / (ENDING[1] + len(train.bursts)),
         changed=changed,
         after=law_of_steps(float(start[-1]), float(start[-1] - start[-2]), np.zeros(0)) if changed >= LEAST else None,

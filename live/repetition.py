@@ -17,9 +17,9 @@ from ..analysis.phases.reasons import prospect
 from ..analysis.phases.stretches import MOST_JITTER, PulseTrain
 from ..analysis.results.result import fewest_more
 from ..model.arrays import Floats, Ints, Rows
-from ..model.quantities import bytes_text, counted, percent_text, seconds_text
+from ..model.quantities import bytes_text, counted, seconds_text
 from .activity import Activity
-from .pace import Pace, latest_pace
+from .pace import Pace, delayed, jitter_text, latest_pace
 from .prediction import LATEST
 
 LONGEST: Final = 16
@@ -30,6 +30,8 @@ TURNS: Final = 5
 """Iterations, the latest ones, whose most usual burst is the one that is due at its place."""
 COMPARED: Final = 256
 """Bursts, the latest ones, in which something may repeat."""
+FEW: Final = 0.5
+"""Share of the score by bytes alone that the one by bytes and operations has to have."""
 FEWEST: Final = 2
 """Intervals that the next one is foretold from; as many whole iterations are evidence of a loop."""
 TELLING: Final = 0.25
@@ -62,6 +64,8 @@ class Repetition:
     alike, loose : bool
         Whether bursts are of one kind where they are near one another, and not only the same; and
         whether they have nothing in common but that pauses part them.
+    grain : float
+        Width in s of the bins by which times are known.
     """
 
     bursts: Activity
@@ -73,11 +77,17 @@ class Repetition:
     operations_range: tuple[int, int] | None = None
     alike: bool = False
     loose: bool = False
+    grain: float = 0.0
 
     @property
     def tells(self) -> bool:
         """Whether so many bursts are as expected, to the byte, that they are what the program does."""
-        return not self.alike and self.score >= TELLING * len(self.bursts)
+        return not self.alike and self.is_frequent
+
+    @property
+    def is_frequent(self) -> bool:
+        """Whether so many bursts are as expected."""
+        return self.score >= TELLING * len(self.bursts)
 
     @property
     def iterations(self) -> int:
@@ -100,20 +110,25 @@ class Repetition:
         """When the first of the intervals began, in s."""
         return float(self.bursts.start[:: self.length][-self.intervals.size - 1])
 
+    @cached_property
+    def usual(self) -> Floats:
+        """The intervals in s without delays."""
+        return np.asarray(self.intervals[~delayed(self.intervals)])
+
     @property
     def period(self) -> float | None:
-        """Mean of the intervals in s; None where they vary too much to be a period."""
-        return float(self.intervals.mean()) if self.jitter <= MOST_JITTER else None
+        """Mean of the usual intervals in s; None where they vary too much to be a period."""
+        return float(self.usual.mean()) if self.jitter <= MOST_JITTER else None
 
     @property
     def jitter(self) -> float:
-        """Coefficient of variation of the intervals."""
-        return float(self.intervals.std(ddof=1) / self.intervals.mean()) if self.intervals.size > 1 else 1.0
+        """Coefficient of variation of the usual intervals."""
+        return float(self.usual.std(ddof=1) / self.usual.mean()) if self.usual.size > 1 else 1.0
 
     @cached_property
     def pace(self) -> Pace:
-        """What the intervals tell of their mean."""
-        return Pace.of(self.intervals)
+        """What the usual intervals tell of their mean."""
+        return Pace.of(self.usual, self.grain)
 
     @property
     def train(self) -> PulseTrain:
@@ -130,16 +145,18 @@ class Repetition:
         what = " and ".join(each)
         often = f"Iteration {self.iterations:,}"
         often += f", each of {self.length} bursts, the next one of {what}" if self.length > 1 else f", each of {what}"
-        apart = f"{seconds_text(float(self.intervals.mean()), 4)} apart, jitter {percent_text(self.jitter)}"
+        mean, late = float(self.usual.mean()), self.intervals.size - self.usual.size
+        apart = f"{seconds_text(mean, 4)} apart, {jitter_text(self.jitter, mean, self.grain)}"
+        apart += f", but for {counted(late, 'delay')}" if late else ""
         more = "" if self.period else ": too much for a period"
         return f"{self._prospect() if self.period else ''}{often}; {apart}{more}."
 
     def _prospect(self) -> str:
         """Say what would settle the period: so many more iterations, with the same intervals again."""
-        own, count = self.intervals, self.intervals.size
+        own, count = self.usual, self.usual.size
 
         def settles(more: int) -> bool:
-            return Pace.of(np.resize(own, count + more)).is_certain
+            return Pace.of(np.resize(own, count + more), self.grain).is_certain
 
         more = fewest_more(settles, MOST_SETTLING)
         return prospect(self.pace.mean, self.pace.interval, count + 1, more)
@@ -173,7 +190,10 @@ def repetition(bursts: Activity, over: bool, alike: bool = False) -> Repetition 
         return best and replace(best, alike=True)
     volumes = np.unique(volume, return_inverse=True)[1]
     both = volumes * (int(operations.max()) + 1) + operations
-    return _found(bursts, both, whole) or _found(bursts, volumes, whole)
+    same, moved = _found(bursts, both, whole), _found(bursts, volumes, whole)
+    # The same number of operations tells more, unless it is so of a few only.
+    few = same is not None and moved is not None and same.score < FEW * moved.score
+    return moved if few else same or moved
 
 
 def any_burst(bursts: Activity, over: bool) -> Repetition | None:

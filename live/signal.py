@@ -3,6 +3,7 @@
 Memory is bounded however long the job runs.
 """
 
+import math
 from dataclasses import replace
 from typing import Final
 
@@ -37,14 +38,18 @@ class Grid:
         whole, times = np.zeros((3, *shape), np.int64), np.zeros((2, *shape))
         self._bins = GridBins(np.zeros(LEVELS, np.int64), whole[0], whole[1], times[0], times[1], whole[2])
 
-    def add(self, start: Floats, end: Floats, volume: Rows) -> None:
-        """Add operations: start and end in s, float64 (n,), and what they moved, int64 (n,), above 0."""
+    def add(self, start: Floats, end: Floats, volume: Rows, operations: Rows | None = None) -> None:
+        """Add what moved: start and end in s, float64 (n,), and bytes, int64 (n,), above 0; of how many operations.
+
+        One each where that is not given.
+        """
         from .kernels import add_operations
 
         # In the order of their starts most bins are new ones at the end.
         order = np.argsort(start, kind="stable")
         start, end, volume = start[order], end[order], volume[order]
-        self._top = add_operations(start, end, volume, self._top, FINEST, BINS, self._bins)
+        counts = np.ones(start.size, np.int64) if operations is None else operations[order]
+        self._top = add_operations(start, end, volume, counts, self._top, FINEST, BINS, self._bins)
 
     @property
     def widths(self) -> list[float]:
@@ -65,22 +70,36 @@ EXACT: Final = 2**15
 
 
 class LiveSignal:
-    """Operations of one layer and direction, added as they come; their order has no influence."""
+    """What moved in one layer and direction, added as it comes; the order has no influence.
+
+    Attributes
+    ----------
+    operations, bytes : int
+    records : int
+        What was added: operations, or bins of them.
+    end : float
+        Last activity in s.
+    grain : float
+        Width in s of the bins that it came in last, 0 of operations: its times are known no better.
+    """
 
     def __init__(self) -> None:
-        self.operations = 0
-        self.bytes = 0
+        self.operations = self.bytes = self.records = 0
+        self.end = -math.inf
+        self.grain = 0.0
         self._grid = Grid()
         self._exact: list[tuple[Floats, Floats, Rows]] | None = []
         self._moving = 0
 
-    def add(self, start: Floats, end: Floats, volume: Rows) -> None:
-        """Add operations: start and end in s, float64 (n,), and bytes, int64 (n,)."""
-        self.operations += start.size
+    def add(self, start: Floats, end: Floats, volume: Rows, operations: Rows | None = None) -> None:
+        """Add operations, or bins of some each: start and end in s, float64 (n,), and bytes, int64 (n,)."""
+        self.records += start.size
+        self.operations += start.size if operations is None else int(operations.sum())
         moving = volume > 0
         start, end, volume = start[moving], end[moving], volume[moving]
         self.bytes += int(volume.sum())
-        self._grid.add(start, end, volume)
+        self.end = max(self.end, float(end.max(initial=-math.inf)))
+        self._grid.add(start, end, volume, None if operations is None else operations[moving])
         if self._exact is not None:
             self._exact.append((start, end, volume))
             self._moving += start.size

@@ -1,5 +1,6 @@
 """One layer and direction of a running job: its signal, and the answer after every update."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -94,10 +95,17 @@ class Watcher:
         self._repeated = np.inf
         """Pause in s by which bursts were parted when something last repeated in them."""
         self._over = self._joined = False
+        self._reached = -np.inf
+        self._silence = np.inf
+        """Time in s after the last activity from which on a phase is rather over."""
+        self._step: float | None = None
+        """Period in s of the phases one of which was foretold last, where each is of the same kind."""
         self._seen = self._seen_phases = 0
         self._phases = 0
         self._counts_bursts = False
         """Whether phases are the bursts that pauses part now, and not those of the last look and what came since."""
+        self._turned: float | None = None
+        """Period in s of an iteration of several bursts when one was told last: while it holds, these are phases."""
         self._laws: dict[int, tuple[bytes, StartLaw]] = {}
         self._record = TrackRecord()
 
@@ -108,20 +116,24 @@ class Watcher:
 
     def add(self, columns: Spans) -> None:
         """Take records in."""
-        self.signal.add(columns.start, columns.end, columns.volume)
+        self.signal.add(columns.start, columns.end, columns.volume, columns.operations)
         self._record.came(columns.start)
 
-    def answer(self, begin: float, now: float, last: bool = False, ended: bool = False) -> Answer:
+    def answer(
+        self, begin: float, now: float, last: bool = False, ended: bool = False, reached: float = -math.inf
+    ) -> Answer:
         """Say what holds at a time, of a run that began at another, in s.
 
-        The `last` time it is that of the whole. Nothing follows once all has `ended`.
+        The `last` time it is that of the whole. Nothing follows once all has `ended`. The job itself may have `reached`
+        a later time than what is told of it, at which a phase may be over.
         """
+        self._reached = reached
         told = self._told
         if told is not None and not (last or ended or self._answers.allows()):
             return self._again(told, now)
         self._asked = now
         moved = MOVED if self._found.holds else SOUGHT
-        self._answers.spend(SILENT if self._seen == self.signal.operations else moved)
+        self._answers.spend(SILENT if self._seen == self.signal.records else moved)
         answer = self._of_now(begin, now, last, ended)
         if last:
             return answer
@@ -130,46 +142,57 @@ class Watcher:
 
     def _again(self, told: Answer, now: float) -> Answer:
         """Return an answer as of its time, with what has moved up to now, and the phases of that."""
-        if self._seen_phases != self.signal.operations:
-            self._seen_phases = self.signal.operations
+        if self._seen_phases != self.signal.records:
+            self._seen_phases = self.signal.records
             if self._counts_bursts and self._repeats is not None and self._repeats.tells:
                 self._phases = self._whole_number(self._by_pauses(self._gap), self._gap)
             elif self._counts.clear:
                 self._phases = self._counted(self._by_pauses(self._counts.quiet))
-        following = told.next_start if told.next_start is not None and told.next_start[1] > now else None
+        following = self._later(told, now)
         return replace(
             told,
             time=now,
             operations=self.signal.operations,
             bytes=self.signal.bytes,
             phases=self._phases,
+            in_phase=self._in_phase(now),
             next_start=None if following is None else (max(following[0], now), following[1]),
             probability=None if following is None else told.probability,
             reason=told.reason if told.as_of is not None else f"As of {seconds_text(told.time)}: {told.reason}",
             as_of=told.time if told.as_of is None else told.as_of,
         )
 
+    def _later(self, told: Answer, now: float) -> tuple[float, float] | None:
+        """Return when the next phase begins by an earlier answer: after those that came since, by as many periods."""
+        if told.next_start is None or told.next_start[1] > now:
+            return told.next_start
+        low, high = told.next_start
+        came = self._phases - told.phases
+        # As many have come as the pace has it, or it is no longer theirs.
+        if self._step is None or came < 1 or abs((now - high) / self._step + 0.5 - came) > 1:
+            return None
+        middle, half = (low + high) / 2 + came * self._step, (high - low) / 2 * math.sqrt(1 + came)
+        return (middle - half, middle + half) if middle + half > now else None
+
     def _of_now(self, begin: float, now: float, last: bool, ended: bool) -> Answer:
         if self._ftio is not None:
-            if self._seen != self.signal.operations and (last or self._credit.allows()):
+            if self._seen != self.signal.records and (last or self._credit.allows()):
                 self._predict(self._ftio, begin, now)
             return self._answer(now, ended)
         self._part(now)
         if last:
-            self._outlook = self._found = outlook(self.signal.whole((begin, now)))
-            self._looked, self._phases = now, self._outlook.phases
+            self._look_at_all(begin, now)
         elif self._is_due(now) and self._credit.allows():
             self._look(begin, now)
-        # The last answer is that of the command `periods` on all of it.
-        return self._answer(now, ended, last or self._is_timed)
+        return self._answer(now, ended, self._is_timed)
 
     def _part(self, now: float) -> None:
         """Part what moved into bursts, and find what repeats in them, and which are where the regime has them."""
         over = len(self._bursts) > 0 and now - float(self._bursts.end[-1]) > self._gap
         joined = len(self._bursts) > 1 and self._bursts.is_one(now)
-        if self._seen == self.signal.operations and over == self._over and joined == self._joined:
+        if self._seen == self.signal.records and over == self._over and joined == self._joined:
             return
-        self._seen, self._joined = self.signal.operations, joined
+        self._seen, self._joined = self.signal.records, joined
         if self._found.holds:
             self._gap = self._found.quiet
             self._bursts = self._by_pauses(self._gap)
@@ -182,9 +205,11 @@ class Watcher:
                 # Short pauses are known of the latest activity only.
                 self._choose(np.inf, now)
         self._over = now - float(self._bursts.end[-1]) > self._gap
+        self._silence = self.signal.activity(self._gap if self._gap < np.inf else None).longest_inside(self._gap)
         self._repeated = self._repeated if self._repeats is None else self._gap
         if self._repeats is None and self._gap < np.inf:
             self._repeats = any_burst(self._bursts, self._over)
+        self._repeats = self._repeats and replace(self._repeats, grain=self.signal.grain)
         self._go_on()
 
     def _repeats_as_before(self, now: float) -> bool:
@@ -256,7 +281,10 @@ class Watcher:
         few = len(self._bursts) < FEWEST_BURSTS and self._gap < np.inf
         same = self._repeats is not None and self._repeats.tells
         unknown = before.train is None and (few or same or not len(before.latest))
-        self._counts_bursts = unknown or self._told_by_contents(self._is_timed) is not None
+        told = self._told_by_contents(self._is_timed)
+        if told is not None and told.length > 1:
+            self._turned = told.period
+        self._counts_bursts = unknown or told is not None or _is_near(self._turned, self._found.period)
         if self._counts_bursts:
             self._phases = self._whole_number(self._bursts, self._gap)
         elif self._counts.clear or (before.train is not None and not self._found.since):
@@ -273,10 +301,14 @@ class Watcher:
     def _told_by_contents(self, timed: bool) -> Repetition | None:
         """Return what repeats where that tells the period, and not their times; `timed` where these do."""
         repeats = self._repeats
-        # That volumes are alike is no evidence of a period.
-        if repeats is None or not repeats.tells or (timed and not _has_changed(self._found, repeats)):
+        if repeats is None or not repeats.is_frequent:
             return None
-        return repeats
+        # Of bursts that take turns it also tells those between the ones that stand out.
+        turns = repeats.length > 1 and len(self._found.trains) == 1 and _is_near(repeats.period, self._found.period)
+        if timed and turns:
+            return repeats
+        # That volumes are alike is no evidence of a period.
+        return repeats if repeats.tells and (not timed or _has_changed(self._found, repeats)) else None
 
     def _counted(self, bursts: Activity) -> int:
         """Return how many phases there are, parted as by the last look; where that no longer holds, as of that look."""
@@ -298,7 +330,7 @@ class Watcher:
         soon = self._looked + SOON * (found.period or 0.0)
         if self._seen == self._looked_operations and not (self._over and self._phases != self._looked_phases):
             return False
-        if now < soon or self.signal.operations < FEWEST_BURSTS:
+        if now < soon or self.signal.records < FEWEST_BURSTS:
             return False
         if found.train is not None and not found.since:
             return found.blurred or found.is_settled or found.fitted >= (REFRESHED if found.clear else FEWEST_BURSTS)
@@ -319,21 +351,33 @@ class Watcher:
         """Look at the latest phases, or at all of a short run, and what their times show."""
         before, latest = self._outlook, self._outlook.latest
         found = None
-        if FEW < self.signal.operations <= WHOLE * self._whole and before.phases > MANY and not before.since:
+        if FEW < self.signal.records <= WHOLE * self._whole and before.phases > MANY and not before.since:
             # From the middle of the pause before the second on.
             low = float(min(latest.end[0], latest.start[1]) + latest.start[1]) / 2
             usual = before.period or float(latest.start[-1] - latest.start[0]) / (len(latest) - 1)
             found = _joined(before, self._seen_in(low, now, usual / PARTS))
             found = found if before.train is None or _same_period(found, before) else None
         if found is None:
-            self._credit.spend(price_of_look(self.signal.operations))
-            self._whole = self.signal.operations
+            self._credit.spend(price_of_look(self.signal.records))
+            self._whole = self.signal.records
             found = outlook(self.signal.whole((begin, now)))
         self._former = None if found.train is not None else before if before.train is not None else self._former
-        self._outlook = found
+        self._outlook = replace(found, grain=self.signal.grain)
         self._looked, self._looked_operations = now, self._seen
         self._go_on()
         self._looked_phases, self._looked_bursts = self._phases, len(self._parted)
+
+    def _look_at_all(self, begin: float, now: float) -> None:
+        """Look at all of a run that is over, as the command `periods` does; what repeats follows from that alone."""
+        found = outlook(self.signal.whole((begin, now)))
+        # What comes behind the regime has no later answer that it would be doubted in.
+        self._outlook = self._found = replace(found, grain=self.signal.grain, since=0)
+        self._former, self._turned, self._gap, self._repeated, self._seen = None, None, np.inf, np.inf, -1
+        if self.signal.bytes:
+            self._part(now)
+        self._found, self._looked = self._outlook, now
+        if self._told_by_contents(self._is_timed) is None:
+            self._phases = found.phases
 
     def _seen_in(self, low: float, now: float, width: float) -> Outlook:
         """Look at the bins of a width in s from a time on, joined where pauses part what they are of."""
@@ -348,7 +392,7 @@ class Watcher:
     def _predict(self, ftio: FtioPredictor, begin: float, now: float) -> None:
         """Do as FTIO does."""
         found = ftio.predict(lambda low: self._from(begin, low, now), begin)
-        self._credit.spend(price_of_look(min(self.signal.operations, BINS)))
+        self._credit.spend(price_of_look(min(self.signal.records, BINS)))
         rows = np.array([(one.start, one.end, one.volume) for one in found.phases]).reshape(-1, 3)
         phases = Bursts(rows[:, 0], rows[:, 1], rows[:, 2])
         self._outlook = self._found = Outlook(
@@ -360,7 +404,7 @@ class Watcher:
             regime_start=ftio.since if found.periodic else None,
             reason=found.reason,
         )
-        self._seen, self._looked, self._phases = self.signal.operations, now, len(phases)
+        self._seen, self._looked, self._phases = self.signal.records, now, len(phases)
 
     def _from(self, begin: float, low: float, now: float) -> StepSignal:
         """Return the bandwidth from a time in s on, of a run that began at another."""
@@ -380,7 +424,7 @@ class Watcher:
             operations=self.signal.operations,
             bytes=self.signal.bytes,
             phases=self._phases,
-            in_phase=not ended and self._in_phase(found, now),
+            in_phase=not ended and self._in_phase(now),
             periodic=found.period is not None,
             period=found.period,
             period_interval=found.period_interval,
@@ -402,7 +446,7 @@ class Watcher:
         """Return an answer with the next phase, or the next burst of a known signature where none is foretold."""
         following = self._next(found, repeats, answer.time)
         if following is not None:
-            if not answer.in_phase:
+            if self._is_over(found, answer.time):
                 self._record.said(following, answer.time)
             return _with_next(answer, self._record.corrected(following), repeats)
         expected = None if self._known is None else self._expected(self._known, answer.time)
@@ -415,14 +459,18 @@ class Watcher:
         """Return the next phase: by its time where there is a regime, else by what repeats."""
         # Bursts that take turns tell more than their times where each follows the one before it more regularly.
         turns = repeats is not None and repeats.length > 1 and not repeats.alike
-        if repeats is not None and turns and found.train is not None:
+        if repeats is not None and turns and found.train is not None and self._told_by_contents(self._is_timed) is None:
             turns = repeats.train.jitter < found.train.jitter
         timed = () if found.since or turns else found.trains
         laws = [self._law(place, one) for place, one in enumerate(timed)]
-        several = [next_phase(law, now, lead) for law, lead in zip(laws, found.leads, strict=False)]
+        grain = self.signal.grain
+        several = [next_phase(law, now, lead, grain) for law, lead in zip(laws, found.leads, strict=False)]
         following = first_of([one for one in several if one is not None])
+        self._step = laws[0].period if following is not None and len(laws) == 1 else None
         if following is None and repeats is not None:
-            following = next_phase(self._law(-1, repeats.train), now)
+            law = self._law(-1, repeats.train)
+            following = next_phase(law, now, grain=grain)
+            self._step = law.period if repeats.length == 1 else None
         return following
 
     def _expected(self, known: "KnownSignature", now: float) -> tuple[NextPhase, int, str] | None:
@@ -431,16 +479,21 @@ class Watcher:
         row = len(bursts)
         if not 0 < row < len(known.start):
             return None
-        following = next_phase(law_of_steps(float(bursts.start[-1]), *known.step(row)), now)
+        following = next_phase(law_of_steps(float(bursts.start[-1]), *known.step(row)), now, grain=self.signal.grain)
         text = f"By the signature {known.name}, burst {row + 1} of {len(known.start)} is next."
         return None if following is None else (following, round(float(known.volumes[row])), text)
 
-    def _in_phase(self, found: Outlook, now: float) -> bool:
+    def _in_phase(self, now: float) -> bool:
         if self._ftio is not None:
-            return len(found.latest) > 0 and now <= float(found.latest.end[-1]) + found.quiet
+            latest = self._found.latest
+            return len(latest) > 0 and now <= float(latest.end[-1]) + self._found.quiet
+        return max(now, self._reached) <= self.signal.end + self._silence
+
+    def _is_over(self, found: Outlook, now: float) -> bool:
+        """Tell whether the last phase is surely over."""
         if found.train is None:
-            return len(self._bursts) > 0 and not self._over
-        return now <= float(self._parted.end[-1]) + found.quiet
+            return self._over or not len(self._bursts)
+        return now > float(self._parted.end[-1]) + found.quiet
 
     def _is_behind(self, found: Outlook, now: float) -> bool:
         """Tell whether what is said of the period is of a time that has passed."""
@@ -463,7 +516,7 @@ class Watcher:
             return f"As of {seconds_text(self._looked)}: {found.sentence()}"
         if found.fitted and not found.slipped:
             later = f"{counted(found.fitted, 'phase')} since {seconds_text(self._looked)}"
-            return f"{found.sentence()} {later}, where it is expected."
+            return f"{found.sentence()} {later} began where {'they were' if found.fitted > 1 else 'it was'} expected."
         return found.sentence()
 
     def _law(self, place: int, train: PulseTrain) -> StartLaw:
@@ -528,4 +581,9 @@ def _has_changed(found: Outlook, repeats: Repetition) -> bool:
 
 
 def _same_period(one: Outlook, other: Outlook) -> bool:
-    return bool(one.period and other.period and abs(one.period / other.period - 1) < SAME_PERIOD)
+    return _is_near(one.period, other.period)
+
+
+def _is_near(one: float | None, other: float | None) -> bool:
+    """Tell whether two periods in s are known and may be the same."""
+    return bool(one and other and abs(one / other - 1) < SAME_PERIOD)

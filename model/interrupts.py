@@ -1,5 +1,6 @@
 """Interrupts, and signals that end a process likewise, where C calls Python and no exception may pass."""
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -35,6 +36,16 @@ def kept_interrupts(kept: list[BaseException]) -> Iterator[None]:
             signal.signal(number, signal.default_int_handler)
     if kept:
         raise kept[0]
+
+
+def end_within(seconds: float, status: int) -> None:
+    """End this process with an exit code after so many seconds at the latest.
+
+    At its end Python waits for all threads, and one that compiles or computes ends when it likes.
+    """
+    timer = threading.Timer(seconds, os._exit, (status,))
+    timer.daemon = True
+    timer.start()
 
 
 def end_like_interrupts() -> None:

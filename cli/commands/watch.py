@@ -83,10 +83,10 @@ def command(
     them as JSON lines, lines of TMIO, or rates that servers counted as CSV.
 
     After every update each layer and direction says whether a phase is under way, its period in s with the confidence
-    in it (0 to 1) and since when it holds, and between which times the next phase begins, with the probability of that;
-    nothing is said of fewer than four phases. On a terminal this is a view that keeps up to date, in a pipe one JSON
-    object a line. The periods are those that "iostrata periods" finds. There is no --window and no --fs, as the stretch
-    and the bins that are looked at follow from the job.
+    in it (0 to 1) and since when it holds, and between which times the next phase begins, with the probability of that.
+    Of fewer than four phases there is a period only where what they move repeats. On a terminal this is a view that
+    keeps up to date, in a pipe one JSON object a line. The periods are those that "iostrata periods" finds. There is no
+    --window and no --fs, as the stretch and the bins that are looked at follow from the job.
     """
     _refuse_what_does_not_go_together(sources, replay, speed, once, apart, signature, reading)
     from ...live.alarms import parse_rule

@@ -80,11 +80,19 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Spans(Columns):
-    """Operations in the order in which they came: start and end in s, float64 (n,), and bytes, int64 (n,)."""
+    """What moved, in the order in which it came: start and end in s, float64 (n,), and bytes, int64 (n,).
+
+    And how many operations began in it, one each where that is not given: of a bin they may be any number.
+    """
 
     start: Floats
     end: Floats
     volume: Rows
+    operations: Rows = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def __post_init__(self) -> None:
+        if self.operations.size != self.start.size:
+            object.__setattr__(self, "operations", np.ones(self.start.size, np.int64))
 
 
 @dataclass
@@ -159,7 +167,7 @@ MOST_LAYERS: Final = 64
 
 
 class ReadRecords:
-    """Records in the order in which they were read: key, start and end in s on the job's clock, and bytes of each."""
+    """Records in the order in which they were read: key, start and end in s on the job's clock, bytes, operations."""
 
     def __init__(self) -> None:
         # Columns, as a thousand objects that are kept for a while make Python look for rubbish among all there are.
@@ -167,12 +175,14 @@ class ReadRecords:
         self.start: list[float] = []
         self.end: list[float] = []
         self.volume: list[int] = []
+        self.operations: list[int] = []
 
-    def append(self, key: Key, start: float, end: float, volume: int) -> None:
+    def append(self, key: Key, start: float, end: float, volume: int, operations: int = 1) -> None:
         self.keys.append(key)
         self.start.append(start)
         self.end.append(end)
         self.volume.append(volume)
+        self.operations.append(operations)
 
 
 class Intake:
@@ -184,6 +194,8 @@ class Intake:
     counts : Counts
     keys : dict of Key to int
         Layers and directions so far, numbered in the order in which they came.
+    grain : dict of Key to float
+        Width in s of the bins that a layer and direction was last told in: its times are known no better.
     epoch : float or None
         The clock's zero in s since the epoch, of the first header that has it.
     program : str
@@ -195,11 +207,12 @@ class Intake:
         self.clock = JobClock()
         self.counts = Counts()
         self.keys: dict[Key, int] = {}
+        self.grain: dict[Key, float] = {}
         self.epoch: float | None = None
         self.program = ""
         self.jumped = False
         self._batch = Batch()
-        self._set_aside: deque[tuple[Key, float, float, int]] = deque(maxlen=CONFIRMED - 1)
+        self._set_aside: deque[tuple[Key, float, float, int, int]] = deque(maxlen=CONFIRMED - 1)
 
     @property
     def waiting(self) -> int:
@@ -233,13 +246,15 @@ class Intake:
     def _columns(self, records: ReadRecords) -> tuple[Rows, Spans]:
         """Return the number of each record's key, or -1 of a new one, and what it holds."""
         numbers = np.array([self.keys.get(key, -1) for key in records.keys])
-        return numbers, Spans(np.array(records.start), np.array(records.end), np.array(records.volume, np.int64))
+        volume, operations = np.array(records.volume, np.int64), np.array(records.operations, np.int64)
+        return numbers, Spans(np.array(records.start), np.array(records.end), volume, operations)
 
     def _one_by_one(self, records: ReadRecords) -> ReadRecords:
         """Return the records that are taken in."""
         clock, counts, kept = self.clock, self.counts, ReadRecords()
-        for record in zip(records.keys, records.start, records.end, records.volume, strict=True):
-            key, start, end, volume = record
+        columns = records.keys, records.start, records.end, records.volume, records.operations
+        for record in zip(*columns, strict=True):
+            start, end = record[1:3]
             if clock.now is not None:
                 if not (clock.reaches(start) and clock.reaches(end)):
                     counts.clock_jumps += 1
@@ -256,16 +271,16 @@ class Intake:
                 elif end < clock.now:
                     counts.out_of_order += 1
                     counts.late += end < clock.now - LATE
-            if self._keep(kept, key, start, end, volume):
+            if self._keep(kept, *record):
                 clock.advance(start, end)
         return kept
 
-    def _keep(self, kept: ReadRecords, key: Key, start: float, end: float, volume: int) -> bool:
+    def _keep(self, kept: ReadRecords, key: Key, start: float, end: float, volume: int, operations: int) -> bool:
         """Add a record to those that are taken in, unless it is of too many layers; tell whether it was added."""
         if key not in self.keys:
             if len({known.layer for known in self.keys} | {key.layer}) > MOST_LAYERS:
                 self.counts.refused += 1
                 return False
             self.keys[key] = len(self.keys)
-        kept.append(key, start, end, volume)
+        kept.append(key, start, end, volume, operations)
         return True

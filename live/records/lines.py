@@ -3,6 +3,8 @@
 import csv
 import json
 import math
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from typing import Any, Final
 
 from ...inputs.table.ldms import LAYERS
@@ -101,17 +103,22 @@ class LineReader:
         # The clock is that of all that was read before.
         self._hand_over()
         if kind == "time":
-            time = _number(entry["time"])
-            self._begin(time)
-            clock = self._job.clock
-            if clock.now is None or clock.reaches(time + self._offset):
-                clock.advance(time + self._offset, time + self._offset)
+            self._time(_number(entry["time"]))
         elif kind == "header":
             self._header(entry)
         elif kind == "end":
             self.ended = True
+            if "time" in entry:
+                self._time(_number(entry["time"]))
         else:
             raise ValueError
+
+    def _time(self, time: float) -> None:
+        """Take note that all up to this time is told."""
+        self._begin(time)
+        clock = self._job.clock
+        if clock.now is None or clock.reaches(time + self._offset):
+            clock.advance(time + self._offset, time + self._offset)
 
     def _key(self, layer: object, mode: object) -> Key:
         key = self._keys.get((layer, mode))
@@ -127,10 +134,12 @@ class LineReader:
         volumes = entry["bytes"]
         if not (width > 0 and isinstance(first, int) and isinstance(volumes, list) and len(volumes) <= MOST_BINS):
             raise ValueError
-        volumes_of = [(first + row, _whole(volume)) for row, volume in enumerate(volumes)]
-        for row, volume in volumes_of:
+        moved = list(map(_whole, volumes))
+        counts = _shared_out(_whole(entry.get("operations", 0)), moved)
+        self._job.grain[key] = width
+        for row, (volume, operations) in enumerate(zip(moved, counts, strict=True), first):
             if volume:
-                self._add(key, origin + row * width, origin + (row + 1) * width, volume)
+                self._add(key, origin + row * width, origin + (row + 1) * width, volume, operations)
 
     def _header(self, entry: dict[str, Any]) -> None:
         job = self._job
@@ -162,13 +171,13 @@ class LineReader:
                 self._offset = now - time
         self._begun = True
 
-    def _add(self, key: Key, start: float, end: float, volume: int) -> None:
+    def _add(self, key: Key, start: float, end: float, volume: int, operations: int = 1) -> None:
         if not -FARTHEST < start <= end < FARTHEST:
             raise ValueError
         if not self._begun or self._anew:
             self._begin(start)
         offset = self._offset
-        self._records.append(key, start + offset, end + offset, volume)
+        self._records.append(key, start + offset, end + offset, volume, operations)
 
     def _hand_over(self) -> None:
         """Hand to the job what was read since the last time."""
@@ -209,6 +218,7 @@ class LineReader:
             return
         for direction, rate in zip(directions, before[1], strict=True):
             if rate > 0:
+                self._job.grain[Key(SERVER, direction)] = time - before[0]
                 self._add(Key(SERVER, direction), before[0], time, _whole(round(rate * (time - before[0]))))
 
     def _event(self, job: str, module: str, kind: str, volume: str, start: str, took: str) -> None:
@@ -220,6 +230,20 @@ class LineReader:
         elif kind in MODES:
             begin = _number(float(start))
             self._add(self._key(LAYERS[module], kind), begin, begin + _number(float(took)), _whole(int(volume)))
+
+
+def _shared_out(operations: int, moved: Sequence[int]) -> list[int]:
+    """Return how many of some operations are of each bin, by what moved in it; one each where none are told.
+
+    Each stretch of bins in which something moved has one at least, where there are as many.
+    """
+    if not operations:
+        return [int(volume > 0) for volume in moved]
+    begins = [int(volume > 0 and not before) for before, volume in pairwise([0, *moved])]
+    counts = begins if sum(begins) <= operations else [0] * len(moved)
+    whole, left = max(sum(moved), 1), operations - sum(counts)
+    shares = [left * until // whole for until in accumulate(moved, initial=0)]
+    return [count + high - low for count, (low, high) in zip(counts, pairwise(shares), strict=True)]
 
 
 _EVENT: Final = ("job_id", "module", "op", "len", "start", "dur")

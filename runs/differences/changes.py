@@ -39,6 +39,7 @@ _FEWEST_PHASES: Final = 4
 _LEAST_SHARE: Final = 0.05
 _MACHINE: Final = "it may be the machine: what is done between iterations takes longer or shorter, too"
 _LEVEL: Final = "operations and the run are nowhere near as many and as long: it may be another level of what recurs"
+_ANOTHER: Final = "an iteration is not the same on both sides"
 _OVERLAP: Final = "runs of one side are as those of the other"
 _SHARES: Final = frozenset(one.id for one in QUANTITIES if one.share)
 _BY_ITERATIONS: Final = {"iteration-time": 0.75, "iteration-interval": 0.2}
@@ -264,7 +265,9 @@ def _exp_interval(interval: tuple[float, float]) -> tuple[float, float]:
 
 def _iteration_words(pair: LoopPair, layer: str | None, found: Compared) -> Callable[[tuple[float, float] | None], str]:
     """Return what makes the sentence of how long an iteration takes, given an interval."""
-    say = functools.partial(words.iteration_text, pair.name, layer, iterations=found.iterations, summed=found.summed)
+    say = functools.partial(
+        words.iteration_text, pair.name, layer, iterations=found.iterations, summed=found.summed, skewed=found.skewed
+    )
     return _told_of(found, say)
 
 
@@ -307,7 +310,8 @@ def _of_loops(pairs: Sequence[LoopPair], beside: frozenset[str], least_s: float)
     for pair in pairs:
         sides = [np.array([one.row.count for one in side], np.float64) for side in pair.sides]
         say = functools.partial(words.count_text, pair.name, pair.shared_by)
-        yield _ratio_change(("iterations", None, None), sides, COUNTED, 0, say)
+        count = _ratio_change(("iterations", None, None), sides, COUNTED, 0, say)
+        yield count if pair.alike else replace(count, candidate=False, doubt=_ANOTHER)
         # Where it is not known which rank did what, the steps are those of all ranks.
         if len({one.local for one in pair.every}) > 1 and len({one.row.ranks > 0 for one in pair.every}) == 1:
             yield _of_steps(pair)
@@ -326,16 +330,16 @@ def _of_times(pair: LoopPair, beside: frozenset[str], least_s: float) -> Iterato
                 one = replace(one, candidate=False)
             yield _no_cost(one) if layer is None and beside.intersection(pair.layers) else one
     if not pair.elsewhere and (found := pair.recurring()) is not None:
-        say = functools.partial(words.interval_text, pair.name, iterations=found.iterations)
+        say = functools.partial(words.interval_text, pair.name, iterations=found.iterations, skewed=found.skewed)
         yield _of_iterations(pair, ("iteration-interval", None, None), found, _told_of(found, say))
 
 
 def _of_steps(pair: LoopPair) -> _Tested:
     """Return the change of the steps of an iteration; certain where all runs of a side have the same ones."""
-    summed = pair.by_others
+    summed = pair.by_others and not pair.each_alike
     before, after = (steps_by_kind(side[0], pair.elsewhere, summed) for side in pair.sides)
     text, was, now = words.steps_text(pair.name, before, after)
-    text += ", over all ranks" if summed else ""
+    text += ", over all ranks" if summed else ", on each rank" if pair.by_others else ""
     change = Change("iteration", None, None, was or None, now or None, text=text, size=float(was != now))
     even = all(len({one.local for one in side}) == 1 for side in pair.sides)
     return _Tested(change, 0.0 if even else None, even)

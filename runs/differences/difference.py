@@ -1,7 +1,8 @@
 """Two sides of runs compared: the changes between them, and the verdict."""
 
 import functools
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, NamedTuple
 
@@ -26,6 +27,8 @@ _CAUSE: Final = (1 / 3, 1.5)
 """Share of such a difference that a finding must cost more, or I/O take, at least and at most, to be its cause."""
 
 
+_STARTING: Final = 0.1
+"""Share of such a difference from which on that is told of it which lies before the first I/O."""
 _TIMES: Final = ("time", "bandwidth", "iteration-time", "iteration-interval", "duration")
 """Changes that say which side is faster."""
 
@@ -143,15 +146,31 @@ class Difference:
             return None
         more, slow = abs(took[1] - took[0]), took.index(max(took))
         text = f"B takes {seconds_text(more)} {'more' if slow else 'less'} than A"
+        early = [_mean(_start_up(run) for run in side) for side in sides]
+        starting = _finite(early[slow] - early[1 - slow], 0.0)
+        started = against = ""
+        if starting >= _STARTING * more:
+            started = f"{seconds_text(min(starting, more))} of it before the first I/O"
+        elif starting <= -_STARTING * more:
+            against = f", although its first I/O comes {seconds_text(-starting)} {'earlier' if slow else 'later'}"
+        rest = max(more - starting, 0.0)
+        io = [_mean(_known_io(run) for run in side) for side in sides]
+        less = _finite(io[slow] - io[1 - slow], math.inf)
         cost, name = max(self._dearer(slow), default=(0.0, ""))
-        if _CAUSE[0] * more <= cost <= _CAUSE[1] * more:
-            return f"{text}, of which up to {seconds_text(min(cost, more))} may be {name}"
-        io = [
-            float(np.mean([(run.job.io_share or 0.0) * (run.job.duration_s or 0.0) for run in side])) for side in sides
-        ]
-        if _CAUSE[0] * more <= io[slow] - io[1 - slow] <= _CAUSE[1] * more:
-            return f"{text}, and is in I/O for {seconds_text(io[1])} instead of {seconds_text(io[0])}"
-        return text
+        # No more than I/O as a whole takes longer.
+        most = min(cost, rest, less)
+        if 0 < _CAUSE[0] * rest <= most and cost <= _CAUSE[1] * max(more, rest):
+            up_to = seconds_text(most)
+            told = f"{started} and up to {up_to} of it may be" if started else f"of which up to {up_to} may be"
+            return f"{text}, {told} {name}{against}"
+        told = ", ".join(one for one in (text, started) if one)
+        if math.isinf(less) or less > _CAUSE[1] * rest:
+            return told + against
+        spent = f"in I/O for {seconds_text(io[1])} instead of {seconds_text(io[0])}"
+        if less >= _CAUSE[0] * rest:
+            return f"{told}, and is {spent}{against}"
+        what = "the rest" if started else "that"
+        return f"{told}; {f'most of {what} is no' if less > 0 else f'none of {what} is'} I/O: B is {spent}"
 
     @property
     def uncertain(self) -> str | None:
@@ -230,6 +249,27 @@ def _order(runs: Sequence[Run]) -> tuple[str, ...]:
                 found.insert(place, layer)
                 place += 1
     return tuple(found)
+
+
+def _start_up(run: Run) -> float:
+    """Return the time in s before the first I/O of a run, of an MPI program its start; not finite if not known."""
+    phases = (row.phase_start_s[0] for row in run.layers if len(row.phase_start_s))
+    return min((*phases, *(one.begin_s for one in run.loops)), default=math.nan)
+
+
+def _known_io(run: Run) -> float:
+    """Return how long the rank that is longest in I/O is in it, in s; not finite where that is not known."""
+    share, length = run.job.io_share, run.job.duration_s
+    return math.nan if share is None or length is None else share * length
+
+
+def _mean(values: Iterable[float]) -> float:
+    return float(np.mean(list(values)))
+
+
+def _finite(value: float, other: float) -> float:
+    """Return a value, or another one where it is not finite."""
+    return value if math.isfinite(value) else other
 
 
 def _costs(runs: Sequence[Run]) -> dict[tuple[str, str], float]:

@@ -27,6 +27,8 @@ _WAITED_S: Final = 0.005
 """Time in s that an iteration easily waits for a core or a device, in all iterations of a run or in none."""
 _IN_STEP: Final = 1.05
 """Sum of the lengths of iterations over the time from first to last up to which each begins as the one before ends."""
+_SKEWED: Final = 1.05
+"""Arithmetic over geometric mean from which on it is said that a mean is geometric."""
 _EQUAL: Final = 1e-6
 """Share by which times differ that are equal but for rounding."""
 _PACED: Final = 1.5
@@ -49,6 +51,8 @@ _PATTERN: Final = 0.01
 """How seldom chance makes iterations of the same number as alike as those that are taken to have a pattern."""
 _SIMILAR: Final = 0.5
 """Share of the kinds of steps that two loops must have in common to be one, where they are not the same."""
+_SAME: Final = 2.0
+"""Similarity of loops with the same transfers, or steps: see `matches`."""
 _AS_MANY: Final = math.log(1.5)
 """Factor between the numbers of iterations of loops with other transfers up to which they may be one."""
 _AS_MUCH: Final = 0.01
@@ -134,9 +138,12 @@ class LoopPair:
 
     @property
     def name(self) -> str:
-        """The kind of file of which most bytes are moved, without folders; of the first step where none are."""
-        steps = self.after[0].steps or self.before[0].steps
-        return _base(max(steps, key=lambda one: (one.bytes or 0) * one.often).file) if steps else "files"
+        """The kind of file of which most bytes are moved, without folders; of the first step where none are.
+
+        On both sides, where it is another one.
+        """
+        before, after = (_main_file(side[0].steps) for side in self.sides)
+        return f"{after} (before {before})" if before and after and before != after else after or before or "files"
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -155,6 +162,19 @@ class LoopPair:
         """Whether other ranks do the steps on one side than on the other, or some ranks a part of them."""
         ranks = {one.row.ranks for one in self.every}
         return len(ranks) > 1 or any(step.ranks for one in self.every for step in one.steps)
+
+    @property
+    def alike(self) -> bool:
+        """Whether an iteration is the same on both sides, or moves the same, so that their numbers can be compared."""
+        return _similarity(self.before[0], self.after[0]) >= _SAME
+
+    @property
+    def each_alike(self) -> bool:
+        """Whether each rank moves the same on both sides, of which one has fewer ranks in this loop."""
+        sides = [[step for step in side[0].steps if step.kind in ("read", "write")] for side in self.sides]
+        moved = [sorted((one.layer, one.kind, one.bytes or 0, one.often) for one in side) for side in sides]
+        apart = any(step.ranks for one in self.every for step in one.steps)
+        return bool(moved[0]) and moved[0] == moved[1] and not apart
 
     @property
     def shared_by(self) -> tuple[int, int] | None:
@@ -227,7 +247,9 @@ class LoopPair:
         # By chance all iterations of one side lie beyond those of the other in one of so many cases.
         outcome = outcome.limited(2 / math.comb(sum(count), count[0]))
         before, after = (float(np.exp(one.mean())) for one in means)
-        return Compared(before, after, outcome, self.iterations, means, summed)
+        plain = [np.mean([np.exp(run).mean() for run in side]) for side in sides]
+        skewed = max(one / other for one, other in zip(plain, (before, after), strict=True)) > _SKEWED
+        return Compared(before, after, outcome, self.iterations, means, summed, bool(skewed))
 
     def _logs(self, times: Callable[[RunLoop], Floats]) -> list[list[Floats]]:
         """Return logarithms of `times` of iterations, by side and run; without runs that have too few."""
@@ -288,6 +310,8 @@ class Compared:
     means: Sequence[Floats]
     summed: bool = False
     """Whether it is the time of all ranks together."""
+    skewed: bool = False
+    """Whether arithmetic means are others."""
 
 
 def _is_apart(begin: Floats, end: Floats) -> bool:
@@ -429,6 +453,11 @@ def _similarity(one: RunLoop, other: RunLoop) -> float:
     kinds, files = ([{key(step) for step in loop.steps} for loop in (one, other)] for key in (_kind, _file))
     common = len(kinds[0] & kinds[1]) / max(1, len(kinds[0] | kinds[1]))
     return common + (0.5 if files[0] & files[1] else 0.0) if common > 0 else 0.0
+
+
+def _main_file(steps: Sequence[LoopStep]) -> str:
+    """Return the kind of file of which most bytes are moved, without folders."""
+    return _base(max(steps, key=lambda one: (one.bytes or 0) * one.often).file) if steps else ""
 
 
 def _kind(step: LoopStep) -> str:

@@ -221,20 +221,23 @@ def _step_text(kind: str, often: int, size: int | None) -> str:
     return f"{often:,} × {kind}" + ("" if size is None else f" {size_text(size)}")
 
 
-def interval_text(name: str, words: Words, iterations: int) -> str:
+def interval_text(name: str, words: Words, iterations: int, skewed: bool = False) -> str:
     """Return the sentence of how long it is from one iteration to the next."""
-    return _iteration_text(f"Iterations{_on(name)} begin every", words, iterations)
+    return _iteration_text(f"Iterations{_on(name)} begin every", words, iterations, skewed)
 
 
-def iteration_text(name: str, layer: str | None, words: Words, iterations: int, summed: bool = False) -> str:
+def iteration_text(
+    name: str, layer: str | None, words: Words, iterations: int, summed: bool = False, skewed: bool = False
+) -> str:
     """Return the sentence of how long an iteration takes, or keeps a layer busy, `summed` over ranks or not."""
     start = f"An iteration{_on(name)} takes" if layer is None else f"An iteration{_on(name)} keeps {layer} busy for"
     start = f"In an iteration{_on(name)} all ranks together are in {layer} for" if summed else start
-    return _iteration_text(start, words, iterations)
+    return _iteration_text(start, words, iterations, skewed)
 
 
-def _iteration_text(start: str, words: Words, iterations: int) -> str:
-    times = f"{start} {seconds_text(words.after)} instead of {seconds_text(words.before)}{_ratio(words)}"
+def _iteration_text(start: str, words: Words, iterations: int, skewed: bool) -> str:
+    mean = " (geometric means)" if skewed else ""
+    times = f"{start} {seconds_text(words.after)} instead of {seconds_text(words.before)}{mean}{_ratio(words)}"
     runs = f"{iterations:,} iterations" if words.runs == 1 else f"{words.runs} runs"
     return f"{times} ({_factors(*(words.interval or (0.0, 0.0)))}; {runs} a side)"
 

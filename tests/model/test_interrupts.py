@@ -1,6 +1,8 @@
 """Interrupts that are kept until the end, and signals that become interrupts; only the main thread has either."""
 
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -74,3 +76,19 @@ def test_signals_that_end_a_process_interrupt_it_and_those_ignored_stay_so():
     end_like_interrupts()
     assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
     assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+
+
+def test_an_interrupted_process_does_not_wait_for_its_threads():
+    """One thread computes for a minute; the process itself has ended with its message."""
+    script = (
+        "import sys, threading, time\n"
+        "from iostrata.cli import main, run\n"
+        "def interrupted(arguments):\n"
+        "    threading.Thread(target=time.sleep, args=(60,)).start()\n"
+        "    raise KeyboardInterrupt\n"
+        "run._run = interrupted\n"
+        "sys.exit(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=50)
+    assert done.returncode == 130
+    assert done.stderr == "iostrata: error: interrupted\n"

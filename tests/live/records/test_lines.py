@@ -58,7 +58,7 @@ def test_cut_into_any_pieces(cuts):
     for low, high in pairwise(edges):
         reader.feed(data[low:high])
     assert parts.counts == whole.counts
-    assert (parts.clock.begin, parts.clock.now) == (whole.clock.begin, whole.clock.now) == (0.5, 102.0)
+    assert (parts.clock.begin, parts.clock.now) == (whole.clock.begin, whole.clock.now) == (0.5, 103.0)
     one, other = whole.take(), parts.take()
     assert list(one) == list(other) == [WRITE, Key("HDF5", "read")]
     for key, found in one.items():

@@ -173,9 +173,28 @@ def test_where_no_finding_is_the_cause_it_is_told_how_long_each_is_in_io():
     ]
     found = diff_runs(sides[:1], sides[1:])
     assert found.took == "B takes 1.5 s less than A, and is in I/O for 140 ms instead of 1.7 s"
-    # Where it is computation that takes less, nothing is said of I/O.
-    other = [sides[0], Run(replace(sides[1].job, io_share=0.45), sides[1].layers)]
-    assert diff_runs(other[:1], other[1:]).took == "B takes 1.5 s less than A"
+    # Where it is computation that takes less, that is said.
+    for share, most in ((0.46, "most of that is no I/O: B is in I/O for 1.61 s"), (0.6, "none of that is I/O: B is")):
+        other = Run(replace(sides[1].job, io_share=share), sides[1].layers)
+        assert diff_runs(sides[:1], [other]).took.startswith(f"B takes 1.5 s less than A; {most}")
+
+
+def starting(seconds: float, start: float, in_io: float, *costs: tuple[str, float]) -> Run:
+    one = lasting(seconds, *costs)
+    begins = tuple(start + at for at in WRITE.phase_start_s)
+    rows = tuple(replace(row, phase_start_s=begins) for row in one.layers)
+    return Run(replace(one.job, io_share=in_io / seconds), rows, one.findings)
+
+
+def test_what_passes_before_the_first_operation_is_no_effect_of_what_is_done_in_it():
+    slow = starting(13.5, 2.7, 7.2, ("small-requests", 5.0))
+    found = diff_runs([slow], [starting(7.6, 1.1, 4.0)]).took
+    told = "1.6 s of it before the first I/O and up to 3.2 s of it may be small-requests (POSIX)"
+    assert found == f"B takes 5.9 s less than A, {told}"
+    # Where the start hides a part of what was saved, that is said, too.
+    found = diff_runs([slow], [starting(11.0, 4.0, 4.0)]).took
+    told = "of which up to 3.2 s may be small-requests (POSIX), although its first I/O comes 1.3 s later"
+    assert found == f"B takes 2.5 s less than A, {told}"
 
 
 def flushed(count: int, busy: float, seconds: float) -> Run:

@@ -500,3 +500,38 @@ def test_what_other_ranks_do_is_compared_over_all_of_them():
     assert told(sharing((40, 0)), sharing((20, 0))) == [
         "An iteration on dump.* does 20 × write 1 MiB instead of 40 × write 1 MiB in POSIX"
     ]
+
+
+def test_a_loop_on_other_files_is_named_by_both():
+    rng = np.random.default_rng(61)
+    steps = [[*one[:3], one[3].replace("dump.*", "all.dat"), one[4]] for one in STEPS]
+    steps[0][4] = 2
+    told = diff_runs([run(rng)], [run(rng, steps=steps)]).changes[0]
+    assert told.text.startswith("An iteration on all.dat (before dump.*) does 2 × open instead of 1 × open")
+
+
+def test_ranks_that_do_the_same_each_did_not_change_where_one_of_them_left_the_loop():
+    rng = np.random.default_rng(62)
+    before, after = run(rng), run(rng, steps=[[*STEPS[0][:4], 2], STEPS[1]])
+    fewer = replace(before, loops=(replace(before.loops[0], ranks=3),))
+    told = next(one for one in diff_runs([fewer], [after]).changes if one.id == "iteration")
+    assert told.text.split(". ")[0] == "An iteration on dump.* does 2 × open instead of 1 × open in POSIX, on each rank"
+
+
+def test_iterations_that_are_not_the_same_are_not_compared_by_their_number():
+    rng = np.random.default_rng(63)
+    other = [["POSIX", "write", 4096, "/run/a/dump.*", 3], ["POSIX", "flush", None, "/run/a/dump.*", 1]]
+    found = diff_runs([run(rng, count=48)], [run(rng, count=43, steps=other)])
+    (count,) = (one for one in found.changes if one.id == "iterations")
+    assert not count.matters
+    assert count.text.endswith("but an iteration is not the same on both sides")
+    same = diff_runs([run(rng, count=48)], [run(rng, count=43)])
+    assert [one.matters for one in same.changes if one.id == "iterations"] == [True]
+
+
+def test_means_that_are_geometric_say_so_where_they_are_not_those_of_a_table():
+    rng = np.random.default_rng(64)
+    for jitter, said in ((0.02, False), (0.7, True)):
+        told = diff_runs([run(rng, jitter=jitter)], [run(rng, jitter=jitter, slower=1.5)])
+        (time,) = (one.text for one in told.changes if one.id == "iteration-time" and one.layer == "POSIX")
+        assert ("geometric means" in time) == said
