@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 SIGNATURES = Path(__file__).with_name("signatures.json")
+MOST_PROCESSES = 8
+"""Each takes 300 MB."""
 
 
 def listed() -> dict[str, list[list[Any]]]:
@@ -108,8 +110,8 @@ def compile_here(loop: str) -> None:
 
 
 def compile_all_here() -> None:
-    """Compile all loops in as many processes as there are processors."""
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as processes:
+    """Compile all loops in as many processes as there are processors, up to the most."""
+    with ProcessPoolExecutor(min(MOST_PROCESSES, os.cpu_count() or 1), get_context("spawn")) as processes:
         # What the first failure says ends it.
         list(processes.map(compile_here, listed()))
 
