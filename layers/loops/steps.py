@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 import numpy as np
 
 from ...model.arrays import Columns, Ints, Links, Mask, Rows, column_at, columns_as
-from ...model.codes import METADATA_NAMES, UNDEFINED_TIME, IoRecord
+from ...model.codes import METADATA_NAMES, IoRecord
 from ...model.definitions import Definitions
 from ...model.keyed import KeyedSums
 from ...model.sums import NOBODY, Sums, by_key, keyed
@@ -146,15 +146,6 @@ class OwnCalls:
         if kinds.calls is not None and first >= 0:
             kinds.calls[first] = found
         return found
-
-    def times(self, places: Rows) -> tuple[Ints, Ints]:
-        """Return when some calls begin and end, in ticks."""
-        row = self.row[places]
-        begin, end = np.empty(len(row), np.int64), np.empty(len(row), np.int64)
-        is_event = row < 0
-        begin[is_event] = end[is_event] = self.events.time[-1 - row[is_event]]
-        begin[~is_event], end[~is_event] = self.calls.begin[row[~is_event]], self.calls.end[row[~is_event]]
-        return begin, np.where(end == UNDEFINED_TIME, self.edges.stop, end)
 
 
 def some_rows(columns: TableT, rows: slice) -> TableT:
@@ -568,17 +559,16 @@ class StepSums(Sums):
 
     def add(self, block: TraceBlock) -> None:
         """Add a block; those of a process come one after the other."""
-        from ..attribution.attribution_kernel import rows_by_key
         from .steps_kernel import steps_of_calls
 
         own = OwnCalls.of(block, self.kinds)
         states = [self._sequences.setdefault(key, _Sequence()) for key in own.keys.tolist()]
         latest = np.array([one.latest for one in states], np.int64)
         file = np.array([one.file for one in states], np.int64)
-        order, start = rows_by_key(own.number, len(states))
-        begin, end = own.times(order[start[:-1]])[0], own.times(order[start[1:] - 1])[1]
-        self.spans = self.spans.plus([own.keys // self.kinds.total], {"begin": begin, "end": end})
-        steps = steps_of_calls(own.row, order, start, own.calls, own.handles, own.events, own.edges, latest, file)
+        start = np.append(0, np.cumsum(np.bincount(own.number, minlength=len(states))))
+        steps = steps_of_calls(own.row, own.number, start, own.calls, own.handles, own.events, own.edges, latest, file)
+        spans = {"begin": steps.begin[start[:-1]], "end": steps.end[start[1:] - 1]}
+        self.spans = self.spans.plus([own.keys // self.kinds.total], spans)
         ends = zip(states, pairwise(start.tolist()), latest.tolist(), file.tolist(), strict=True)
         for state, (low, high), state_latest, state_file in ends:
             state.add(steps, low, high)

@@ -185,7 +185,7 @@ class StepColumns(NamedTuple):
 @compiled
 def steps_of_calls(
     row: Ints,
-    order: Ints,
+    number: Ints,
     start: Ints,
     calls: CallColumns,
     handles: HandleColumns,
@@ -198,42 +198,39 @@ def steps_of_calls(
 
     Parameters
     ----------
-    row : int64 (n,)
+    row, number : int64 (n,)
         As `own_calls` gives them.
-    order : int64 (n,)
-        Places of these, those of each key together.
     start : int64 (keys+1,)
-        Where those of each key begin.
+        Where the steps of each key begin.
     latest, file : int64 (keys,)
         The latest end of each key so far, the least number where there is none, and the file of its last step; both
         are brought up to date.
     """
-    count = order.size
+    count = row.size
     code, files, fresh = np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.bool_)
     size, gap = np.empty(count, np.int64), np.empty(count, np.int64)
     begins, ends = np.empty(count, np.int64), np.empty(count, np.int64)
-    none = np.iinfo(np.int64).min
-    for key in range(start.size - 1):
-        last, before = latest[key], file[key]
-        for place in range(start[key], start[key + 1]):
-            one = row[order[place]]
-            if one >= 0:
-                handle = calls.handle[one]
-                begin, end, here = calls.begin[one], _end(calls, one, edges), handles.file[handle]
-                kind = min(np.int64(calls.mode[one]), _FLUSH)
-                together = np.int64((calls.flags[one] & _COLLECTIVE) != 0)
-                what = np.int64(handles.code[handle]) + 2 * kind + together
-                asked = np.int64(calls.requested[one])
-                moved = np.int64(calls.moved[one]) if asked == -1 else asked
-            else:
-                event = -1 - one
-                begin = end = events.time[event]
-                what, here, moved = np.int64(events.code[event]), events.file[event], np.int64(-1)
-            code[place], size[place], files[place], fresh[place] = what, moved, here, here != before
-            gap[place] = begin - last if last != none and begin > last else 0
-            begins[place], ends[place] = begin, end
-            last, before = max(last, end), here
-        latest[key], file[key] = last, before
+    none, behind = np.iinfo(np.int64).min, start.copy()
+    # In the order of calls, as memory is read faster from begin to end.
+    for call in range(count):
+        one, key = row[call], number[call]
+        place, last, before = behind[key], latest[key], file[key]
+        if one >= 0:
+            handle = calls.handle[one]
+            begin, end, here = calls.begin[one], _end(calls, one, edges), handles.file[handle]
+            kind = min(np.int64(calls.mode[one]), _FLUSH)
+            together = np.int64((calls.flags[one] & _COLLECTIVE) != 0)
+            what = np.int64(handles.code[handle]) + 2 * kind + together
+            asked = np.int64(calls.requested[one])
+            moved = np.int64(calls.moved[one]) if asked == -1 else asked
+        else:
+            event = -1 - one
+            begin = end = events.time[event]
+            what, here, moved = np.int64(events.code[event]), events.file[event], np.int64(-1)
+        code[place], size[place], files[place], fresh[place] = what, moved, here, here != before
+        gap[place] = begin - last if last != none and begin > last else 0
+        begins[place], ends[place] = begin, end
+        latest[key], file[key], behind[key] = max(last, end), here, place + 1
     return StepColumns(code, size, files, fresh, gap, begins, ends)
 
 
