@@ -19,6 +19,8 @@ _USUAL: Final = 0.5
 """Share of the iterations that must do exactly as the usual one does for others to add something."""
 _FEWEST: Final = 3
 """Iterations at an even distance from which on that is evidence."""
+_FEWEST_APART: Final = 6
+"""The same where no thread takes part in both loops, so that only times say what comes with what."""
 _OUTER: Final = 8
 """Loops with most iterations in which others are looked for."""
 
@@ -83,7 +85,7 @@ def _added(trace: Trace, member: Member, file: str, kind: int, places: Rows, mor
 def with_outer(loops: Sequence[Loop], sets: Sequence[Sequence[Member]]) -> tuple[Loop, ...]:
     """Return loops with the one of which every so-and-so-many iteration comes with one of theirs.
 
-    Outermost ones are in the order of `sets`. It is seen in the threads that take part in both.
+    Outermost ones are in the order of `sets`. It is seen in the threads that take part in both, where there are some.
     """
     outermost = [one for one in loops if one.parent is None]
     most = sorted(zip(outermost, sets, strict=True), key=lambda one: one[0].count)[-_OUTER:]
@@ -99,11 +101,12 @@ def with_outer(loops: Sequence[Loop], sets: Sequence[Sequence[Member]]) -> tuple
 
 def _stride(of_thread: Mapping[int, Member], inner: Sequence[Member]) -> tuple[int, int] | None:
     """Return at which iterations of a loop, which threads take part in, those of another come."""
-    for other in inner:
-        one = next((of_thread[where] for where in other.group.locations if where in of_thread), None)
-        if one is not None:
-            places = np.searchsorted(one.begin, other.begin, side="right") - 1
-            # Its first one may come a little before that of the other.
-            places -= min(int(places[0]), 0)
-            return evenly(places, len(one.begin))
-    return None
+    shared = ((of_thread[where], other) for other in inner for where in other.group.locations if where in of_thread)
+    one, other = next(shared, (next(iter(of_thread.values())), inner[0]))
+    apart = not set(other.group.locations) & set(one.group.locations)
+    if apart and len(other.begin) < _FEWEST_APART:
+        return None
+    places = np.searchsorted(one.begin, other.begin, side="right") - 1
+    # Its first one may come a little before that of the other.
+    places -= min(int(places[0]), 0)
+    return evenly(places, len(one.begin))

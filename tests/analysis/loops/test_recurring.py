@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from iostrata import find_loops, open_trace
+from iostrata.analysis.loops.loops import Within
 from iostrata.analysis.loops.recurring import evenly
 from iostrata.analysis.loops.words import loop_text, within_text
 from otf2.enums import IoOperationMode
@@ -28,6 +29,19 @@ def test_a_dump_at_every_fifth_step_comes_with_every_fifth_line_of_the_log(writt
     assert (within.loop, within.every) == (loops["/s/run.log"].id, 5)
     assert within_text(loops["/s/dumps"], found.loops, "/s/") == "with every 5th of the 30 on run.log"
     assert loops["/s/run.log"].within is None
+
+
+def test_dumps_of_other_ranks_come_with_every_third_step(written):
+    log, dumps = (written.handle(written.file(name), written.posix) for name in ("/s/run.log", "/s/dumps"))
+    for step in range(24):
+        at = 10_000 + 50_000 * step
+        written.operate(0, log, WRITE, at, at + 5, 80)
+        for rank in (1, 2) if step % 3 == 2 else ():
+            written.operate(rank, dumps, WRITE, at + 10 + rank, at + 20 + rank, 1 << 20)
+    written.closed()
+    found = find_loops(open_trace(written.folder))
+    loops = {one.body[0].file: one for one in found.outermost}
+    assert (loops["/s/dumps"].ranks, loops["/s/dumps"].within) == ((1, 2), Within(loops["/s/run.log"].id, 3, 3))
 
 
 def test_dumps_at_random_steps_come_with_no_step(written):
