@@ -32,6 +32,7 @@ from .folding import Folded, fold, unparted
 from .loops import BodyStep, Loop, Loops, Told
 from .members import Member, calls_by_kind
 from .recurring import added_steps, with_outer
+from .slowest import slowest_iterations
 
 _TOGETHER = 0.9
 """Share of the iterations of two loops that must follow one another by turns for both to be one loop."""
@@ -110,7 +111,8 @@ def loops_of_members(trace: Trace, names: Sequence[str], kinds: FileKinds, membe
     amounts = trace.stream.summed_in_order(partial(IterationSums, trace.scope, assignment))
     loops = with_outer(tuple(_loops(trace, together, names, amounts)), together)
     later = replace(assignment, kinds=kinds._replace(calls=None))
-    return Loops(trace, loops, amounts, partial(_numbers, together, later.kinds, later, loops))
+    numbering = partial(_numbers, together, later.kinds, later, loops)
+    return Loops(trace, loops, amounts, numbering, slowest_iterations)
 
 
 def _numbers(

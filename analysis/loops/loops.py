@@ -167,6 +167,57 @@ class Iteration(Record):
 
 
 @dataclass(frozen=True)
+class Cause(Record):
+    """What goes on for most of what an iteration takes longer, of the loop or not.
+
+    Attributes
+    ----------
+    layer, rank, call, file : str or int or None
+        Those that take most of that time; None where none is known, or not one alone. Of a rank that others wait for
+        and that does nothing else, the call is that in which they wait.
+    taken_s : float or None
+        For how long, in s.
+    """
+
+    layer: str | None
+    rank: int | None
+    call: str | None
+    file: str | None
+    taken_s: float | None
+
+
+@dataclass(frozen=True)
+class SlowestIteration(Record):
+    """The iteration of a loop that takes longest.
+
+    Attributes
+    ----------
+    iteration : int
+        Its number, counted from 1.
+    until_next : bool
+        Whether it takes so long from its begin to that of the next one; else from its begin to its end.
+    length_s : float
+        How long it takes, in s.
+    usual_s : float
+        How long iterations take in the median, in s.
+    outlier : bool
+        Whether that is longer than the others let expect.
+    cause : Cause or None
+        What goes on for most of what it takes longer; None where nothing is known to.
+    text : str
+        All of it in words.
+    """
+
+    iteration: int
+    until_next: bool
+    length_s: float
+    usual_s: float
+    outlier: bool
+    cause: Cause | None
+    text: str
+
+
+@dataclass(frozen=True)
 class Loop(Record):
     """Steps that ranks do again and again.
 
@@ -190,9 +241,11 @@ class Loop(Record):
         The loop that goes on meanwhile, if each iteration comes with every so-and-so-many of its own.
     threads : int or None
         How many threads do it, where they are more than ranks.
+    slowest : SlowestIteration or None
+        The iteration that takes longest, where that is worth a word; in documents only, see `Loops.slowest`.
     """
 
-    OPTIONAL: ClassVar = frozenset({"added", "within", "threads"})
+    OPTIONAL: ClassVar = frozenset({"added", "within", "threads", "slowest"})
 
     id: int
     parent: int | None
@@ -212,6 +265,7 @@ class Loop(Record):
     added: tuple[AddedStep, ...] | None = None
     within: Within | None = None
     threads: int | None = None
+    slowest: SlowestIteration | None = None
 
     def timed(self, begin: Floats, end: float, joined: bool) -> "Loop":
         """Return the loop, whose iterations begin at these times in s and the last of which ends then.
@@ -272,12 +326,15 @@ class Loops:
         Those of all iterations, and of what is in none.
     numbering : callable
         Gives which operation belongs to which iteration.
+    finding_slowest : callable
+        Gives the slowest iteration of loops by their ids.
     """
 
     trace: Trace
     loops: tuple[Loop, ...]
     sums: IterationSums
     numbering: Callable[[], IterationNumbers]
+    finding_slowest: Callable[["Loops"], Mapping[int, SlowestIteration]]
 
     @property
     def outermost(self) -> tuple[Loop, ...]:
@@ -304,6 +361,11 @@ class Loops:
         """What layers do in no iteration; with all iterations it is what they do in all."""
         return _in_all(self.sums, slice(*np.searchsorted(self.sums.amounts.keys[0], (OUTSIDE, OUTSIDE + 1))), {})
 
+    @cached_property
+    def slowest(self) -> Mapping[int, SlowestIteration]:
+        """The slowest iteration of outermost loops by their ids, where it is worth a word, found when asked for."""
+        return self.finding_slowest(self)
+
     def reader(self) -> Callable[[TraceBlock], tuple[Ints, Ints]]:
         """Return what gives the loop and iteration of each operation, block by block; −1 for those in none."""
         return self.numbering().reader(self.trace.scope)
@@ -312,7 +374,7 @@ class Loops:
         """Return the document of ``iostrata loops --json``."""
         return document(
             self.trace,
-            loops=[one.to_dict() for one in self.loops],
+            loops=[replace(one, slowest=self.slowest.get(one.id)).to_dict() for one in self.loops],
             outside={name: part.to_dict() for name, part in self.outside.items()},
         )
 

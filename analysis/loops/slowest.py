@@ -1,17 +1,23 @@
 """The iteration that takes longest, until the next one begins, and what goes on meanwhile, of the loop or not."""
 
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
+from ...layers.attribution.attribution import TraceBlock
+from ...layers.handles.scope import Scope
+from ...layers.statistics.kinds import file_kinds
+from ...layers.table import MODES
 from ...layers.trace import Trace
-from ...model.arrays import Floats, Ints, Rows
+from ...model.arrays import Floats, Ints, Mask
 from ...model.codes import IoMode
+from ...model.keyed import KeyedSums
 from ...model.quantities import counted, seconds_text
-from .loops import Iteration, Loop, Loops
+from ...model.sums import Sums, keyed
+from .loops import Cause, Iteration, Loop, Loops, SlowestIteration
 from .timing import standing_out
-from .words import blame_text, outlier_text, slow_iterations
+from .words import blame_of, blame_text, longest_iteration, outlier_text
 
 _MORE: Final = 1.5
 """Times what an iteration takes longer by its own steps that it must take longer until the next one to be told so."""
@@ -27,133 +33,245 @@ _PART: Final = 0.1
 def slowest_text(found: Loops, loop: Loop) -> str:
     """Return which iteration takes longest, with the layer and rank to blame.
 
-    By its own steps, as in `outlier_text`; else from its begin to the next one's, if that stands out by far more: what
-    the ranks do then, or wait for, is no step of the loop. Ranks that never wait for one another have no iteration
-    in common: then it is told how far they are apart.
+    Ranks that never wait for one another have no iteration in common: then it is told how far they are apart.
     """
-    if len(loop.iterations) < 3:
-        return outlier_text(loop)
-    begin, end = (np.array([getattr(one, name) for one in loop.iterations]) for name in ("begin_s", "end_s"))
-    if len(loop.ranks) > 1 and np.median(begin[1:] - end[:-1]) < 0:
+    if _go_on_by_themselves(loop):
         apart = max((part.latest_s or 0.0 for one in loop.iterations for part in one.layers.values()), default=0.0)
         return f"ranks go on by themselves, up to {seconds_text(apart)} apart" if apart else ""
-    own = max(slow_iterations(loop).values() or loop.iterations, key=lambda one: one.length_s)
-    more = _MORE * (own.length_s - loop.usual_length)
-    return _until_next(found.trace, begin, more) or outlier_text(loop, partial(_blame_text, found))
+    slowest = found.slowest.get(loop.id)
+    return "" if slowest is None else slowest.text
 
 
-def _until_next(trace: Trace, begin: Floats, least_s: float) -> str:
-    """Return behind which iteration more time passes than usual, if that is much and more than the least; else nothing.
+def slowest_iterations(found: Loops) -> dict[int, SlowestIteration]:
+    """Return the slowest iteration of outermost loops by their ids, where it is worth a word.
+
+    By its own steps, as in `outlier_text`; else from its begin to the next one's, if that stands out by far more: what
+    the ranks do then, or wait for, is no step of the loop.
+    """
+    told = [one for one in found.outermost if len(one.iterations) > 1 and not _go_on_by_themselves(one)]
+    second = found.trace.definitions.clock.ticks_per_second
+    times = [time for loop in told for time in (_own_time(loop), _time_until_next(loop))]
+    windows = tuple((round(begin * second), round(end * second)) for begin, end in times)
+    done = found.trace.stream.summed(partial(_DoneSums, found.trace.scope, windows)) if windows else None
+    slowest: dict[int, SlowestIteration] = {}
+    for place, loop in enumerate(told):
+        assert done is not None
+        own, until_next = (_Meanwhile(found.trace, done, number) for number in (2 * place, 2 * place + 1))
+        one = _until_next(loop, until_next) or _by_own_steps(loop, own)
+        if one.text:
+            slowest[loop.id] = one
+    return slowest
+
+
+def _begins(loop: Loop) -> Floats:
+    return np.array([one.begin_s for one in loop.iterations])
+
+
+def _go_on_by_themselves(loop: Loop) -> bool:
+    """Tell whether several ranks are mostly in another iteration each."""
+    if len(loop.iterations) < 3 or len(loop.ranks) < 2:
+        return False
+    return bool(np.median(_begins(loop)[1:] - np.array([one.end_s for one in loop.iterations])[:-1]) < 0)
+
+
+def _own_time(loop: Loop) -> tuple[float, float]:
+    _, one = longest_iteration(loop)
+    return one.begin_s, one.end_s
+
+
+def _time_until_next(loop: Loop) -> tuple[float, float]:
+    begin = _begins(loop)
+    place = int(np.argmax(np.diff(begin)))
+    return float(begin[place]), float(begin[place + 1])
+
+
+def _until_next(loop: Loop, meanwhile: "_Meanwhile") -> SlowestIteration | None:
+    """Return behind which iteration more time passes than usual, if that is much and more than its own steps take.
 
     Of irregular intervals one is the longest: where it is known why, that is worth a word.
     """
-    between = np.diff(begin)
+    if len(loop.iterations) < 3:
+        return None
+    between = np.diff(_begins(loop))
     place, usual = int(np.argmax(between)), float(np.median(between))
-    more = float(between[place]) - usual
-    if more <= max(least_s, usual):
-        return ""
-    what = meanwhile(trace, float(begin[place]), float(begin[place + 1]), _MOST * more)
-    if not what and not standing_out(between, float(between.mean()))[place]:
-        return ""
-    takes = f"it takes {seconds_text(float(between[place]))}, {seconds_text(usual)} is usual"
-    return f"from iteration {place + 1} to the next {takes}" + (f" ({what})" if what else "")
+    length = float(between[place])
+    own = longest_iteration(loop)[1].length_s - loop.usual_length
+    if length - usual <= max(_MORE * own, usual):
+        return None
+    what, outlier = meanwhile.told(_MOST * (length - usual)), bool(standing_out(between, float(between.mean()))[place])
+    if what is None and not outlier:
+        return None
+    text = f"from iteration {place + 1} to the next it takes {seconds_text(length)}, {seconds_text(usual)} is usual"
+    text += "" if what is None else f" ({what.text})"
+    return SlowestIteration(place + 1, True, length, usual, outlier, what and what.cause, text)
 
 
-def _blame_text(found: Loops, loop: Loop, one: Iteration) -> str:
+def _by_own_steps(loop: Loop, meanwhile: "_Meanwhile") -> SlowestIteration:
+    number, one = longest_iteration(loop)
+    text, cause = _blamed(loop, one, meanwhile)
+    told = outlier_text(loop, lambda *_: text)
+    return SlowestIteration(number, False, one.length_s, loop.usual_length, one.outlier, cause, told)
+
+
+def _blamed(loop: Loop, one: Iteration, meanwhile: "_Meanwhile") -> tuple[str, Cause | None]:
     """Return what made an iteration long, in brackets, whatever loop it belongs to."""
-    told = blame_text(loop, one)
-    if not told.endswith("is transferred)") and not told.endswith("transferred in it)"):
-        return told
-    what = meanwhile(found.trace, one.begin_s, one.end_s, _MOST * one.length_s)
-    return f"({what})" if what else told
+    blame = blame_of(loop, one)
+    if blame is None:
+        what = meanwhile.told(_MOST * one.length_s)
+        return (f"({what.text})", what.cause) if what else (blame_text(loop, one), None)
+    if blame.waits:
+        # A rank that comes late may do something else before.
+        what = meanwhile.elsewhere(loop, blame.rank, _MOST * blame.seconds)
+        if what is not None:
+            return f"({blame.text}: {what.text})", what.cause
+    call, file = (None, None) if blame.waits else meanwhile.most(blame.layer, blame.rank)
+    return f"({blame.text})", Cause(blame.layer, blame.rank, call, file, blame.seconds)
 
 
-def meanwhile(trace: Trace, begin_s: float, end_s: float, least_s: float) -> str:
-    """Return what some rank does for at least so long between two times, in the lowest layer, or whom others wait for.
+class _DoneSums(Sums):
+    """What processes do on selected files between some times.
 
-    Empty where nothing takes as long, and where operations are not kept.
+    Attributes
+    ----------
+    operations : KeyedSums
+        Ticks by window, layer, process, mode and file.
+    events : KeyedSums
+        How often each process opens, closes or deletes, by window and process.
     """
-    if trace.stream.in_memory is None:
-        return ""
-    layers = _layers_meanwhile(trace, begin_s, end_s, least_s)
-    lowest = layers.pop(max(layers)) if layers and max(layers) == len(trace.order) - 1 else ""
-    awaited = "" if lowest else _awaited(trace, begin_s, end_s, least_s)
-    return (
-        lowest or awaited or next(reversed(layers.values()), "") or _metadata_meanwhile(trace, begin_s, end_s, least_s)
-    )
+
+    scope: Scope
+    windows: tuple[tuple[int, int], ...]
+    operations: KeyedSums = keyed(5, "ticks")
+    events: KeyedSums = keyed(2, "often")
+
+    def add(self, block: TraceBlock) -> None:
+        """Add a block."""
+        operations, events, scope = block.operations, block.metadata, self.scope
+        handles = scope.definitions.handles
+        known = (scope.selection.reason_of(operations.handle) < 0) & (operations.process >= 0)
+        known &= scope.stack.layer[operations.handle] >= 0
+        for number, (low, high) in enumerate(self.windows):
+            rows = np.flatnonzero(known & (operations.begin < high) & (operations.end > low))
+            begin, end = block.times(rows)
+            handle = operations.handle[rows]
+            columns = scope.stack.layer[handle], operations.process[rows], operations.mode[rows], handles.file[handle]
+            ticks = np.maximum(np.minimum(end, high) - np.maximum(begin, low), 0)
+            self.operations = self.operations.plus([np.full(len(rows), number), *columns], {"ticks": ticks})
+            there = events.process[(events.time >= low) & (events.time < high) & (events.process >= 0)]
+            self.events = self.events.plus([np.full(len(there), number), there], {"often": 1})
 
 
-def _layers_meanwhile(trace: Trace, begin_s: float, end_s: float, least_s: float) -> dict[int, str]:
-    """Return by layer what the rank does there that is in calls longest, if for long enough."""
-    block, second = trace.stream.whole, trace.definitions.clock.ticks_per_second
-    low, high = round(begin_s * second), round(end_s * second)
-    operations = block.operations
-    rows = np.flatnonzero(operations.end[: np.searchsorted(operations.begin, high)] > low)
-    known = trace.scope.selection.reason_of(operations.handle[rows]) < 0
-    rows = rows[known & (operations.process[rows] >= 0)]
-    begin, end = block.times(rows)
-    ticks = np.maximum(np.minimum(end, high) - np.maximum(begin, low), 0)
-    layer, process = trace.scope.stack.layer[operations.handle[rows]], operations.process[rows]
-    found: dict[int, str] = {}
-    for one in np.unique(layer[layer >= 0]).tolist():
-        there = layer == one
-        by_process = np.bincount(process[there], ticks[there])
-        slowest = int(np.argmax(by_process))
-        taken = float(by_process[slowest]) / second
-        if taken >= least_s:
-            mine = there & (process == slowest)
-            what = _done(trace, rows[mine], ticks[mine])
-            found[one] = f"{trace.order[one]} {what} for {seconds_text(taken)}{_rank_text(trace, slowest)}"
-    return found
+class _Told(NamedTuple):
+    """What goes on between two times, and in words."""
+
+    cause: Cause
+    text: str
 
 
-def _done(trace: Trace, rows: Rows, ticks: Ints) -> str:
-    """Return what some operations are, and the file on which most of their time is spent."""
-    operations, files = trace.stream.whole.operations, trace.definitions.files.name
-    kinds = np.bincount(operations.mode[rows], ticks)
-    named = " and ".join(
-        _CALLED[IoMode(kind)] for kind in np.argsort(-kinds).tolist() if kinds[kind] >= _PART * kinds.sum()
-    )
-    file = trace.definitions.handles.file[operations.handle[rows]]
-    if not (file >= 0).any():
-        return named
-    by_file = np.bincount(file[file >= 0], ticks[file >= 0])
-    others = int(np.count_nonzero(by_file >= _PART * by_file.max())) - 1
-    more = f" and {counted(others, 'other')}" if others > 0 else ""
-    return f"{named} of {files[int(np.argmax(by_file))].rpartition('/')[2]}{more}"
+class _Meanwhile:
+    """What goes on between two times."""
 
+    def __init__(self, trace: Trace, done: _DoneSums, window: int) -> None:
+        second = trace.definitions.clock.ticks_per_second
+        self._trace, self._low, self._high = trace, *done.windows[window]
+        mine, events = done.operations.keys[0] == window, done.events.keys[0] == window
+        _, self._layer, self._process, self._mode, self._file = (key[mine] for key in done.operations.keys)
+        self._taken = done.operations["ticks"][mine] / second
+        self._often = np.bincount(done.events.keys[1][events], done.events["often"][events], minlength=1)
 
-def _rank_text(trace: Trace, process: int) -> str:
-    rank = int(trace.definitions.groups.rank[process])
-    return f" on rank {rank}" if trace.ranks > 1 and rank >= 0 else ""
+    def told(self, least_s: float) -> _Told | None:
+        """Return what some rank does for at least so long, in the lowest layer, or whom others wait for."""
+        layers = self._by_layer(np.ones(len(self._taken), np.bool_), least_s)
+        lowest = layers.pop(max(layers)) if layers and max(layers) == len(self._trace.order) - 1 else None
+        return lowest or self._awaited(least_s) or next(reversed(layers.values()), None) or self._opened(least_s)
 
+    def elsewhere(self, loop: Loop, rank: int | None, least_s: float) -> _Told | None:
+        """Return what one rank does on other files than those of a loop for at least so long."""
+        kinds, own = file_kinds(self._trace.definitions.files.name), {step.file for step in loop.body}
+        other = np.array([kind not in own for kind in kinds] + [False])
+        mine = other[self._file] & (self._ranks[self._process] == rank)
+        return next(reversed(self._by_layer(mine, least_s).values()), None)
 
-def _metadata_meanwhile(trace: Trace, begin_s: float, end_s: float, least_s: float) -> str:
-    """Return the rank that opens, closes or deletes most often between two times, if that may take so long."""
-    events, second = trace.stream.whole.metadata, trace.definitions.clock.ticks_per_second
-    there = (events.time >= begin_s * second) & (events.time < end_s * second) & (events.process >= 0)
-    count = np.bincount(events.process[there], minlength=1)
-    most = int(np.argmax(count))
-    rank = _rank_text(trace, most) if len(trace.definitions.groups.rank) else ""
-    return f"{count[most]:,} opens, closes or deletions{rank}" if count[most] * _EACH_S >= least_s else ""
+    def most(self, layer: str, rank: int | None) -> tuple[str | None, str | None]:
+        """Return the kind of operations and the file on which a layer spends most, of one rank or of all."""
+        mine = self._layer == self._trace.order.index(layer)
+        return self._most(mine & (self._ranks[self._process] == rank) if rank is not None else mine)
 
+    @property
+    def _ranks(self) -> Ints:
+        return np.asarray(self._trace.definitions.groups.rank, np.int64)
 
-def _awaited(trace: Trace, begin_s: float, end_s: float, least_s: float) -> str:
-    """Return the rank that others wait for in calls between two times, if for long enough."""
-    calls = trace.calls
-    if not calls.recorded or calls.totals is None:
-        return ""
-    met, second = calls.meetings, trace.definitions.clock.ticks_per_second
-    begin = met.begin[met.first]
-    inside = np.flatnonzero((begin >= begin_s * second) & (begin < end_s * second))
-    waited, last = met.waited[met.median][inside] / second, met.process[met.final][inside]
-    # A call of one layer makes those of the layers below, in which the same ranks wait.
-    pair = met.layer[met.final][inside] * len(trace.definitions.groups.id) + last
-    by_pair = np.bincount(pair, waited, minlength=1)
-    if by_pair.max() < least_s:
-        return ""
-    waited = np.where(pair == np.argmax(by_pair), waited, 0)
-    longest = inside[int(np.argmax(waited))]
-    function = calls.totals.functions.regions.name[met.region[met.final][longest]]
-    rank = trace.definitions.groups.rank[met.process[met.final][longest]]
-    return f"the others wait for rank {rank} for {seconds_text(float(waited.sum()))} in {function}"
+    def _rank(self, process: int) -> int | None:
+        rank = int(self._ranks[process]) if process < len(self._ranks) else -1
+        return None if rank < 0 else rank
+
+    def _by_layer(self, some: Mask, least_s: float) -> dict[int, _Told]:
+        """Return by layer what the rank does there that is in calls longest, if for long enough."""
+        found: dict[int, _Told] = {}
+        for layer in np.unique(self._layer[some]).tolist():
+            there = some & (self._layer == layer)
+            by_process = np.bincount(self._process[there], self._taken[there])
+            slowest = int(np.argmax(by_process))
+            if (taken := float(by_process[slowest])) >= least_s:
+                mine, name, rank = there & (self._process == slowest), self._trace.order[layer], self._rank(slowest)
+                text = f"{name} {self._done(mine)} for {seconds_text(taken)}{self._rank_text(rank)}"
+                found[layer] = _Told(Cause(name, rank, *self._most(mine), taken), text)
+        return found
+
+    def _most(self, mine: Mask) -> tuple[str | None, str | None]:
+        """Return the kind of some operations that takes longest, and the file on which that is."""
+        if not mine.any():
+            return None, None
+        mode = int(np.argmax(np.bincount(self._mode[mine], self._taken[mine])))
+        by_file = self._by_file(mine & (self._mode == mode))
+        file = self._trace.definitions.files.name[int(np.argmax(by_file))] if len(by_file) else None
+        return MODES[IoMode(mode)], file
+
+    def _by_file(self, mine: Mask) -> Floats:
+        mine = mine & (self._file >= 0)
+        return np.asarray(np.bincount(self._file[mine], self._taken[mine]), np.float64)
+
+    def _done(self, mine: Mask) -> str:
+        """Return what some operations are, and the file on which most of their time is spent."""
+        kinds = np.bincount(self._mode[mine], self._taken[mine])
+        named = " and ".join(
+            _CALLED[IoMode(kind)] for kind in np.argsort(-kinds).tolist() if kinds[kind] >= _PART * kinds.sum()
+        )
+        by_file = self._by_file(mine)
+        if not len(by_file):
+            return named
+        others = int(np.count_nonzero(by_file >= _PART * by_file.max())) - 1
+        more = f" and {counted(others, 'other')}" if others > 0 else ""
+        return f"{named} of {self._trace.definitions.files.name[int(np.argmax(by_file))].rpartition('/')[2]}{more}"
+
+    def _rank_text(self, rank: int | None) -> str:
+        return f" on rank {rank}" if self._trace.ranks > 1 and rank is not None else ""
+
+    def _opened(self, least_s: float) -> _Told | None:
+        """Return the rank that opens, closes or deletes most often, if that may take so long."""
+        rank, many = self._rank(int(np.argmax(self._often))), int(self._often.max())
+        if many * _EACH_S < least_s:
+            return None
+        text = f"{many:,} opens, closes or deletions{self._rank_text(rank)}"
+        return _Told(Cause(None, rank, None, None, None), text)
+
+    def _awaited(self, least_s: float) -> _Told | None:
+        """Return the rank that others wait for in calls, if for long enough."""
+        calls = self._trace.calls
+        if not calls.recorded or calls.totals is None:
+            return None
+        met, second = calls.meetings, self._trace.definitions.clock.ticks_per_second
+        begin = met.begin[met.first]
+        inside = np.flatnonzero((begin >= self._low) & (begin < self._high))
+        waited, last = met.waited[met.median][inside] / second, met.process[met.final][inside]
+        # A call of one layer makes those of the layers below, in which the same ranks wait.
+        pair = met.layer[met.final][inside] * len(self._trace.definitions.groups.id) + last
+        by_pair = np.bincount(pair, waited, minlength=1)
+        if by_pair.max() < least_s:
+            return None
+        waited = np.where(pair == np.argmax(by_pair), waited, 0)
+        longest, taken = inside[int(np.argmax(waited))], float(waited.sum())
+        function = calls.totals.functions.regions.name[met.region[met.final][longest]]
+        layer, rank = int(met.layer[met.final][longest]), self._rank(int(met.process[met.final][longest]))
+        text = f"the others wait for rank {rank} for {seconds_text(taken)} in {function}"
+        return _Told(Cause(self._trace.order[layer], rank, function, None, taken), text)

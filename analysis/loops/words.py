@@ -376,7 +376,8 @@ def paces_text(group: Sequence[Loop]) -> str:
 def moved_text(loop: Loop, loops: Sequence[Loop] = (), layer: str = "") -> str:
     """Return what an iteration reads and writes, each in the highest layer that does so.
 
-    And in those below it through which the program itself moves nearly all that they move, the largest amount first.
+    And in those below it what the program itself moves through them: all, or beside what higher layers cause, the
+    largest amount first.
     A `layer` is not named where all is in it.
     """
     known = {one.id: one for one in loops}
@@ -389,6 +390,10 @@ def moved_text(loop: Loop, loops: Sequence[Loop] = (), layer: str = "") -> str:
             if not place or abs(own - moved) <= _ALIKE * moved:
                 told.setdefault(one, []).append(_amount_text(loop, one, name, verb))
                 largest[one] = max(largest.get(one, 0.0), moved)
+            elif _ALIKE * moved < own < moved:
+                # The rest is what a higher layer caused.
+                told.setdefault(one, []).append(f"{bytes_text(own / loop.count)} {verb} each by own calls")
+                largest[one] = max(largest.get(one, 0.0), own)
     parts = []
     for one in sorted(told, key=lambda one: -largest[one]):
         text = " and ".join(told[one])
@@ -460,16 +465,13 @@ def outlier_text(loop: Loop, blame: Callable[[Loop, Iteration], str] | None = No
     blame = blame or blame_text
     if len(loop.iterations) < 2:
         return ""
-    long = slow_iterations(loop)
-    if not long:
-        number, worst = max(enumerate(loop.iterations, 1), key=lambda pair: pair[1].length_s)
-        length = worst.length_s
-        told = length > _MATTERS * loop.interval_s.mean and _busiest_s(worst)
-        return f"iteration {number} is the longest: {seconds_text(length)} {blame(loop, worst)}" if told else ""
-    number, worst = next(iter(long.items()))
+    long, (number, worst) = slow_iterations(loop), longest_iteration(loop)
     length, usual = worst.length_s, loop.usual_length
     if not _busiest_s(worst):
         return ""
+    if not long:
+        told = length > _MATTERS * loop.interval_s.mean
+        return f"iteration {number} is the longest: {seconds_text(length)} {blame(loop, worst)}" if told else ""
     times = (
         f"{factor_text(length / usual)} times as long as"
         if length < _COMPARABLE * usual
@@ -485,6 +487,13 @@ def slow_iterations(loop: Loop) -> dict[int, Iteration]:
     return dict(sorted(found, key=lambda pair: -pair[1].length_s))
 
 
+def longest_iteration(loop: Loop) -> tuple[int, Iteration]:
+    """Return the longest one of those that stand out, else of all, and its number."""
+    return next(iter(slow_iterations(loop).items()), None) or max(
+        enumerate(loop.iterations, 1), key=lambda pair: pair[1].length_s
+    )
+
+
 class Blame(NamedTuple):
     """What made an iteration long: a layer, one of its ranks, for how long in s, and all of it in words."""
 
@@ -494,6 +503,8 @@ class Blame(NamedTuple):
     text: str
     costs: bool = True
     """Whether that is time in calls of the layer: of a rank that is late only where calls are collective."""
+    waits: bool = False
+    """Whether others wait for the rank, or it is late."""
 
 
 def blame_of(loop: Loop, one: Iteration) -> Blame | None:
@@ -506,11 +517,11 @@ def blame_of(loop: Loop, one: Iteration) -> Blame | None:
     for layer, part in one.layers.items():
         if part.awaited_s is not None and part.awaited_s > 0.5 * length:
             text = f"the others wait for rank {part.awaited_rank} for {seconds_text(part.awaited_s)} in {layer} calls"
-            return Blame(layer, part.awaited_rank, part.awaited_s, text)
+            return Blame(layer, part.awaited_rank, part.awaited_s, text, waits=True)
     for layer, part in one.layers.items():
         if part.latest_s is not None and part.latest_s > 0.5 * length:
             text = f"rank {part.latest_rank} begins {seconds_text(part.latest_s)} after most others"
-            return Blame(layer, part.latest_rank, part.latest_s, text, part.awaited_s is not None)
+            return Blame(layer, part.latest_rank, part.latest_s, text, part.awaited_s is not None, waits=True)
     for layer, part in reversed(one.layers.items()):
         if part.busy_s > 0.5 * length:
             return Blame(layer, part.slowest_rank, part.busy_s, _busy_text(loop, layer, part))

@@ -26,6 +26,12 @@ _LOOPS: Final[tuple[Variable, ...]] = (
     ("ranks", "text", "ranks that do it", lambda loop: ranks_text(loop.ranks, 0, whole=True)),
     ("layers", "text", "layers that take part, the highest first", lambda loop: " ".join(loop.layers)),
 )
+_SLOWEST: Final[tuple[Variable, ...]] = (
+    ("iteration", "1", "iteration that takes longest, from 1 on, where that is worth a word"),
+    ("length_s", "s", "how long it takes"),
+    ("usual_s", "s", "how long iterations take in the median"),
+    ("text", "text", "that in words, and by which layer, call, file and rank"),
+)
 _ITERATIONS: Final[tuple[Variable, ...]] = (
     *_TIMES,
     ("outlier", "flag", "whether it took much longer than the others of its loop"),
@@ -52,6 +58,8 @@ def write_loops(writer: GroupWriter, found: Loops, names: tuple[str, ...]) -> No
     writer.integers("count", row, [one.count for one in loops], "1", "iterations")
     writer.text("body", row, [body_text(one, loops) for one in loops], long_name="steps of an iteration")
     writer.table(row, loops, _LOOPS)
+    slowest = [found.slowest.get(one.id) for one in loops]
+    writer.table(row, slowest, _SLOWEST, "slowest_")
     _write_parts(writer, ("loop", "layer"), [one.sums for one in loops], names, _SUMS)
     outside = [replace(one, key=f"outside_{one.key}") for one in _SUMS if one.adds == "sum"]
     _write_parts(writer, ("layer",), [found.outside], names, outside)

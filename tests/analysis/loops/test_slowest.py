@@ -39,6 +39,41 @@ def test_a_read_of_another_file_by_one_rank_is_to_blame(written):
     )
 
 
+@pytest.mark.parametrize("memory", [None, 400_000_000])
+def test_the_document_has_the_iteration_and_what_is_to_blame(written, memory):
+    """Also where operations are not kept."""
+    checkpoints(written, begins())
+    other = written.handle(written.file("/s/big.in"), written.posix)
+    at = begins()[SLOW - 1] + 1000
+    written.operate(1, other, READ, at, at + 390_000, 1 << 28)
+    written.closed()
+    (loop,) = find_loops(open_trace(written.folder, memory=memory)).to_dict()["loops"]
+    told = loop["slowest"]
+    assert told["text"].startswith(
+        "from iteration 7 to the next it takes 450 ms, 50 ms is usual (POSIX reads of big.in"
+    )
+    assert (told["iteration"], told["until_next"], told["outlier"]) == (7, True, True)
+    assert (told["length_s"], told["usual_s"]) == pytest.approx((0.45, 0.05))
+    taken = told["cause"].pop("taken_s")
+    assert told["cause"] == {"layer": "POSIX", "rank": 1, "call": "read", "file": "/s/big.in"}
+    assert taken == pytest.approx(0.39, rel=1e-3)
+
+
+def test_what_a_rank_that_begins_late_does_before_is_told(written):
+    data = written.handle(written.file("/s/data"), written.posix)
+    other = written.handle(written.file("/s/table.in"), written.posix)
+    for rank in range(4):
+        for step in range(16):
+            at = 10_000 + PERIOD * step
+            if (rank, step) == (2, SLOW):
+                written.operate(rank, other, READ, at + 10, at + 19_000, 1 << 20)
+                at += 20_000
+            for block in range(4):
+                written.operate(rank, data, WRITE, at + 20 * block + rank, at + 20 * block + 10 + rank, 4096)
+    text = texts(written)["/s/data"]
+    assert "(rank 2 begins 20 ms after most others: POSIX reads of table.in for 19 ms on rank 2)" in text
+
+
 def test_a_rank_that_others_wait_for_before_the_next_iteration_is_named(written):
     """The calls in which they wait leave no event."""
     handle = written.handle(written.file("/s/field"), written.mpi)

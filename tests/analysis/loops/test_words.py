@@ -310,3 +310,12 @@ def test_what_the_pace_says_is_not_said_again():
     assert "slower and slower" in pace_text(one)
     assert changes_text(one) == ""
     assert changes_text(replace(one, timing="regular")) == "slower and slower"
+
+
+@pytest.mark.parametrize(("own", "more"), [(1 << 20, "1.05 MB read each by own calls in POSIX"), (1000, "")])
+def test_what_a_lower_layer_moves_beside_the_higher_one_is_told(own, more):
+    """Of what it moves in all the higher one causes the rest; what is little beside that is not worth a word."""
+    body = (BodyStep("MPI-IO", "read", 1 << 20, "a", 1), BodyStep("POSIX", "read", own, "b", 1))
+    sums = {"MPI-IO": LayerPart(10 << 20, 0, 10, 0.0), "POSIX": LayerPart(10 * (own + (1 << 20)), 0, 20, 0.0)}
+    loop = Loop(1, None, 10, (0,), ("MPI-IO", "POSIX"), body, sums=sums)
+    assert moved_text(loop, (loop,)) == ", ".join(filter(None, ("1.05 MB read each in MPI-IO", more)))
