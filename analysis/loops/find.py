@@ -30,7 +30,7 @@ from ...layers.trace import Trace
 from ...model.arrays import Ints
 from .folding import Folded, fold, unparted
 from .loops import BodyStep, Loop, Loops, Told
-from .members import Member, calls_by_kind
+from .members import Member, calls_by_kind, completed
 from .recurring import added_steps, with_outer
 from .slowest import slowest_iterations
 
@@ -72,7 +72,8 @@ def _members(groups: Iterable[StepGroup], trace: Trace) -> Iterator[Member]:
     """Give what groups of threads repeat on their kinds of files.
 
     Of a group that shows no loop by itself, as one iteration is another or a pause is missing, it is that of threads
-    which do so on files of the kind, where its iterations are as many and come by turns with those.
+    which do so on files of the kind, where its iterations are as many and come by turns with those. One that shows a
+    few less has others between them.
     """
     second = trace.definitions.clock.ticks_per_second
     found = [(group, [Member(group, one) for one in fold(group.steps, second=second)]) for group in groups]
@@ -85,7 +86,14 @@ def _members(groups: Iterable[StepGroup], trace: Trace) -> Iterator[Member]:
             member = Member(group, one)
             if any(one.count == like.folded.count and _by_turns(member, like) for like in known[group.kind]):
                 members = [member]
-        yield from members
+        yield from (_completed(one, known[group.kind]) for one in members)
+
+
+def _completed(member: Member, known: Sequence[Member]) -> Member:
+    """Return a loop with the iterations in which its threads do something else than most that do the same."""
+    others = sorted((one for one in known if one.group is not member.group), key=lambda one: -one.weight)
+    found = (whole for like in others if (whole := completed(member, like)) and _by_turns(whole, like))
+    return next(found, member)
 
 
 def streams_of(trace: Trace) -> tuple[Sequence[str], FileKinds, list[StepGroup]]:

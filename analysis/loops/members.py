@@ -1,13 +1,18 @@
 """Loops of threads, before those that go on together become one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
+from typing import Final
 
 import numpy as np
 
 from ...layers.loops.steps import StepGroup, Steps
 from ...model.arrays import Ints
 from .folding import Folded
+
+_ODD: Final = 0.2
+"""Share of the iterations in which a thread may do something else than others do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,3 +59,34 @@ class Member:
 def calls_by_kind(steps: Steps, folded: Folded) -> Ints:
     """Return how many calls of each kind of step there are in each iteration, int64 (count, kinds)."""
     return np.add.reduceat(steps.kinds[: folded.start[-1]].astype(np.int64), folded.start[:-1])
+
+
+def completed(member: Member, like: Member) -> Member | None:
+    """Return a loop with the iterations in which its threads do something else, where others have some more; else None.
+
+    Each of those begins with the first step from when it begins in the others on.
+    """
+    folded, steps, count = member.folded, member.group.steps, like.folded.count
+    missing = count - folded.count
+    if folded.repeats is not None or like.folded.repeats is not None or not 0 < missing <= max(1, _ODD * count):
+        return None
+    place = np.searchsorted((like.begin[1:] + like.begin[:-1]) // 2, member.begin)
+    if len(np.unique(place)) < len(place):
+        return None
+    # The threads may be somewhat ahead of the others.
+    due = like.begin + min(0, int((member.begin - like.begin[place]).min()))
+    odd = np.setdiff1d(np.arange(count), place)
+    row = np.searchsorted(steps.begin, due[odd])
+    end = max(int(folded.start[-1]), int(np.searchsorted(steps.begin, like.end, side="right")))
+    behind = np.searchsorted(steps.begin, np.append(due[1:], like.end)[odd])
+    edges = np.sort(np.concatenate((folded.start[:-1], row)))
+    if (row >= behind).any() or (np.diff(edges) <= 0).any():
+        return None
+    edges = np.append(edges, end if row[-1] > folded.start[-2] else folded.start[-1])
+    other = np.isin(edges[:-1], row) | np.isin(edges[:-1], folded.start[:-1][folded.other])
+    usual = int(np.searchsorted(edges, folded.start[folded.usual]))
+    units = [steps.unit[low:high] for low, high in pairwise(edges.tolist())]
+    # What the iteration before one of those had too much is none of it now.
+    for place in (np.flatnonzero(np.isin(edges, row)) - 1).tolist():
+        other[place] &= place < 0 or not np.array_equal(units[place], units[usual])
+    return replace(member, folded=replace(folded, start=edges, usual=usual, other=other))

@@ -83,7 +83,7 @@ def test_the_document_has_what_others_rely_on(fixtures):
     found = find_loops(open_trace(fixtures / "ckpt4")).to_dict()["loops"]
     keys = ["id", "parent", "count", "ranks", "layers", "body", "begin_s", "end_s", "bits", "interval_s", "timing"]
     for loop in found:
-        rest = [one for one in loop if one not in ("added", "within")]
+        rest = [one for one in loop if one not in ("added", "within", "slowest")]
         assert rest == [*keys, "iterations", "sums", "timing_probability", "timing_changes"]
         assert set(loop["interval_s"]) == {"median", "lower_quartile", "upper_quartile", "jitter", "mean"}
         assert loop["timing"] in ("clock", "regular", "irregular")
@@ -399,3 +399,22 @@ def test_where_steps_that_are_one_begin_is_no_step_of_the_program(make_trace):
         ("read", 4, None, None),
         ("write", 4, None, None),
     ]
+
+
+@pytest.mark.parametrize("odd", [7, 15])
+def test_a_rank_that_does_something_else_in_one_iteration_joins_the_others(written, odd):
+    """It reads once where the others write four times."""
+    for rank in range(4):
+        data = written.handle(written.file(f"/s/data.{rank}"), written.posix)
+        for step in range(16):
+            at = 10_000 + 50_000 * step + rank
+            if (rank, step) == (2, odd):
+                written.operate(rank, data, IoOperationMode.READ, at, at + 10, 512)
+                continue
+            for block in range(4):
+                written.operate(rank, data, IoOperationMode.WRITE, at + 20 * block, at + 20 * block + 10, 4096)
+    written.closed()
+    (loop,) = find_loops(open_trace(written.folder)).outermost
+    assert (loop.count, loop.ranks) == (16, (0, 1, 2, 3))
+    assert [place for place, one in enumerate(loop.iterations) if one.other] == [odd]
+    assert loop.iterations[odd].layers["POSIX"].bytes_read == 512
