@@ -55,12 +55,12 @@ def gain_of_larger(facts: Facts, layer: int, mode: int, size: float, cost: float
     return Gain((low, high), f"at the mean rate of larger ones, and at the best rate there is, {rate}")
 
 
-def gain_of_fewer_flushes(facts: Facts, layer: int, flushing: Mask, cost: float, inside: float) -> Gain | None:
+def gain_of_fewer_flushes(facts: Facts, layer: int, flushing: Mask, cost: float, written: float) -> Gain | None:
     """Return what leaving out flushes, cells, would save; None where nothing tells, nothing where none flushes twice.
 
     At least those that put out nothing: what others put out must be some time. Where each puts out so little that it
-    waits for the storage rather than for bytes, half as many take half as long, too. The bytes are those of the writes
-    and those that lower layers write `inside` of flushes.
+    waits for the storage rather than for bytes, half as many take half as long, too: `written` is how many bytes are
+    put out, by lower layers in flushes as well.
     """
     streams = facts.sums.streams.get(layer)
     if streams is None:
@@ -70,7 +70,6 @@ def gain_of_fewer_flushes(facts: Facts, layer: int, flushing: Mask, cost: float,
         return Gain((0.0, 0.0), "none of them is made again")
     empty = streams.deeds.taken(streams.deeds.keys[0] == Deed.FLUSHES_NOTHING)
     least = float(empty["ticks"].max(initial=0)) / facts.cells.window.ticks_per_second
-    written = inside + facts.cells.bytes(facts.cells.of(facts.cells.layers[layer], "write"))
     if least < cost / 2 and written < _LITTLE * flushes:
         each = bytes_text(written / flushes)
         return Gain((cost / 2, cost), f"by half as many, as {each} each wait and move little, and without any")
@@ -80,7 +79,7 @@ def gain_of_fewer_flushes(facts: Facts, layer: int, flushing: Mask, cost: float,
 def gain_of_not_waiting(facts: Facts, layer: int, waits: Mask, cost: float) -> Gain | None:
     """Return what writes in the cells `waits` would save if they did not wait: all beyond the best rate there is."""
     streams, moved = facts.sums.streams.get(layer), facts.cells.bytes(waits)
-    if streams is None or not moved:
+    if streams is None or not moved or not len(streams.paces):
         return None
     best = best_pace(streams.paces.taken(streams.paces.keys[0] == modes_of("write")[0]))
     second = facts.cells.window.ticks_per_second

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...layers.flow.access_pattern import written_in_flushes
+from ...model.arrays import Mask
 from ...model.codes import IoMode
 from ...model.quantities import bytes_text, counted, seconds_text
 from .better_cases import gain_of_fewer_flushes, gain_of_not_waiting
@@ -46,8 +47,8 @@ def flush_dominates(facts: Facts, *, least_share: float = 0.5, least_s: float = 
     -----
     :In short: flushes take long; fewer flushes.
     :Why: Each waits for the storage instead of memory.
-    :How it is measured: The time of the rank that is longest in the layer's flushes, and of that in its writes; what a
-        flush of a higher layer causes is not told again.
+    :How it is measured: The time of the rank that is longest in the layer's flushes, and of that in its writes, or
+        those of a layer above where it has none; what a flush of a higher layer causes is not told again.
     :When it is wrong: Data that must outlive a crash needs them.
     :What helps: Put several changes into one transaction, as each commit flushes; flush once at the end of a phase
         instead of after each write; drop MPI_File_sync, nc_sync and H5Fflush before a close that does it anyway; let
@@ -63,13 +64,13 @@ def flush_dominates(facts: Facts, *, least_share: float = 0.5, least_s: float = 
         mask = flush & of_layer & ~reported
         if not mask.any():
             continue
-        written = cells.of(layer, "write")
+        through, written = _written(facts, row, mask)
         flushing, writing = facts.longest_s(mask), facts.longest_s(written)
         if flushing < least_s or (flushing < least_share * (flushing + writing) and not facts.is_much(flushing)):
             continue
         reported |= mask
         count, writes = cells.operations(mask), cells.operations(written)
-        beside = f", {counted(writes, 'write')} {seconds_text(writing)}" if writes else ", without any write"
+        beside = f", {counted(writes, f'{through}write')} {seconds_text(writing)}" if writes else ", without any write"
         inside = float(below[mask].sum())
         beside += f"; lower layers write {bytes_text(inside)} in these flushes" if inside else ""
         yield Match(
@@ -85,8 +86,22 @@ def flush_dominates(facts: Facts, *, least_share: float = 0.5, least_s: float = 
             },
             cells=mask,
             cost_s=flushing,
-            gain=gain_of_fewer_flushes(facts, row, mask, flushing, inside),
+            gain=gain_of_fewer_flushes(facts, row, mask, flushing, inside + cells.bytes(written)),
         )
+
+
+def _written(facts: Facts, row: int, flushes: Mask) -> tuple[str, Mask]:
+    """Return the writes that flushes of a layer put out: its own, or those of the layer above with most, by its name.
+
+    What is below streams of ISO C is often not recorded.
+    """
+    cells = facts.cells
+    written = cells.of(cells.layers[row], "write")
+    if written.any():
+        return "", written
+    above = (cells.of(layer, "write") & np.isin(cells.file, cells.file[flushes]) for layer in cells.layers[:row])
+    found = max(above, key=cells.bytes, default=written)
+    return (f"{cells.layers[cells.layer[found][0]]} " if found.any() else ""), found
 
 
 @finding(needs=("metadata",), units={"synchronous_writes": "count"})

@@ -202,6 +202,8 @@ def _ranges(operations: Operations, file: Links, offset: Unsigned) -> tuple[Ints
 
 
 _VALUES: Final = ("count", "bytes", "ticks", "begin", "end")
+_BY_OTHERS: Final = -2
+"""Stands for the mode of a write that another layer makes: flushes put it out, and no transfer is before or after."""
 
 
 class Deed(IntEnum):
@@ -212,7 +214,8 @@ class Deed(IntEnum):
     TURNS = 1
     """A transfer in the other direction than the one before."""
     FLUSHES = 2
-    """A flush after writes, or one that has a lower layer write; its bytes are what that writes."""
+    """A flush after writes, also by layers above or for them, or one that has a lower layer write; its bytes are what
+    that writes."""
     FLUSHES_NOTHING = 3
     """A flush after none that writes nothing."""
     READS_ALIGNED = 4
@@ -308,10 +311,11 @@ class StreamSums(Sums):
         self._streams = self._modes = self._unflushed = NOBODY
         self._gaps = FollowedGaps()
 
-    def add(self, traffic: TraceBlock, rows: Ints, offset: Unsigned) -> None:
+    def add(self, traffic: TraceBlock, rows: Ints, others: Ints, offset: Unsigned) -> None:
         """Add operations, rows of `traffic` in the order of their begins, and where in the file they are.
 
-        Those of a process come one after the other, until `finish`.
+        Those of a process come one after the other, until `finish`. `others` are writes and flushes of the same files
+        that are not the layer's own: what flushes put out.
         """
         begin, end = traffic.times(rows)
         operations = traffic.operations
@@ -326,7 +330,7 @@ class StreamSums(Sums):
         if not transfer.all():
             # What a flush of a folder puts out are names, which nothing counts.
             known = known[transfer[known] | ~traffic.scope.folders[file[known]]]
-        deed[known] = self._follow((process[known] << 32) + file[known], mode[known], size[known])
+        deed[known] = self._followed(traffic, rows, known, others, (file[known], mode[known], size[known]))
         self._count((deed, process), columns, deed >= 0)
         if self.absolute:
             beside = offset % np.uint64(ALIGNMENT) != 0
@@ -374,6 +378,25 @@ class StreamSums(Sums):
     def _count(self, keys: tuple[Ints, Ints], columns: tuple[Ints, ...], there: Mask) -> None:
         rows = np.flatnonzero(there)
         self.deeds = self.deeds.merged(_sums([key[rows] for key in keys], columns, rows))
+
+    def _followed(
+        self, traffic: TraceBlock, rows: Ints, known: Ints, others: Ints, columns: tuple[Ints, Ints, Ints]
+    ) -> Ints:
+        """Return the `Deed` of the `known` of some rows, with the writes and flushes of `others` between them."""
+        others = others[traffic.file[others] >= 0]
+        modes = traffic.mode[others].astype(np.int64)
+        of_others = (
+            traffic.file[others].astype(np.int64),
+            np.where(modes == IoMode.FLUSH, IoMode.FLUSH, _BY_OTHERS),
+            whole_and_part(traffic.moved[others])[0],
+        )
+        both = np.append(rows[known], others)
+        order = np.argsort(both, kind="stable")
+        file, mode, size = (np.append(*pair)[order] for pair in zip(columns, of_others, strict=True))
+        stream = (traffic.operations.process[both[order]].astype(np.int64) << 32) + file
+        found = np.empty(len(both), np.int64)
+        found[order] = self._follow(stream, mode, size)
+        return found[: len(known)]
 
     def _follow(self, stream: Ints, mode: Ints, size: Ints) -> Ints:
         """Return the `Deed` of operations by the order in their stream, and keep how each stream ends."""

@@ -8,6 +8,7 @@ from typing import Final, Self
 import numpy as np
 
 from ...model.arrays import Ints, Rows, Unsigned
+from ...model.codes import IoMode
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
 from ...model.keyed import KeyedSums
@@ -137,15 +138,29 @@ class RelationSums(Sums):
             if len(rows_of) and block.absolute_offsets(layer):
                 known_back = self.read_back.setdefault(row, ReadBackSums(self.scope.exact))
                 known_back.add(view(block.operations, rows_of), block.file[rows_of], offset[rows_of])
-            own = np.flatnonzero(of_layer & block.own)
-            if len(own):
+            own, others = np.flatnonzero(of_layer & block.own), self._put_out(block, row)
+            if len(own) or len(others):
                 sums = StreamSums(self.limits.empty, block.absolute_offsets(layer))
-                self.streams.setdefault(row, sums).add(block, own, offset[own])
+                self.streams.setdefault(row, sums).add(block, own, others, offset[own])
             for direction in DIRECTIONS:
                 self._add_layer(block, row, direction)
         early = layer_bits(self._early(block), len(block.operations))
         self.cells.add(block, self.limits.small, early, layer_bits(split, len(block.operations)))
         self._add_calls(block, sequence, place)
+
+    def _put_out(self, block: TraceBlock, row: int) -> Ints:
+        """Return what the program's own flushes of a layer put out beside what it writes there itself, and what does so.
+
+        What layers above write and what the layer writes for them, of which a part may be told twice; and its flushes
+        for them. A flush above that becomes none here puts out nothing. Nothing where no handle of the layer is the
+        program's own.
+        """
+        stack = block.stack
+        if not ((stack.layer == row) & (stack.higher < 0)).any():
+            return NOBODY
+        here, above = block.layer == row, (block.layer >= 0) & (block.layer < row)
+        flushes, writes = here & (block.mode == IoMode.FLUSH), block.of_direction("write")
+        return np.flatnonzero(block.selected & ~(here & block.own) & (flushes | ((here | above) & writes)))
 
     def finish(self, going_on: Ints = NOBODY) -> None:
         """Forget what is kept of processes of which more may come: of all but those that are going on."""

@@ -73,6 +73,35 @@ def test_a_flush_of_a_folder_puts_out_the_names_of_its_files(written):
     assert "metadata-sync" not in written.findings()
 
 
+@pytest.mark.parametrize("put_out", [False, True])
+def test_flushes_put_out_what_a_layer_above_wrote_and_did_not_flush_to_the_storage(written, put_out):
+    """A library writes and hands on what it keeps, as ``nc_sync`` does; then the program calls ``fsync``."""
+    file = written.file("/s/a")
+    upper, own = written.handle(file, written.mpi), written.handle(file, written.posix)
+    lower = written.handle(file, written.posix, upper)
+    for place in range(20):
+        start = 100_000 * place
+        written.operate(1, upper, WRITE, start, start + 10_000, 2**20)
+        written.operate(1, lower, WRITE, start + 2_000, start + 8_000, 2**20)
+        written.operate(1, upper, FLUSH, start + 20_000, start + 40_000, 0)
+        if put_out:
+            written.operate(1, lower, FLUSH, start + 21_000, start + 39_000, 0)
+        written.operate(1, own, FLUSH, start + 50_000, start + 80_000, 0)
+    assert ("metadata-sync" in written.findings()) is put_out
+
+
+def test_flushes_of_what_streams_wrote_are_not_without_a_write(written):
+    file = written.file("/s/a")
+    streams = written.trace.definitions.io_paradigm("ISOC", "ISOC", IoParadigmClass.SERIAL, IoParadigmFlag.NONE, {})
+    above, own = written.handle(file, streams), written.handle(file, written.posix)
+    for place in range(20):
+        written.operate(1, above, WRITE, 100_000 * place, 100_000 * place + 10_000, 2**20)
+        written.operate(1, own, FLUSH, 100_000 * place + 50_000, 100_000 * place + 80_000, 0)
+    ids = written.findings()
+    assert "metadata-sync" not in ids
+    assert "20 POSIX flushes take a rank up to 600 ms, 20 ISOC writes 200 ms" in ids["flush-dominates"].text
+
+
 def test_another_rank_that_wrote_nothing_has_nothing_to_flush(written):
     handle = written.handle(written.file("/s/a"), written.posix)
     for place in range(20):
