@@ -5,8 +5,9 @@ from typing import Final
 
 import numpy as np
 
+from ...layers.attribution.calls.cost import WaitingChain
 from ...layers.trace import Trace
-from ...model.quantities import counted, percent_text, seconds_text
+from ...model.quantities import counted, named_ranks, percent_text, seconds_range_text, seconds_text
 from ...model.stream.calls import OF_MPI
 from ..findings.locks import LOCKS
 from ..findings.waiting import MUCH_WAITED, others_may_wait, outside_alone
@@ -15,13 +16,15 @@ _MUCH: Final = 0.1
 """Share of the run from which on it is told that it goes to calls that are set aside."""
 _MOSTLY: Final = 0.5
 """Share of something from which on a part of it is most of it."""
+_EACH: Final = "The other ranks wait"
 _MEETINGS: Final = 5
 """Calls in which all meet and wait for one rank, from which on it is told: start, end and one barrier are none."""
 
 
 def elsewhere(trace: Trace) -> tuple[str, ...]:
     """Return a sentence on each; none where the trace does not tell when functions were entered and left."""
-    return (*_set_aside(trace), *(tuple(_awaited(trace)) or _awaited_alone(trace)))
+    at_once = tuple(_at_one_place(trace))
+    return (*_set_aside(trace), *(tuple(_awaited(trace)) or tuple(_awaited_alone(trace)) or _all(trace)), *at_once)
 
 
 def _set_aside(trace: Trace) -> Iterator[str]:
@@ -34,7 +37,7 @@ def _set_aside(trace: Trace) -> Iterator[str]:
     if spent < _MUCH * cost.length:
         return
     region = calls.paths.region
-    aside = calls.times[:, 1:, 2].sum(axis=1) - np.where(calls.undecided_count[region], calls.times[:, 2, 2], 0)
+    aside = calls.times[:, 1, 2] + calls.times[:, 2, 2] * ~(calls.undecided_count[region] | calls.serves)
     ticks = np.bincount(region, np.where(calls.functions.layer[region] >= 0, aside, 0))
     first = int(ticks.argmax())
     share, name = ticks[first] / max(1.0, ticks.sum()), calls.functions.regions.name[first]
@@ -61,10 +64,70 @@ def _awaited(trace: Trace) -> Iterator[str]:
     if mine.sum() < _MEETINGS or chain.waited[mine].max() > _MOSTLY * held or mostly < _MOSTLY * each:
         return
     does = _does(float(chain.io_mostly[mine].sum()) / mostly)
+    alone = trace.calls.alone
+    if alone is not None and rank in alone.rank and alone.summed[alone.rank.index(rank)] > each:
+        # Messages make them wait as well.
+        each = float(alone.awaited[alone.rank.index(rank)])
     waits, share = int((chain.waited > 0).sum()), percent_text(each / cost.length)
+    others = [one for one in chain.ranks if one != rank]
+    who = f"Rank {others[0]} waits {seconds_text(each)}" if len(others) == 1 else f"{_EACH} {seconds_text(each)} each"
     yield (
-        f"The other ranks wait {seconds_text(each)} each, {share} of the run, for rank {rank}, which comes last to "
-        f"{mine.sum():,} of {counted(waits, 'call')} in which all meet; {does}"
+        f"{who}, {share} of the run, for rank {rank}, which comes last to "
+        f"{mine.sum():,} of {counted(waits, 'call')} in which all meet; {does}{_in_turn(trace, rank, chain)}"
+    )
+
+
+def _in_turn(trace: Trace, rank: int | None, chain: WaitingChain) -> str:
+    """Return how long a rank that others wait for waits for the next one of those, in words, where it is much."""
+    other, held = next(((one, held) for one, held in chain.held_up.items() if one != rank), (None, 0.0))
+    each = held / (len(chain.ranks) - 1)
+    if other is None or rank is None or trace.calls.cost is None or each < MUCH_WAITED * trace.calls.cost.length:
+        return ""
+    who = f"rank {rank} waits" if len(chain.ranks) == 2 else "all wait"
+    return f"; {who} {seconds_text(each)} for rank {other} in turn"
+
+
+def _all(trace: Trace) -> Iterator[str]:
+    """Tell how long ranks wait where all meet, now for one rank and now for another."""
+    cost, chain = trace.calls.cost, trace.calls.chain if others_may_wait(trace) else None
+    if cost is None or chain is None:
+        return
+    # Where a run begins and ends all wait for the slowest once, and what makes most of it is told by itself.
+    again = np.array([bool(one) and not one.startswith(("MPI_Init", "MPI_Finalize")) for one in chain.function])
+    waited = chain.waited * again
+    each, most = float(waited.sum()) / (len(chain.ranks) - 1), int(waited.argmax())
+    if np.count_nonzero(waited) < _MEETINGS or each < MUCH_WAITED * cost.length or 2 * waited[most] >= waited.sum():
+        return
+    if max(chain.held_up.values()) > _MOSTLY * float(chain.waited.sum()):
+        # It is one rank, but few times or for few others.
+        return
+    yield (
+        f"Ranks wait {seconds_text(each)} each on average, {percent_text(each / cost.length)} of the run, in "
+        f"{counted(int(again.sum()), 'call')} in which all meet, now for one rank and now for another; longest in one "
+        f"{chain.function[most]}, until {seconds_text(float(chain.end[most]))}, for rank {chain.rank[most]}"
+    )
+
+
+def _at_one_place(trace: Trace) -> Iterator[str]:
+    """Tell which ranks wait much of the run in one call in which all meet, as at its end, and for whom."""
+    cost, chain = trace.calls.cost, trace.calls.chain if others_may_wait(trace) else None
+    if cost is None or chain is None:
+        return
+    # Processes start one after the other.
+    met = [row for row, name in enumerate(chain.function) if not name.startswith("MPI_Init")]
+    step = max(met, key=lambda row: chain.waited[row], default=0)
+    waited = chain.each[step]
+    long = waited >= max(MUCH_WAITED * cost.length, _MOSTLY * float(waited.max(initial=0.0)))
+    if not long.any() or None in chain.ranks:
+        return
+    named = list(zip((one for one in chain.ranks if one is not None), long.tolist(), strict=True))
+    early, late = ([one for one, waits in named if waits is there] for there in (True, False))
+    least, most = float(waited[long].min()), float(waited.max())
+    share = percent_text(most / cost.length)
+    yield (
+        f"{named_ranks(early).capitalize()} wait{'s' if len(early) == 1 else ''} {seconds_range_text(least, most)}, "
+        f"{'up to ' if least < most else ''}{share} of the run, in one {chain.function[step]}, until "
+        f"{seconds_text(float(chain.end[step]))}, for {named_ranks(late)}"
     )
 
 

@@ -23,6 +23,8 @@ class Alone:
         The part of it in calls of I/O on selected files.
     hidden : float64
         What the rank was in I/O while the one with the largest `summed` was neither in I/O nor in MPI.
+    awaited : float64
+        What each other rank was in MPI without I/O on average while this one was not.
     stretches : float64
         How many equal stretches would vary as little: one that is most of the time makes it one, whatever is beside.
     """
@@ -31,6 +33,7 @@ class Alone:
     summed: Floats
     io: Floats
     hidden: Floats
+    awaited: Floats
     stretches: Floats
 
 
@@ -63,6 +66,10 @@ def alone_of(
     waiting = np.cumsum(changes[order])
     who = number * (number - 1) // 2 - np.cumsum((changes * np.concatenate(place))[order])
     begin, end = times[order][:-1], times[order][1:]
+    # What all are in MPI together until each change, of which is taken off what goes on while the rank is there itself.
+    together = np.append(0.0, np.cumsum(waiting[:-1] * (end - begin).astype(np.float64)))
+    mine = np.bincount(np.concatenate(place)[order], changes[order] * together, number)
+    awaited = (together[-1] + mine) / max(1, number - 1)
     there = (waiting[:-1] == number - 1) & (end > begin) & (who[:-1] >= 0) & (who[:-1] < number)
     until = np.concatenate(place)[order][1:][there]
     who, begin, end = who[:-1][there], begin[there], end[there]
@@ -81,4 +88,5 @@ def alone_of(
         own = io.taken(io.group == process)
         hidden[row] = own.length - float((either.until(longest, own.end) - either.until(longest, own.begin)).sum())
     second = window[2]
-    return Alone(rank, summed / second, in_io / second, hidden / second, np.square(summed) / np.maximum(squares, 1.0))
+    stretches = np.square(summed) / np.maximum(squares, 1.0)
+    return Alone(rank, summed / second, in_io / second, hidden / second, awaited / second, stretches)

@@ -334,9 +334,21 @@ class Calls(Sums):
 
     @cached_property
     def group_ticks(self) -> KeyedSums:
-        """By location and row of ``functions.names``, the ticks of calls without those of the calls in them."""
+        """By location and row of ``functions.names``, the ticks of calls without those of the calls in them.
+
+        Calls that do not tell their file are the time of calls that count after all, where a function is only in these.
+        """
         location, group = self.shares.keys
-        row = np.maximum(-1 - group, 0)
-        counts = self.undecided_count[row]
+        row, region = np.maximum(-1 - group, 0), self.paths.region
+        own, length = self.times[:, 2, 2], len(self.functions.regions)
+        serving, alone = (np.bincount(region, own * there, length) > 0 for there in (self.serves, ~self.serves))
+        counts = (self.undecided_count | (serving & ~alone))[row]
         of_function = np.where(counts, self.functions.group[row], len(self.functions.names) - 1)
         return KeyedSums((location, np.where(group >= 0, group, of_function)), self.shares.values)
+
+    @property
+    def serves(self) -> Mask:
+        """Whether calls on a path are in calls of I/O that all count, whose time theirs is, bool (paths,)."""
+        parent, counted = self.paths.parent, self.times[:, :, 0]
+        counts = self.functions.does_io[self.paths.region] & (counted[:, 0] > 0) & ~counted[:, 1:].any(axis=1)
+        return np.asarray((parent >= 0) & np.append(counts, False)[parent])

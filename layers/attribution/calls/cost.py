@@ -244,6 +244,10 @@ class WaitingChain(Record):
         What all ranks call at the end of the step; empty where the window ends.
     waited : float64
         What the others wait there, summed over ranks.
+    ranks : tuple of (int or None)
+        All ranks.
+    each : float64 (steps, ranks)
+        What each of them waits there.
     mostly : float64
         What half of the others wait there at least.
     io_mostly : float64
@@ -259,6 +263,8 @@ class WaitingChain(Record):
     end: Floats
     function: tuple[str, ...]
     waited: Floats
+    ranks: tuple[int | None, ...]
+    each: Floats
     mostly: Floats
     io_mostly: Floats
     io: Floats
@@ -368,7 +374,8 @@ class ChainSums:
         time = begin.max(axis=1)
         order = np.argsort(time, kind="stable")
         region, last, time = region[order], last[order], time[order]
-        waited = (time[:, np.newaxis] - begin[order]).sum(axis=1)
+        each = time[:, np.newaxis] - begin[order]
+        waited = each.sum(axis=1)
         most_there = np.sort(begin[order], axis=1)[:, (ranks - 1) // 2]
         # After the last place all go on alone: whoever was last there.
         last = np.append(last, last[-1:]) if len(last) else np.zeros(1, np.int64)
@@ -382,6 +389,8 @@ class ChainSums:
             end=edges[1:] / second,
             function=(*(names[row] for row in region.tolist()), ""),
             waited=np.append(waited, 0) / second,
+            ranks=tuple(one if one >= 0 else None for one in rank.tolist()),
+            each=np.concatenate([each, np.zeros((1, ranks), np.int64)]) / second,
             mostly=np.append(time - most_there, 0) / second,
             io_mostly=np.append(_covered(self._io, process[:-1], most_there, time), 0) / second,
             io=io / second,

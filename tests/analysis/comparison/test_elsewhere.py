@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from iostrata import open_trace
 from iostrata.analysis.comparison.elsewhere import elsewhere
+from otf2.enums import IoOperationMode
 
 
 def test_the_rank_that_all_wait_for_is_named_with_what_each_waits(fixtures):
@@ -30,16 +31,28 @@ def test_nothing_is_said_of_runs_that_spend_little_there(fixtures, name):
     assert elsewhere(open_trace(fixtures / name)) == ()
 
 
-def made(*, aside=0.0, waited=(0.0, 0.0), io=0.0, function="read", meetings=5, mostly=1.0, longest=None):
+def made(
+    *,
+    aside=0.0,
+    waited=(0.0, 0.0),
+    io=0.0,
+    function="read",
+    meetings=5,
+    mostly=1.0,
+    longest=None,
+    by=0.0,
+):
     """Return a run of 10 s on two ranks, whose calls of one function on what is set aside take `aside` on rank 1.
 
-    Each rank is waited for in as many calls, of which the longest one may be told; `io` of the time is in I/O.
+    Each rank is waited for in as many calls, of which the longest one may be told; `io` of the time is in I/O. Of what
+    rank 0 is in MPI while rank 1 is not, `by` are messages and the like.
     """
     times = np.zeros((1, 3, 3), np.int64)
     times[0, 1, 2] = int(1e6 * aside)
     calls = SimpleNamespace(
         times=times,
         undecided_count=np.zeros(1, np.bool_),
+        serves=np.zeros(1, np.bool_),
         paths=SimpleNamespace(region=np.zeros(1, np.int32)),
         functions=SimpleNamespace(layer=np.zeros(1, np.int64), regions=SimpleNamespace(name=(function,))),
     )
@@ -53,12 +66,19 @@ def made(*, aside=0.0, waited=(0.0, 0.0), io=0.0, function="read", meetings=5, m
         )
     chain = SimpleNamespace(
         rank=(0,) * meetings + (1,) * meetings,
+        ranks=(0, 1),
+        function=("MPI_Barrier",) * 2 * meetings,
+        end=np.arange(2.0 * meetings),
         waited=each,
+        each=np.where(np.arange(2 * meetings)[:, np.newaxis] // meetings == [1, 0], each[:, np.newaxis], 0.0),
         mostly=mostly * each,
         io_mostly=io * mostly * each,
         held_up=held,
     )
-    return SimpleNamespace(calls=SimpleNamespace(totals=calls, cost=cost, chain=chain, alone=None))
+    summed, awaited = np.array([0.0, 0.9 * by]), np.array([0.0, by])
+    alone = SimpleNamespace(rank=(0, 1), summed=summed, io=np.zeros(2), stretches=np.ones(2), awaited=awaited)
+    alone = alone if by else None
+    return SimpleNamespace(calls=SimpleNamespace(totals=calls, cost=cost, chain=chain, alone=alone))
 
 
 @pytest.mark.parametrize(
@@ -70,22 +90,42 @@ def made(*, aside=0.0, waited=(0.0, 0.0), io=0.0, function="read", meetings=5, m
         # That is a finding.
         (made(aside=4.0, function="fcntl"), None),
         (made(waited=(0.1, 0.9)), None),
-        (made(waited=(0.1, 1.1)), "wait 1.1 s each, 11 % of the run, for rank 1, which comes last to 5 of 10 calls"),
+        (made(waited=(0.1, 1.1)), "Rank 0 waits 1.1 s, 11 % of the run, for rank 1, which comes last to 5 of 10 calls"),
+        # By messages as well, and the other way round.
+        (made(waited=(0.1, 1.1), by=2.5), "Rank 0 waits 2.5 s, 25 % of the run, for rank 1"),
+        (made(waited=(1.2, 1.4)), "0 % of what it does meanwhile is I/O; rank 1 waits 1.2 s for rank 0 in turn"),
         (
             made(waited=(1.1, 1.0), io=0.6),
             "for rank 0, which comes last to 5 of 10 calls in which all meet; it is mostly",
         ),
         (made(waited=(1.1, 1.2), io=0.2), "20 % of what it does meanwhile is I/O"),
-        # Start, end and a barrier, one of many where a pipeline ends, or one rank of several that waits.
-        (made(waited=(0.1, 4.0), meetings=2), None),
-        (made(waited=(0.1, 4.0), meetings=4), None),
-        (made(waited=(0.1, 4.0), meetings=10, longest=3.0), None),
+        # Few barriers, or one rank of several that waits.
+        (made(waited=(0.1, 1.9), meetings=2), None),
+        (made(waited=(0.1, 3.9), meetings=4), None),
         (made(waited=(0.1, 4.0), mostly=0.3), None),
+        (
+            made(waited=(1.95, 1.95), mostly=0.3),
+            "wait 3.9 s each on average, 39 % of the run, in 10 calls in which all meet",
+        ),
+        (made(waited=(0.1, 4.0), meetings=10, longest=3.0), "waits 3 s, 30 % of the run, in one MPI_Barrier"),
     ],
 )
 def test_what_is_told_begins_at_a_tenth_of_the_run(run, told):
     found = elsewhere(run)
     assert (len(found), told is None or told in found[0]) == (int(told is not None), True)
+
+
+def test_who_waits_at_the_end_and_for_whom_is_told(written):
+    """Ranks 2 and 3 are done after 100 ms; ranks 0 and 1 write until the barrier."""
+    for rank in range(2):
+        handle = written.handle(written.file(f"/s/{rank}"), written.posix)
+        written.call(rank, "write", 0, 900_000 + rank)
+        written.operate(rank, handle, IoOperationMode.WRITE, 1, 900_000, 2**20)
+    for rank in range(4):
+        written.call(rank, "MPI_Barrier", 100_000 if rank > 1 else 900_000 + rank, 1_000_000)
+    (sentence,) = elsewhere(written.closed())
+    assert sentence.startswith("Ranks 2 and 3 wait 800 ms, 80 % of the run, in one MPI_Barrier, until 900 ms")
+    assert sentence.endswith("for ranks 0 and 1")
 
 
 def test_a_trace_without_calls_tells_nothing_of_them():

@@ -71,6 +71,8 @@ def test_the_bottleneck_of_a_pipeline_is_named_and_sharing_what_goes_on_beside_i
     assert alone.summed[1] == pytest.approx(12 * 0.166, rel=0.001)
     assert alone.io[1] == pytest.approx(12 * 0.01, rel=0.1)
     assert alone.hidden.tolist() == pytest.approx([12 * 0.04, 0, 0])
+    # While rank 1 is not in MPI, rank 0 is from 141 ms on and rank 2 all the time, but for 1 ms.
+    assert alone.awaited[1] == pytest.approx(12 * (0.166 + 0.307) / 2, rel=0.01)
     (sentence,) = elsewhere(run)
     # Not MPI_Finalize, which takes longest.
     assert "29 % of the run, all ranks but rank 1 are in MPI, most in MPI_Recv and MPI_Ssend, until" in sentence

@@ -13,11 +13,14 @@ from iostrata import open_trace
 from iostrata.analysis.findings import find
 from iostrata.layers.attribution.calls.cost import RunCost
 from otf2.enums import (
+    IoAccessMode,
+    IoCreationFlag,
     IoHandleFlag,
     IoOperationFlag,
     IoOperationMode,
     IoParadigmClass,
     IoParadigmFlag,
+    IoStatusFlag,
     Paradigm,
     RegionRole,
 )
@@ -143,6 +146,46 @@ def test_what_a_library_of_io_waits_for_in_its_calls_is_io(tmp_path):
     cost = open_trace(tmp_path / "trace").calls.cost
     assert (cost.io.tolist(), cost.mpi.tolist()) == (pytest.approx([0.6]), pytest.approx([0.3]))
     assert cost.other.tolist() == pytest.approx([0.1])
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_a_call_that_tells_no_file_is_the_time_of_the_one_that_it_serves(tmp_path, counts):
+    """HDF5 sets a file view before it tells which file it creates something in, or without telling it."""
+    with otf2.writer.open(str(tmp_path / "trace"), archive_name="traces", timer_resolution=1000) as trace:
+        definitions = trace.definitions
+        node = definitions.system_tree_node("node", class_name="node")
+        rank = definitions.location_group("MPI Rank 0", system_tree_parent=node)
+        thread = trace.event_writer("thread", group=rank)
+        library = definitions.io_paradigm("HDF5", "HDF5", IoParadigmClass.PARALLEL, IoParadigmFlag.NONE, {})
+        mpi = definitions.io_paradigm("MPI-IO", "MPI I/O", IoParadigmClass.PARALLEL, IoParadigmFlag.NONE, {})
+        create, write = (
+            definitions.region(name, source_file="HDF5", region_role=RegionRole.FILE_IO)
+            for name in ("H5Dcreate2", "H5Dwrite")
+        )
+        view = definitions.region("MPI_File_set_view", paradigm=Paradigm.MPI, region_role=RegionRole.FILE_IO)
+        file = definitions.io_regular_file("/data/a", node)
+        handle, lower = (definitions.io_handle("", file, one, IoHandleFlag.NONE, None, None) for one in (library, mpi))
+        flags = IoAccessMode.READ_WRITE, IoCreationFlag.NONE, IoStatusFlag.NONE
+        thread.enter(0, create)
+        thread.enter(100, view)
+        thread.leave(500, view)
+        if counts:
+            thread.io_create_handle(550, handle, *flags)
+        thread.leave(600, create)
+        thread.enter(700, write)
+        thread.io_operation_begin(700, handle, IoOperationMode.WRITE, IoOperationFlag.NONE, 4096, 1)
+        thread.enter(720, view)
+        thread.io_operation_begin(730, lower, IoOperationMode.WRITE, IoOperationFlag.NONE, 4096, 1)
+        thread.io_operation_complete(740, lower, 4096, 1)
+        thread.leave(750, view)
+        thread.io_operation_complete(800, handle, 4096, 1)
+        thread.leave(800, write)
+        thread.enter(900, create)
+        thread.io_create_handle(950, handle, *flags)
+        thread.leave(1000, create)
+    cost = open_trace(tmp_path / "trace").calls.cost
+    assert cost.set_aside.tolist() == pytest.approx([0.0 if counts else 0.6])
+    assert cost.io.tolist() == pytest.approx([0.8 if counts else 0.2])
 
 
 @pytest.mark.parametrize(
