@@ -37,6 +37,10 @@ _LOCKED: Final = "lock-waiting"
 """What counts as no I/O and is told beside it."""
 _NEEDLESS: Final = "read-back"
 """What need not be done at all: how it is done is told first, where that explains as much."""
+_BY_TURN: Final = "not-overlapped"
+"""What may be meant, and is told where nothing else is known to help."""
+_MUCH_BESIDE: Final = 0.1
+"""Share of the run from which on that is."""
 _STALLED: Final = "slow-operations"
 """What the trace tells no cause of."""
 _EVEN: Final = 0.8
@@ -155,6 +159,8 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
     if causes:
         known, why = _blamed(known, causes, findings, part, bool(recording))
         text += why
+    if known.gain_s in (None, _NOTHING):
+        text += _could_overlap(findings, run_s)
     rest = _late(findings, causes, run_s) + threads + _in_mpi(trace, run_s) + recording
     rest += _hidden(trace, share) + _unseen(trace, run_s)
     return replace(known, text=told(head + text + rest), cause=told(text).lstrip(" ,;:"))
@@ -185,6 +191,12 @@ def _share_text(known: Headline, trace: Trace, threads: str) -> str:
         text += f", {seconds_text(any_s)} on one rank or another"
         text += ", never on two at once" if any_s >= _ALONE * (mean or 0.0) * trace.ranks else ""
     return f"{text})"
+
+
+def _could_overlap(findings: Sequence[Finding], run_s: float) -> str:
+    """Return how much of the I/O could go on beside computing, in words, where nothing else is known to help."""
+    one = next((one for one in findings if one.id == _BY_TURN and (one.cost_s or 0.0) >= _MUCH_BESIDE * run_s), None)
+    return "" if one is None else f"; up to {seconds_text(one.cost_s or 0.0, 2)} of it could go on while ranks compute"
 
 
 def _of_locks(locks: Finding, run_s: float) -> str:
@@ -391,7 +403,8 @@ def _gain_of(causes: Sequence[Finding], io_s: float) -> tuple[tuple[float, float
     if len(known) < len(causes):
         return None, reason
     (least, most), cost = (sum(one[place] for one in known) for place in (0, 1)), _cost(causes)
-    if _MOST * io_s <= cost < io_s and causes[0].id not in _ALONE_SAVED and BOUNDED not in reason:
+    waits = bool(causes[0].evidence.get("meanwhile"))
+    if _MOST * io_s <= cost < io_s and causes[0].id not in _ALONE_SAVED and BOUNDED not in reason and not waits:
         # Closes, opens and other ranks wait for the same: what spares most of these calls' time spares theirs.
         most *= io_s / cost
         reason += "; at most with as much of the other calls, if they wait for the same"

@@ -21,7 +21,7 @@ _ENOUGH: Final = 4
 """Larger transfers below which nobody knows how long one usually takes."""
 
 
-def gain_of_larger(facts: Facts, layer: int, mode: int, size: float, cost: float) -> Gain | None:
+def gain_of_larger(facts: Facts, layer: int, mode: int, size: float, costs: tuple[float, float]) -> Gain | None:
     """Return what larger transfers than `size` would save of `cost`; None where no pace of transfers is known.
 
     At least what the pace of the larger ones there are saves, at most what the best pace of a tenth of the bytes saves.
@@ -34,18 +34,19 @@ def gain_of_larger(facts: Facts, layer: int, mode: int, size: float, cost: float
     mode : int
         Of transfers; see `iostrata.layers.flow.access_pattern.StreamSums`.
     size : byte
-    cost : float
-        Time in s of the rank that is longest in the smaller ones.
+    costs : float, float
+        Time in s of the rank that is longest in the smaller ones, without and with what few of them take longer.
     """
+    cost, whole = costs
     streams = facts.sums.streams.get(layer)
     if streams is None:
         return None
     paces = streams.paces.taken(streams.paces.keys[0] == mode)
     small = paces.keys[1] < np.log2(size)
     part, others = paces.taken(small), paces.taken(~small)
-    if not part["bytes"].sum():
+    if not part["bytes"].sum() or not cost:
         return None
-    usual = part["ticks"].sum() / part["bytes"].sum()
+    usual = part["ticks"].sum() / part["bytes"].sum() * (cost / whole)
     best = min(1.0, float(best_pace(paces) / usual))
     rate = f"{bytes_text(facts.cells.window.ticks_per_second / (best * usual))}/s"
     if others["count"].sum() < _ENOUGH:
@@ -62,12 +63,12 @@ def gain_of_fewer_flushes(facts: Facts, layer: int, flushing: Mask, cost: float,
     waits for the storage rather than for bytes, half as many take half as long, too: `written` is how many bytes are
     put out, by lower layers in flushes as well.
     """
-    streams = facts.sums.streams.get(layer)
-    if streams is None:
-        return None
     flushes, process = facts.cells.operations(flushing), facts.cells.process[flushing]
     if np.bincount(process[process >= 0], facts.cells.columns.operations[flushing][process >= 0]).max(initial=0) <= 1:
         return Gain((0.0, 0.0), "none of them is made again")
+    streams = facts.sums.streams.get(layer)
+    if streams is None or not len(streams.deeds):
+        return None
     empty = streams.deeds.taken(streams.deeds.keys[0] == Deed.FLUSHES_NOTHING)
     least = float(empty["ticks"].max(initial=0)) / facts.cells.window.ticks_per_second
     if least < cost / 2 and written < _LITTLE * flushes:

@@ -55,12 +55,13 @@ def funnelled_collective(
 
     Notes
     -----
-    :In short: collective {direction} go through {who} only; more aggregators.
+    :In short: collective {direction} go through {who} only{meanwhile}; more aggregators{unless}.
     :Why: One process writes at the speed of one process, and the others send it their data first.
     :How it is measured: Ranks that moved bytes below the call over ranks that took part; cost is the time in the calls,
         and the text says for how much of it nothing moves below.
     :When it is wrong: Few writers are right for little data, or where one node is as fast as the file system; compare
-        with independent calls.
+        with independent calls. Where most of the time nothing moves below, ranks exchange data or wait: if it is for a
+        processor, as where more ranks run than there are, no aggregator shortens it.
     :What helps: More aggregators: OMPI_MCA_io_ompio_num_aggregators of OMPIO, ROMIO's hints cb_nodes and
         cb_config_list, and as many Lustre stripes (lfs setstripe -c). For little data per rank, or data that is
         contiguous per rank, compare with independent calls.
@@ -78,7 +79,11 @@ def funnelled_collective(
         way = "leave" if flow.direction == "write" else "arrive"
         busy, idle = idle_below(facts, flow, [flow])
         cost, below = facts.longest_s(found.upper), facts.longest_s(found.lower)
-        spread = below * len(ranks) / len(asking)
+        spread, waits = below * len(ranks) / len(asking), 2 * idle > busy
+        least = 0.0 if waits else below / 2
+        none = "nothing, if ranks wait for a processor or each other while nothing moves"
+        half = f"half of the {seconds_text(below)} in {flow.lower}, by twice as many ranks"
+        while_idle = f", and for {percent_text(idle / busy)} of their time nothing moves below" if waits else ""
         yield Match(
             flow.upper,
             f"collective {flow.upper} {flow.direction}s of {len(asking):,} ranks {way} through {flow.lower} on "
@@ -96,13 +101,13 @@ def funnelled_collective(
                 "bytes": moved,
                 "nodes": names,
                 "busiest_rank_share": flow.lower_ranks.ranks.busiest_share,
+                **({"meanwhile": while_idle, "unless": ", if ranks do not wait for a processor,"} if waits else {}),
             },
             cells=found.upper,
             cost_s=cost,
             gain=Gain(
-                (below / 2, max(below / 2, cost - spread)),
-                f"from half of the {seconds_text(below)} in {flow.lower}, by twice as many ranks, to all but "
-                f"{seconds_text(spread)}, by all ranks and without waiting",
+                (least, max(below / 2, cost - spread)),
+                f"from {none if waits else half}, to all but {seconds_text(spread)}, by all ranks and without waiting",
             ),
             where=facts.where(found.lower),
         )

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ...layers.attribution.calls.cost import io_seconds
 from ...layers.attribution.calls.functions import CALLER, FUNCTION, NO_EVENT, TRANSFER
 from ...layers.flow.flow import Flow
 from ...layers.flow.relations import SizeLimits
@@ -207,13 +208,35 @@ class Facts:
         return np.minimum(seconds, self.run_s)
 
     @cached_property
+    def _once(self) -> Floats | float:
+        """Which part of its time each cell takes, float64 (cells,): several operations of one call take it once.
+
+        As those of ``writev`` do. They show where a layer's operations together take longer than calls of I/O.
+        """
+        cells, calls, of = self.cells, self.trace.calls.totals, self.definitions.locations.group
+        processes, second = len(self.definitions.groups.id), cells.window.ticks_per_second
+        if calls is None:
+            return 1.0
+        in_io = np.bincount(of[of >= 0], io_seconds(calls)[of >= 0], minlength=processes)
+        shown = cells.selected & (cells.process >= 0) & ((cells.flags & np.uint32(IoFlag.NON_BLOCKING)) == 0)
+        place = cells.layer.astype(np.int64) * processes + cells.process
+        whole = sums_by(place[shown], cells.columns.ticks[shown], len(cells.layers) * processes) / second
+        if not (whole > np.tile(in_io, len(cells.layers))).any():
+            return 1.0
+        # Of several threads, or of calls that are not recorded, it is not known.
+        several = np.bincount(of[of >= 0], io_seconds(calls)[of >= 0] > 0, minlength=processes) != 1
+        most = np.where(several, np.inf, blocking_s(self.trace))
+        part = np.minimum(1.0, np.tile(most, len(cells.layers)) / np.maximum(whole, 1e-9))
+        return np.where(shown, part[np.where(shown, place, 0)], 1.0)
+
+    @cached_property
     def _worked(self) -> Floats:
         """Ticks of the operations that processes wait for, but until the last of several came, float64 (cells,).
 
         Also where that one was in other I/O: that is the time of the other.
         """
         cells, met = self.cells, self.trace.calls.all_meetings
-        ticks = cells.columns.ticks * self.waited_part
+        ticks = cells.columns.ticks * self.waited_part * self._once
         if not len(met):
             return ticks
         waits = KeyedSums((met.process, met.handle, met.kind - TRANSFER), {"ticks": met.waited})

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
+import numpy as np
+
 from ...layers.attribution.calls.functions import CALLER, FUNCTION
 from ...layers.flow.relations import SizeLimits
 from ...layers.trace import Trace
@@ -18,6 +20,7 @@ from .advice import advice_for, shown_in
 from .counted import CountedFacts, facts_of
 from .facts import NO_PERIODS, Facts, Match
 from .rule import SEVERITIES, Rule, rules, severity_of
+from .waiting import held_up_s, outside_alone
 
 LEAST_COST: Final = 0.001
 """What costs a smaller share of the run is only counted where there is little room: runs differ by more."""
@@ -26,6 +29,7 @@ _NAMED: Final = 4
 _OTHER_WORK: Final = ("late-arrivals", "slow-iteration")
 """Findings that what ranks do beside I/O may be the cause of: less of it saves more than I/O takes."""
 BOUNDED: Final = "no more than the run takes beside what one rank does outside of I/O and MPI"
+HIDDEN: Final = "without what goes on while another rank works that all wait for"
 _SLACK: Final = 1.01
 """Of what a rank is in calls of I/O: operations in them take no longer."""
 _BY_COUNTERS: Final = " (by sums of the whole run)"
@@ -270,17 +274,42 @@ def _circumstances(facts: Facts | CountedFacts, match: Match, deed: str) -> dict
 
 
 def _bounded(
-    facts: Facts | CountedFacts, rule: Rule, gain: tuple[float, float] | None, reason: str
+    facts: Facts | CountedFacts, rule: Rule, match: Match, gain: tuple[float, float] | None, reason: str
 ) -> tuple[tuple[float, float] | None, str]:
-    """Return no more than the run could be shorter by if I/O took no time, as far as first threads tell it."""
-    cost = None if isinstance(facts, CountedFacts) else facts.trace.calls.cost
-    elsewhere = rule.outside_io or rule.id in _OTHER_WORK
-    if gain is None or cost is None or elsewhere or cost.other_threads_io.any() or gain[1] <= cost.most_saved:
+    """Return no more than the run could be shorter by if I/O took no time, as far as first threads tell it.
+
+    Nor more than what does not go on while a rank works that all wait for. Of ranks that are few, at least no more than
+    others are longer in MPI or I/O, where they may wait for these.
+    """
+    if isinstance(facts, CountedFacts) or rule.outside_io or rule.id in _OTHER_WORK or gain is None:
+        return gain, reason
+    cost = facts.trace.calls.cost
+    if cost is None or cost.other_threads_io.any():
+        return gain, reason
+    held = _held_up_s(facts, match)
+    if held < gain[1]:
+        gain, reason = (min(gain[0], held), held), f"{reason}; {HIDDEN}"
+    if gain[0] and cost.mpi.all() and (few := facts.ranks_of(match.cells) if match.cells is not None else []):
+        mine = np.isin([-1 if one is None else one for one in cost.rank], few)
+        if 2 * np.count_nonzero(mine) <= len(mine):
+            waited = float(np.median((cost.mpi + cost.io)[~mine]) - cost.mpi[mine].max())
+            gain = (min(gain[0], max(0.0, waited)), gain[1])
+    if gain[1] <= cost.most_saved:
         return gain, reason
     if gain[1] > _SLACK * cost.io.max(initial=0.0) or not (cost.mpi.all() or len(cost.io) == 1):
         # What it is about is in no call that was recorded, or it is not known what a rank waits for.
         return gain, reason
     return (min(gain[0], cost.most_saved), cost.most_saved), f"{reason}; {BOUNDED}"
+
+
+def _held_up_s(facts: Facts, match: Match) -> float:
+    """Return for how long the operations of a match may hold up a run, in s; see `held_up_s`."""
+    if match.cells is None or outside_alone(facts.trace) is None:
+        return np.inf
+    ranks = facts.definitions.groups.rank[facts.cells.processes].tolist()
+    seconds = facts.rank_seconds(match.cells).tolist()
+    each = (min(took, held_up_s(facts.trace, rank)) for rank, took in zip(ranks, seconds, strict=True) if took)
+    return max(each, default=np.inf)
 
 
 def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match, shown: frozenset[str]) -> Finding:
@@ -303,5 +332,5 @@ def _finding(facts: Facts | CountedFacts, rule: Rule, match: Match, shown: froze
         told(match.text) + told(_names(match.text, evidence)),
         advice_for(match.advice or rule.advice, libraries, deed),
     )
-    gained = _bounded(facts, rule, *match.gained(cost))
+    gained = _bounded(facts, rule, match, *match.gained(cost))
     return Finding(rule.id, severity, match.layer, text, cost, share, evidence, advice, caution, *gained)

@@ -23,6 +23,14 @@ _FEWER_OBJECTS: Final = (
     "H5Pset_libver_bounds(…, H5F_LIBVER_LATEST, …), H5Pset_layout(…, H5D_COMPACT) and H5Pset_meta_block_size make each "
     "cheaper."
 )
+_FEWER_FILES: Final = (
+    "Each file is opened once already, so fewer files help: put what a rank, a node or all write in a step into one "
+    "file, one after the other, as members of an archive or as records of a library's file; then it is renamed and "
+    "deleted once, too."
+)
+_LARGER: Final = "fewer and larger ones"
+_ONCE: Final = 0.9
+"""Files over opens from which on nearly each is opened once."""
 _FLUSHES: Final = re.compile("sync|flush|suspend|wait", re.IGNORECASE)
 """Functions that put out what was written, or wait until it is, some of which leave no event."""
 _KINDS_NAMED: Final = 3
@@ -88,8 +96,13 @@ def metadata_storm(
             where=_where_called(facts, calls, of_layer) if calls and of_layer is not None and len(of_layer) else None,
             cost_s=None if took is None else min(float(took.max(initial=0.0)), facts.run_s),
             gain=_storm_gain(facts, row, took),
-            advice=_FEWER_OBJECTS if "objects" in objects else "",
+            advice=_fewer(objects),
         )
+
+
+def _fewer(objects: dict[str, Any]) -> str:
+    """Return what helps where it is something else than opening files less often."""
+    return _FEWER_OBJECTS if "objects" in objects else _FEWER_FILES if objects["fewer"] == _LARGER else ""
 
 
 def _took_text(took: Floats | None, transfers: int, transfer_s: float) -> str:
@@ -109,8 +122,10 @@ def _objects(facts: Facts, row: int) -> dict[str, Any]:
     inside = mine & (parent >= 0) & (column_at(stack.layer, parent) == row)
     count = int(opens["count"][inside].sum())
     if facts.cells.layers[row] not in facts.sums.formats or 2 * count <= int(opens["count"][mine].sum()):
-        return {"things": "files", "fewer": "opening each once"}
-    return {"things": "objects in files", "fewer": "fewer and larger ones", "objects": count}
+        files = column_at(facts.definitions.handles.file, handle)[mine]
+        once = _ONCE * int(opens["count"][mine].sum()) <= len(np.unique(files))
+        return {"things": "files", "fewer": _LARGER if once else "opening each once"}
+    return {"things": "objects in files", "fewer": _LARGER, "objects": count}
 
 
 def _metadata_time_counted(

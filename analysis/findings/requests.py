@@ -10,11 +10,12 @@ from ...layers.flow.relations import SizeLimits
 from ...layers.selection.directions import DIRECTIONS, modes_of
 from ...model.arrays import Mask
 from ...model.codes import IoFlag
-from ...model.quantities import bytes_text, percent_text
+from ...model.quantities import bytes_text, percent_text, seconds_text
 from .better_cases import gain_of_larger
 from .counted import CountedFacts, pattern_text
 from .facts import KIB, Facts, Match, ends_of
 from .rule import finding
+from .streams import stalled_s
 
 
 def _small_requests_counted(
@@ -37,7 +38,7 @@ def _small_requests_counted(
 @finding(
     limits={"small": "size"},
     units={"median_request": "byte", "limit": "byte"},
-    explained_by={"read-amplification": 0.9},
+    explained_by={"read-amplification": 0.9, "synchronous-writes": 0.9},
     counted=_small_requests_counted,
 )
 def small_requests(
@@ -59,13 +60,14 @@ def small_requests(
     :In short: {direction} are small; larger ones.
     :Why: Each has the same latency, whatever its size.
     :How it is measured: Sizes asked for, of all operations of a layer and direction that ask for bytes; but not of
-        non-blocking ones that a library puts together to larger ones.
+        non-blocking ones that a library puts together to larger ones. Cost is without what few of them take longer
+        than others of their size: that is no matter of the size (``slow-operations``).
     :When it is wrong: A buffer below may merge them: look at the layer beneath.
     :What helps: Writes: collect data in a buffer (setvbuf, H5Pset_meta_block_size, nc__enddef with padding) and write
         more per call. Reads: larger pieces at once (setvbuf, H5Pset_sieve_buf_size, H5Pset_chunk_cache). Or call
         collectively so that the library can merge.
     """
-    cells = facts.cells
+    cells, stalled = facts.cells, stalled_s(facts, size)
     for (row, layer), direction in product(enumerate(cells.layers), DIRECTIONS):
         sized, requests = cells.of(layer, direction) & cells.sized, facts.sums.requests.get((row, direction))
         # Ranks without bytes in a collective call, and reads at the end of a file, ask for nothing: they do not count.
@@ -77,12 +79,16 @@ def small_requests(
         if _merged_meanwhile(facts, layer, direction, small, least_share):
             continue
         (median,) = requests.at([empty + (count - 1) // 2])
-        cost = facts.longest_s(small)
+        whole = facts.longest_s(small)
+        # What calls of a higher layer lose, those in them do as well.
+        above = [stalled.get((one, direction), 0.0) for one in reversed(cells.layers[: row + 1])]
+        lost = min(whole, next(filter(None, above), 0.0))
+        cost, apart = whole - lost, f"; {seconds_text(lost)} of their time is in few of them" if lost else ""
         yield Match(
             layer,
             f"{percent_text(below / count)} of {count:,} {layer} {direction}s"
             f"{' that ask for bytes' if empty else ''} ask for less than {int(size) // KIB} KiB; "
-            f"the median is {bytes_text(median)}",
+            f"the median is {bytes_text(median)}{apart}",
             {
                 "direction": direction,
                 "operations": count,
@@ -94,7 +100,7 @@ def small_requests(
             },
             cells=small,
             cost_s=cost,
-            gain=gain_of_larger(facts, row, modes_of(direction)[0], size, cost),
+            gain=gain_of_larger(facts, row, modes_of(direction)[0], size, (cost, whole)),
         )
 
 

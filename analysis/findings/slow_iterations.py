@@ -87,7 +87,12 @@ _ASKED_BADLY: Final = dict.fromkeys(
     units={"iterations": "count", "loop": "count"},
 )  # fmt: skip
 def not_overlapped(
-    facts: Facts, *, fewest_iterations: float = 4, share_of_run: float = MUCH_OF_RUN, alike: float = 0.5
+    facts: Facts,
+    *,
+    fewest_iterations: float = 4,
+    share_of_run: float = MUCH_OF_RUN,
+    alike: float = 0.5,
+    beside: float = 0.25,
 ) -> Iterator[Match]:
     """A loop computes and does I/O by turns, and ranks wait for the I/O.
 
@@ -98,8 +103,10 @@ def not_overlapped(
     share_of_run : share
         Less makes no run faster.
     alike : share
-        Of the iterations that must be followed by as much computing, and of the time between them that ranks must
-        compute: else it is elsewhere.
+        Of the iterations that must be followed by computing, and of the time between them that ranks must compute: else
+        it is elsewhere.
+    beside : times
+        The I/O of an iteration, which the computing that follows must take: less of it hides little.
 
     Notes
     -----
@@ -137,7 +144,9 @@ def not_overlapped(
         bound, computes = float(hidden.sum()), computing >= alike * between.sum()
         # As few as two equal ones would vary as much.
         stalled = hidden.sum() ** 2 < 2 * (hidden**2).sum()
-        if not computes or bound < share_of_run * facts.run_s or (2 * hidden >= waited[:-1]).mean() < alike or stalled:
+        if not computes or bound < share_of_run * facts.run_s or stalled:
+            continue
+        if (hidden >= beside * waited[:-1]).mean() < alike:
             continue
         begun = mine & ((facts.cells.flags & np.uint32(IoFlag.NON_BLOCKING)) > 0)
         at_once = 2 * facts.cells.operations(begun) > facts.cells.operations(mine)

@@ -151,7 +151,7 @@ def _unaligned_counted(counters: CountedFacts, *, operations: float, least_share
         yield replace(found, minor=True) if 2 * small >= count else found
 
 
-@finding(units={"slower": "times"}, counted=_unaligned_counted)
+@finding(units={"slower": "times"}, counted=_unaligned_counted, explained_by={"slow-operations": 0.5})
 def unaligned_requests(
     facts: Facts, *, operations: float = 100, least_share: float = 0.5, compared: float = 0.1
 ) -> Iterator[Match]:
@@ -173,7 +173,8 @@ def unaligned_requests(
     :How it is measured: Offsets of the program's own requests, in layers whose offsets count from the start of the
         file, as far as the trace has them (see ``read-back``); cost is what they take longer a byte than aligned ones,
         unknown where there are none.
-    :When it is wrong: Requests one after the other are put together by the page cache.
+    :When it is wrong: Requests one after the other are put together by the page cache. Where few requests take most of
+        the time, that is told by ``slow-operations`` instead: where they begin has no part in it.
     :What helps: Let data begin at a multiple of the block or stripe: H5Pset_alignment, nc__enddef with v_align, or
         padding of headers and records.
     """
@@ -376,10 +377,22 @@ def slow_operations(
     least = max(least_s, share_of_run * facts.run_s)
     for layer, direction, mode, sums in _both_ways(facts):
         found = _SlowTransfers(sums.paces.taken(sums.paces.keys[0] == mode), slower)
-        few = 0 < found.count <= operations_share * found.all_of and found.ticks >= time_share * found.all_ticks
-        # Where all of what these ranks do is slow, that is slow_ranks.
-        if few and 2 * found.count < found.all_of_same_ranks and found.cost(facts) >= least:
+        if found.few(operations_share, time_share) and found.cost(facts) >= least:
             yield _slow_match(facts, layer, direction, found, most_of_loss)
+
+
+def stalled_s(facts: Facts, size: float) -> dict[tuple[str, str], float]:
+    """Return what the rank that loses most loses in few transfers smaller than `size`, in s, by layer and direction.
+
+    Of the program's own, where `slow_operations` would tell so of them.
+    """
+    limits, found = slow_operations.thresholds, {}
+    for layer, direction, mode, sums in _both_ways(facts):
+        small = (sums.paces.keys[0] == mode) & (sums.paces.keys[1] < np.log2(size))
+        slow = _SlowTransfers(sums.paces.taken(small), limits["slower"])
+        if slow.few(limits["operations_share"], limits["time_share"]):
+            found[layer, direction] = slow.cost(facts)
+    return found
 
 
 class _SlowTransfers:
@@ -402,6 +415,11 @@ class _SlowTransfers:
         self.all_of_same_ranks = int(paces["count"][same].sum())
         # What would be left of them at the usual pace.
         self.excess = np.where(slow, paces["ticks"] * (1 - 2.0 ** -np.maximum(self.octaves, 0)), 0)
+
+    def few(self, operations_share: float, time_share: float) -> bool:
+        """Tell whether few take most of the time; where all of what their ranks do is slow, that is slow_ranks."""
+        enough = 0 < self.count <= operations_share * self.all_of and self.ticks >= time_share * self.all_ticks
+        return enough and 2 * self.count < self.all_of_same_ranks
 
     def cost(self, facts: Facts) -> float:
         """Return what the rank that loses most would save at the usual time, in s."""

@@ -25,7 +25,7 @@ _COLUMNS: Final = 80
 _FINDINGS: Final = 3
 _SEGMENTS: Final = 3
 _FLUSHES: Final = 0.001
-"""Share of the run from which on flushes have a row."""
+"""Share of the run from which on flushes, and transfers of no bytes, have a row."""
 Weighted = tuple[Row, float]
 """A row and how much it matters, for where there is not room for all."""
 
@@ -134,12 +134,14 @@ def _rows(overview: Overview) -> list[Weighted]:
     """Return a row per layer and direction, and one for flushes that take a share of the run; each with its weight."""
     start, end = overview.trace.window
     columns = _columns(overview).values()
-    most = max((row.statistics.bytes for row in overview.rows), default=0) or 1
+    most_bytes = max((row.statistics.bytes for row in overview.rows), default=0)
+    most = most_bytes or 1
     rows: list[Weighted] = []
     layers = {layer.name: layer for layer in overview.layers}
     for name in dict.fromkeys((*(row.statistics.layer for row in overview.rows), *layers)):
         for row in overview.rows:
-            if row.statistics.layer == name:
+            moves = row.statistics.bytes or (row.statistics.busy_s or 0) >= _FLUSHES * (end - start)
+            if row.statistics.layer == name and (moves or not most_bytes):
                 weight = max(row.statistics.bytes / most, (row.statistics.busy_s or 0) / (end - start))
                 rows.append((_row(row, columns), weight))
         if (layer := layers.get(name)) is None:

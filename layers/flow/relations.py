@@ -149,7 +149,7 @@ class RelationSums(Sums):
         self._add_calls(block, sequence, place)
 
     def _put_out(self, block: TraceBlock, row: int) -> Ints:
-        """Return what the program's own flushes of a layer put out beside what it writes there itself, and what does so.
+        """Return what the program's own flushes of a layer put out beside its own writes there, and what else does so.
 
         What layers above write and what the layer writes for them, of which a part may be told twice; and its flushes
         for them. A flush above that becomes none here puts out nothing. Nothing where no handle of the layer is the

@@ -682,6 +682,7 @@ def test_who_opens_a_file_so_that_its_writes_wait_is_the_one_who_waits(written):
     assert one.ranks == (2,)
     assert one.cost_s == pytest.approx(0.02)
     assert headline_of(trace, found).finding == "synchronous-writes"
+    assert "small-requests" not in {one.id for one in found}
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,25 @@ def test_objects_in_files_are_told_from_files(written, objects):
     assert f"since {things} are opened, closed or deleted all the time; {fewer} could save" in text
 
 
+@pytest.mark.parametrize("once", [True, False])
+def test_where_each_file_is_opened_once_fewer_files_are_the_advice(written, once):
+    files = [written.handle(written.file(f"/s/{number}"), written.posix) for number in range(1200 if once else 400)]
+    for place in range(1200):
+        begin, handle = 1000 * (place + 1), files[place % len(files)]
+        for name, at, deed in (("open", begin, written.create), ("close", begin + 500, written.destroy)):
+            written.call(0, name, at, at + 400)
+            deed(0, handle, at + 200)
+    trace = written.closed()
+    findings = find(trace)
+    one = next(one for one in findings if one.id == "metadata-storm")
+    assert ("fewer files help" in one.advice, "Keep files open" in one.advice) == (once, not once)
+    fewer = "fewer and larger ones" if once else "opening each once"
+    assert (
+        f"since files are opened, closed or deleted all the time; {fewer} could save"
+        in headline_of(trace, findings).text
+    )
+
+
 @pytest.mark.parametrize("took", [2_000, 100])
 def test_seeks_that_take_longer_than_reads_are_found(written, took):
     handle = written.handle(written.file("/s/a"), written.posix)

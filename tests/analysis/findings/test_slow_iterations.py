@@ -86,7 +86,7 @@ def by_turns(written, *, count=8, takes=20, between=100, stall=0, calls=1, fille
     return next((one for one in find(written.closed()) if one.id == "not-overlapped"), None)
 
 
-@pytest.mark.parametrize(("between", "waits"), [(100, False), (15, False), (100, True)])
+@pytest.mark.parametrize(("between", "waits"), [(100, False), (15, False), (6, False), (100, True)])
 def test_io_and_computing_by_turns_could_go_on_at_once_for_the_shorter_of_both(written, between, waits):
     found = by_turns(written, between=between, waits=waits)
     assert (found.severity, found.layer) == ("info", "POSIX")
@@ -103,7 +103,7 @@ def test_io_and_computing_by_turns_could_go_on_at_once_for_the_shorter_of_both(w
         {"count": 3},
         # Too little of the run, no computing between, and in most of the time between in MPI.
         {"takes": 1},
-        {"between": 2, "takes": 50},
+        {"between": 10, "takes": 50},
         {"filled": True, "between": 30},
         # All in one iteration; and small requests, which are to be mended first.
         {"stall": 90},

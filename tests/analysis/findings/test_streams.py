@@ -173,6 +173,38 @@ def test_slow_operations_are_placed_where_most_of_their_time_is(written):
     assert "most of it on ranks 0 and 1 from 7 s to 7.9 s" in one.text
 
 
+@pytest.mark.parametrize("stalls", [True, False])
+def test_few_of_equal_size_that_take_most_of_the_time_are_no_matter_of_the_size(written, stalls):
+    """Four small writes of a rank take 2 s of 2.4, also as those that a library makes of them; or all take as long."""
+    file = written.file("/s/a")
+    upper = written.handle(file, written.mpi)
+    lower = written.handle(file, written.posix, upper)
+    for rank in range(4):
+        for place in range(400):
+            start = 1_000_000 * (place // 100) + 4_000 * (place % 100)
+            took = (500_000 if place % 100 == 99 else 1_000) if stalls else 3_900
+            written.operate(rank, upper, WRITE, start, start + took, 4096, offset=4096 * place)
+            written.operate(rank, lower, WRITE, start + 10, start + took - 10, 4096, offset=4096 * place)
+    trace = written.closed()
+    findings = find(trace)
+    small = {one.layer: one for one in findings if one.id == "small-requests"}
+    assert findings[0].id == ("slow-operations" if stalls else "small-requests")
+    for one in small.values():
+        assert one.cost_s == pytest.approx(0.4 if stalls else 1.56, abs=0.02)
+        assert ("of their time is in few of them" in one.text) is stalls
+
+
+@pytest.mark.parametrize("stalls", [True, False])
+def test_requests_beside_the_blocks_are_no_cause_where_few_of_them_stall(written, stalls):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for place in range(400):
+        start, beside = 100_000 * place, place % 4 != 0
+        took = (90_000 if place % 40 == 1 else 1_000) if stalls else 3_000 if beside else 1_000
+        written.operate(0, handle, WRITE, start, start + took, 2**16, offset=2**17 * place + 512 * beside)
+    ids = written.findings()
+    assert ("slow-operations" in ids, "unaligned-requests" in ids) == (stalls, not stalls)
+
+
 def test_flushes_that_let_a_lower_layer_write_put_out_something(written):
     file = written.file("/s/a")
     hdf5 = written.trace.definitions.io_paradigm("HDF5", "HDF5", IoParadigmClass.PARALLEL, IoParadigmFlag.NONE, {})

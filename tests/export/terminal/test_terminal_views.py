@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from iostrata import Period, Phase, Regime, detect_period, open_trace, step_signal
 from iostrata.analysis.comparison.layer_periods import LayerPeriod
+from iostrata.analysis.comparison.overview import overview_of
 from iostrata.analysis.findings import find
 from iostrata.analysis.results.result import PeriodMetrics
 from iostrata.export.terminal.console import UNBOUNDED, bounded, damage_summary, first_findings, stdout_console
 from iostrata.export.terminal.handles import print_handles
 from iostrata.export.terminal.layers import print_breakdown, print_layers
+from iostrata.export.terminal.overview import print_overview
 from iostrata.export.terminal.periods import Row, notes, print_periods
 from iostrata.layers.trace import trace_of
 from rich.console import Console
@@ -298,3 +300,12 @@ def test_functions_whose_time_is_not_known_come_behind_the_others():
     named = [line.split()[1] for line in lines if line.startswith("POSIX")]
     assert named[:2] == [table.key[row] for row in posix[1:3]]
     assert table.key[posix[0]] in named
+
+
+@pytest.mark.parametrize("took", [1e-5, 0.5])
+def test_what_moves_no_bytes_in_no_time_has_no_row(tmp_path, took):
+    rows = ["layer,rank,mode,start,end,bytes,file", f"POSIX,0,read,0,{took},0,/run/a", "POSIX,0,write,1,2,9,/run/a"]
+    (tmp_path / "run.csv").write_text("\n".join(rows))
+    text = shown(print_overview, overview_of(open_trace(tmp_path / "run.csv")))
+    assert (re.search(r"POSIX read +0 B", text) is not None) is (took > 0.1)
+    assert re.search(r"POSIX write +9 B", text)
