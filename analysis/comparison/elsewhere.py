@@ -23,8 +23,9 @@ _MEETINGS: Final = 5
 
 def elsewhere(trace: Trace) -> tuple[str, ...]:
     """Return a sentence on each; none where the trace does not tell when functions were entered and left."""
-    at_once = tuple(_at_one_place(trace))
-    return (*_set_aside(trace), *(tuple(_awaited(trace)) or tuple(_awaited_alone(trace)) or _all(trace)), *at_once)
+    for_one = tuple(_awaited(trace))
+    others = for_one or tuple(_awaited_alone(trace)) or tuple(_all(trace))
+    return (*_set_aside(trace), *others, *_at_one_place(trace, bool(for_one)))
 
 
 def _set_aside(trace: Trace) -> Iterator[str]:
@@ -95,7 +96,8 @@ def _all(trace: Trace) -> Iterator[str]:
     # Where a run begins and ends all wait for the slowest once, and what makes most of it is told by itself.
     again = np.array([bool(one) and not one.startswith(("MPI_Init", "MPI_Finalize")) for one in chain.function])
     waited = chain.waited * again
-    each, most = float(waited.sum()) / (len(chain.ranks) - 1), int(waited.argmax())
+    # Who comes last does not wait, but it is another one each time.
+    each, most = float(waited.sum()) / len(chain.ranks), int(waited.argmax())
     if np.count_nonzero(waited) < _MEETINGS or each < MUCH_WAITED * cost.length or 2 * waited[most] >= waited.sum():
         return
     if max(chain.held_up.values()) > _MOSTLY * float(chain.waited.sum()):
@@ -108,8 +110,11 @@ def _all(trace: Trace) -> Iterator[str]:
     )
 
 
-def _at_one_place(trace: Trace) -> Iterator[str]:
-    """Tell which ranks wait much of the run in one call in which all meet, as at its end, and for whom."""
+def _at_one_place(trace: Trace, told: bool) -> Iterator[str]:
+    """Tell which ranks wait much of the run in one call in which all meet, as at its end, and for whom.
+
+    Not for the rank that others wait for most, where that is `told`.
+    """
     cost, chain = trace.calls.cost, trace.calls.chain if others_may_wait(trace) else None
     if cost is None or chain is None:
         return
@@ -118,7 +123,7 @@ def _at_one_place(trace: Trace) -> Iterator[str]:
     step = max(met, key=lambda row: chain.waited[row], default=0)
     waited = chain.each[step]
     long = waited >= max(MUCH_WAITED * cost.length, _MOSTLY * float(waited.max(initial=0.0)))
-    if not long.any() or None in chain.ranks:
+    if not long.any() or None in chain.ranks or (told and chain.rank[step] == next(iter(chain.held_up))):
         return
     named = list(zip((one for one in chain.ranks if one is not None), long.tolist(), strict=True))
     early, late = ([one for one, waits in named if waits is there] for there in (True, False))

@@ -105,7 +105,7 @@ def made(
         (made(waited=(0.1, 4.0), mostly=0.3), None),
         (
             made(waited=(1.95, 1.95), mostly=0.3),
-            "wait 3.9 s each on average, 39 % of the run, in 10 calls in which all meet",
+            "wait 1.95 s each on average, 20 % of the run, in 10 calls in which all meet",
         ),
         (made(waited=(0.1, 4.0), meetings=10, longest=3.0), "waits 3 s, 30 % of the run, in one MPI_Barrier"),
     ],
