@@ -87,6 +87,6 @@ def completed(member: Member, like: Member) -> Member | None:
     usual = int(np.searchsorted(edges, folded.start[folded.usual]))
     units = [steps.unit[low:high] for low, high in pairwise(edges.tolist())]
     # What the iteration before one of those had too much is none of it now.
-    for place in (np.flatnonzero(np.isin(edges, row)) - 1).tolist():
-        other[place] &= place < 0 or not np.array_equal(units[place], units[usual])
+    for before in (np.flatnonzero(np.isin(edges, row)) - 1).tolist():
+        other[before] &= before < 0 or not np.array_equal(units[before], units[usual])
     return replace(member, folded=replace(folded, start=edges, usual=usual, other=other))
