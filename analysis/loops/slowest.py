@@ -1,11 +1,13 @@
 """The iteration that takes longest, until the next one begins, and what goes on meanwhile, of the loop or not."""
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from ...layers.attribution.attribution import TraceBlock
+from ...layers.attribution.calls.meetings import Meetings
 from ...layers.handles.scope import Scope
 from ...layers.statistics.kinds import file_kinds
 from ...layers.table import MODES
@@ -21,6 +23,8 @@ from .words import blame_of, blame_text, longest_iteration, outlier_text
 
 _MORE: Final = 1.5
 """Times what an iteration takes longer by its own steps that it must take longer until the next one to be told so."""
+_MUCH: Final = 0.25
+"""Share of the usual time until the next one by which that must be longer, if it is known why; else it is all of it."""
 _MOST: Final = 0.5
 """Share of what it takes longer that must be due to what is named."""
 _EACH_S: Final = 1e-5
@@ -37,7 +41,7 @@ def slowest_text(found: Loops, loop: Loop) -> str:
     """
     if _go_on_by_themselves(loop):
         apart = max((part.latest_s or 0.0 for one in loop.iterations for part in one.layers.values()), default=0.0)
-        return f"ranks go on by themselves, up to {seconds_text(apart)} apart" if apart else ""
+        return f"ranks are up to {seconds_text(apart)} apart" if apart else ""
     slowest = found.slowest.get(loop.id)
     return "" if slowest is None else slowest.text
 
@@ -50,14 +54,14 @@ def slowest_iterations(found: Loops) -> dict[int, SlowestIteration]:
     """
     told = [one for one in found.outermost if len(one.iterations) > 1 and not _go_on_by_themselves(one)]
     second = found.trace.definitions.clock.ticks_per_second
-    times = [time for loop in told for time in (_own_time(loop), _time_until_next(loop))]
+    times = [time for loop in told for time in (_own_time(loop), *_times_until_next(loop))]
     windows = tuple((round(begin * second), round(end * second)) for begin, end in times)
     done = found.trace.stream.summed(partial(_DoneSums, found.trace.scope, windows)) if windows else None
     slowest: dict[int, SlowestIteration] = {}
     for place, loop in enumerate(told):
         assert done is not None
-        own, until_next = (_Meanwhile(found.trace, done, number) for number in (2 * place, 2 * place + 1))
-        one = _until_next(loop, until_next) or _by_own_steps(loop, own)
+        own, until_next, usual = (_Meanwhile(found.trace, done, loop, 3 * place + number) for number in range(3))
+        one = _until_next(loop, until_next, usual) or _by_own_steps(loop, own)
         if one.text:
             slowest[loop.id] = one
     return slowest
@@ -79,13 +83,15 @@ def _own_time(loop: Loop) -> tuple[float, float]:
     return one.begin_s, one.end_s
 
 
-def _time_until_next(loop: Loop) -> tuple[float, float]:
+def _times_until_next(loop: Loop) -> Iterator[tuple[float, float]]:
+    """Give the longest interval from an iteration to the next, and one as usual, from begin to end in s."""
     begin = _begins(loop)
-    place = int(np.argmax(np.diff(begin)))
-    return float(begin[place]), float(begin[place + 1])
+    order = np.argsort(np.diff(begin), kind="stable")
+    for place in (order[-1], order[len(order) // 2]):
+        yield float(begin[place]), float(begin[place + 1])
 
 
-def _until_next(loop: Loop, meanwhile: "_Meanwhile") -> SlowestIteration | None:
+def _until_next(loop: Loop, meanwhile: "_Meanwhile", usually: "_Meanwhile") -> SlowestIteration | None:
     """Return behind which iteration more time passes than usual, if that is much and more than its own steps take.
 
     Of irregular intervals one is the longest: where it is known why, that is worth a word.
@@ -93,13 +99,13 @@ def _until_next(loop: Loop, meanwhile: "_Meanwhile") -> SlowestIteration | None:
     if len(loop.iterations) < 3:
         return None
     between = np.diff(_begins(loop))
-    place, usual = int(np.argmax(between)), float(np.median(between))
+    place, usual = int(np.argsort(between, kind="stable")[-1]), float(np.median(between))
     length = float(between[place])
-    own = longest_iteration(loop)[1].length_s - loop.usual_length
-    if length - usual <= max(_MORE * own, usual):
+    own, more = longest_iteration(loop)[1].length_s - loop.usual_length, length - usual
+    if more <= max(_MORE * own, _MUCH * usual):
         return None
-    what, outlier = meanwhile.told(_MOST * (length - usual)), bool(standing_out(between, float(between.mean()))[place])
-    if what is None and not outlier:
+    what, outlier = meanwhile.told(_MOST * more, usually), bool(standing_out(between, float(between.mean()))[place])
+    if what is None and (not outlier or more <= usual):
         return None
     text = f"from iteration {place + 1} to the next it takes {seconds_text(length)}, {seconds_text(usual)} is usual"
     text += "" if what is None else f" ({what.text})"
@@ -149,16 +155,22 @@ class _DoneSums(Sums):
         operations, events, scope = block.operations, block.metadata, self.scope
         handles = scope.definitions.handles
         known = (scope.selection.reason_of(operations.handle) < 0) & (operations.process >= 0)
-        known &= scope.stack.layer[operations.handle] >= 0
+        rows = np.flatnonzero(known & (scope.stack.layer[operations.handle] >= 0))
+        rows = rows[np.argsort(operations.begin[rows], kind="stable")]
+        begin, end = block.times(rows)
+        last_end = np.maximum.accumulate(end)
+        there = np.flatnonzero(events.process >= 0)
+        there = there[np.argsort(events.time[there], kind="stable")]
+        time, process = events.time[there], events.process[there]
         for number, (low, high) in enumerate(self.windows):
-            rows = np.flatnonzero(known & (operations.begin < high) & (operations.end > low))
-            begin, end = block.times(rows)
-            handle = operations.handle[rows]
-            columns = scope.stack.layer[handle], operations.process[rows], operations.mode[rows], handles.file[handle]
-            ticks = np.maximum(np.minimum(end, high) - np.maximum(begin, low), 0)
-            self.operations = self.operations.plus([np.full(len(rows), number), *columns], {"ticks": ticks})
-            there = events.process[(events.time >= low) & (events.time < high) & (events.process >= 0)]
-            self.events = self.events.plus([np.full(len(there), number), there], {"often": 1})
+            inside = slice(np.searchsorted(last_end, low, side="right"), np.searchsorted(begin, high))
+            ticks = np.minimum(end[inside], high) - np.maximum(begin[inside], low)
+            row, ticks = rows[inside][ticks > 0], ticks[ticks > 0]
+            handle = operations.handle[row]
+            columns = scope.stack.layer[handle], operations.process[row], operations.mode[row], handles.file[handle]
+            self.operations = self.operations.plus([np.full(len(row), number), *columns], {"ticks": ticks})
+            by_whom = process[slice(*np.searchsorted(time, (low, high)))]
+            self.events = self.events.plus([np.full(len(by_whom), number), by_whom], {"often": 1})
 
 
 class _Told(NamedTuple):
@@ -169,21 +181,30 @@ class _Told(NamedTuple):
 
 
 class _Meanwhile:
-    """What goes on between two times."""
+    """What the ranks of a loop do between two times, or wait for: others may have nothing to do with it."""
 
-    def __init__(self, trace: Trace, done: _DoneSums, window: int) -> None:
+    def __init__(self, trace: Trace, done: _DoneSums, loop: Loop, window: int) -> None:
         second = trace.definitions.clock.ticks_per_second
         self._trace, self._low, self._high = trace, *done.windows[window]
-        mine, events = done.operations.keys[0] == window, done.events.keys[0] == window
+        ranks = trace.definitions.groups.rank
+        takes_part = np.isin(ranks, loop.ranks) if loop.ranks else np.ones(len(ranks), np.bool_)
+        mine, events = (
+            (sums.keys[0] == window) & takes_part[sums.keys[where]]
+            for sums, where in ((done.operations, 2), (done.events, 1))
+        )
         _, self._layer, self._process, self._mode, self._file = (key[mine] for key in done.operations.keys)
         self._taken = done.operations["ticks"][mine] / second
         self._often = np.bincount(done.events.keys[1][events], done.events["often"][events], minlength=1)
 
-    def told(self, least_s: float) -> _Told | None:
-        """Return what some rank does for at least so long, in the lowest layer, or whom others wait for."""
-        layers = self._by_layer(np.ones(len(self._taken), np.bool_), least_s)
+    def told(self, least_s: float, usually: "_Meanwhile | None" = None) -> _Told | None:
+        """Return what some rank does for at least so long, in the lowest layer, or whom others wait for.
+
+        For at least so much longer than between two `usually`.
+        """
+        layers = self._by_layer(np.ones(len(self._taken), np.bool_), least_s, usually)
         lowest = layers.pop(max(layers)) if layers and max(layers) == len(self._trace.order) - 1 else None
-        return lowest or self._awaited(least_s) or next(reversed(layers.values()), None) or self._opened(least_s)
+        awaited = lowest or self._awaited(least_s, usually)
+        return awaited or next(reversed(layers.values()), None) or self._opened(least_s)
 
     def elsewhere(self, loop: Loop, rank: int | None, least_s: float) -> _Told | None:
         """Return what one rank does on other files than those of a loop for at least so long."""
@@ -205,18 +226,24 @@ class _Meanwhile:
         rank = int(self._ranks[process]) if process < len(self._ranks) else -1
         return None if rank < 0 else rank
 
-    def _by_layer(self, some: Mask, least_s: float) -> dict[int, _Told]:
+    def _by_layer(self, some: Mask, least_s: float, usually: "_Meanwhile | None" = None) -> dict[int, _Told]:
         """Return by layer what the rank does there that is in calls longest, if for long enough."""
         found: dict[int, _Told] = {}
         for layer in np.unique(self._layer[some]).tolist():
             there = some & (self._layer == layer)
-            by_process = np.bincount(self._process[there], self._taken[there])
-            slowest = int(np.argmax(by_process))
-            if (taken := float(by_process[slowest])) >= least_s:
+            by_process = self._by_process(there)
+            more = by_process if usually is None else by_process - usually._by_process(usually._layer == layer)
+            slowest = int(np.argmax(more))
+            if more[slowest] >= least_s:
                 mine, name, rank = there & (self._process == slowest), self._trace.order[layer], self._rank(slowest)
+                taken = float(by_process[slowest])
                 text = f"{name} {self._done(mine)} for {seconds_text(taken)}{self._rank_text(rank)}"
                 found[layer] = _Told(Cause(name, rank, *self._most(mine), taken), text)
         return found
+
+    def _by_process(self, mine: Mask) -> Floats:
+        groups = len(self._trace.definitions.groups.id)
+        return np.asarray(np.bincount(self._process[mine], self._taken[mine], groups), np.float64)
 
     def _most(self, mine: Mask) -> tuple[str | None, str | None]:
         """Return the kind of some operations that takes longest, and the file on which that is."""
@@ -255,23 +282,32 @@ class _Meanwhile:
         text = f"{many:,} opens, closes or deletions{self._rank_text(rank)}"
         return _Told(Cause(None, rank, None, None, None), text)
 
-    def _awaited(self, least_s: float) -> _Told | None:
+    def _awaited(self, least_s: float, usually: "_Meanwhile | None") -> _Told | None:
         """Return the rank that others wait for in calls, if for long enough."""
         calls = self._trace.calls
         if not calls.recorded or calls.totals is None:
             return None
-        met, second = calls.meetings, self._trace.definitions.clock.ticks_per_second
-        begin = met.begin[met.first]
-        inside = np.flatnonzero((begin >= self._low) & (begin < self._high))
-        waited, last = met.waited[met.median][inside] / second, met.process[met.final][inside]
-        # A call of one layer makes those of the layers below, in which the same ranks wait.
-        pair = met.layer[met.final][inside] * len(self._trace.definitions.groups.id) + last
+        inside, pair, waited = self._waits(calls.meetings)
         by_pair = np.bincount(pair, waited, minlength=1)
+        if usually is not None:
+            _, usual, before = usually._waits(calls.meetings)
+            by_pair = by_pair - np.bincount(usual, before, len(by_pair))[: len(by_pair)]
         if by_pair.max() < least_s:
             return None
         waited = np.where(pair == np.argmax(by_pair), waited, 0)
-        longest, taken = inside[int(np.argmax(waited))], float(waited.sum())
+        met, longest, taken = calls.meetings, inside[int(np.argmax(waited))], float(waited.sum())
         function = calls.totals.functions.regions.name[met.region[met.final][longest]]
         layer, rank = int(met.layer[met.final][longest]), self._rank(int(met.process[met.final][longest]))
         text = f"the others wait for rank {rank} for {seconds_text(taken)} in {function}"
         return _Told(Cause(self._trace.order[layer], rank, function, None, taken), text)
+
+    def _waits(self, met: Meetings) -> tuple[Ints, Ints, Floats]:
+        """Return which calls ranks are in together, a number of layer and last rank of each, and for how long in s.
+
+        A call of one layer makes those of the layers below, in which the same ranks wait.
+        """
+        begin = met.begin[met.first]
+        inside = np.flatnonzero((begin >= self._low) & (begin < self._high))
+        pair = met.layer[met.final] * len(self._trace.definitions.groups.id) + met.process[met.final]
+        waited = met.waited[met.median][inside] / self._trace.definitions.clock.ticks_per_second
+        return inside, pair[inside], waited
