@@ -615,7 +615,8 @@ def _turned(line: Line, plain: Ints, start: Ints, other: Mask, usual: int, least
     if turned[-1] >= start[-1] or not np.array_equal(plain[turned[-1] : end], body):
         # What is left of the last one is none, and the one before may lack its end.
         end, lacks = min(int(turned[-1]), int(start[-1])), turned[-1] > start[-1]
-        turned, other = turned[:-1], other[:-1].copy()
+        # A short part may end before the pause would be.
+        turned, other = turned[turned < end], other[turned < end]
         other[-1:] |= lacks
     if len(turned) < len(start) - 1:
         return start, *before
@@ -729,9 +730,10 @@ def _iterations(line: Line, cuts: Cuts, ends: Ints, low: int, high: int, usual: 
                 behind += 1
         begin, end = int(cuts.start[part]), int(ends[behind - 1])
         times, rest = divmod(end - begin, len(body))
-        together = int(np.searchsorted(ends[:high], begin + len(body))) + 1
-        alike = line.alike[begin : ends[min(together, high) - 1]]
-        if _are_one(alike, line.alike[cuts.start[usual] : ends[usual]], together - part, together == high):
+        together = min(int(np.searchsorted(ends[:high], begin + len(body))) + 1, high)
+        alike = line.alike[begin : ends[together - 1]], line.alike[cuts.start[usual] : ends[usual]]
+        shorter = (ends[part:together] - cuts.start[part:together] < len(body)).all()
+        if shorter and _are_one(*alike, last=together == high):
             start.append(begin)
             other.append(False)
             behind = together
@@ -756,10 +758,10 @@ def _iterations(line: Line, cuts: Cuts, ends: Ints, low: int, high: int, usual: 
     return edges, np.array(other, np.bool_), number
 
 
-def _are_one(whole: Ints, body: Ints, parts: int, last: bool) -> bool:
-    """Tell whether several parts are an iteration; to the last ones what follows may have come."""
-    as_long = len(whole) == len(body) or (last and len(whole) > len(body))
-    return parts > 1 and as_long and np.array_equal(whole[: len(body)], body)
+def _are_one(parts: Ints, body: Ints, last: bool) -> bool:
+    """Tell whether shorter parts are an iteration together; what follows the `last` may be with them."""
+    as_long = len(parts) == len(body) or (last and len(parts) > len(body))
+    return as_long and np.array_equal(parts[: len(body)], body)
 
 
 def _is_around_others(part: Ints, body: Ints) -> bool:

@@ -201,6 +201,8 @@ class _Meanwhile:
 
         For at least so much longer than between two `usually`.
         """
+        if least_s <= 0:
+            return None
         layers = self._by_layer(np.ones(len(self._taken), np.bool_), least_s, usually)
         lowest = layers.pop(max(layers)) if layers and max(layers) == len(self._trace.order) - 1 else None
         awaited = lowest or self._awaited(least_s, usually)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iostrata.analysis.loops.folding import fold, unparted
+from iostrata.analysis.loops.folding import Cuts, Line, _iterations, fold, unparted
 from iostrata.layers.loops.steps import UNKNOWN_BYTES, Steps
 
 READ, WRITE, FLUSH, OPEN, CLOSE = range(5)
@@ -322,6 +322,33 @@ def test_a_pause_within_an_iteration_does_not_part_it(late):
     assert loop.start.tolist()[:16] == list(range(0, 240, 15))
     assert loop.count == 16
     assert not loop.other.any()
+
+
+def test_shorter_parts_before_the_usual_one_at_the_end_do_not_swallow_it():
+    """As in a run that ends with equal steps after parts of one step each."""
+    same, none = np.zeros(5, np.int64), np.zeros(5, np.bool_)
+    line = Line([same], same, same, none, none, same, same, np.arange(5), 1e9)
+    cuts = Cuts(0.0, np.array([0, 1, 2]), np.array([0, 0, 2]), same, same, 0.0, np.zeros(3))
+    start, other, usual = _iterations(line, cuts, np.array([1, 2, 5]), 0, 3, 2)
+    assert (np.diff(start) > 0).all()
+    assert start[usual : usual + 2].tolist() == [2, 5]
+    assert len(other) == len(start) - 1
+
+
+def test_parts_shorter_than_what_they_begin_with_leave_no_empty_iteration():
+    """Iterations of eight steps, of which some lack their end or add steps, and begin where the longest pause is."""
+    rng = np.random.default_rng(2981)
+    rng.integers(2, 5)
+    body = [(int(rng.integers(0, 5)), int(rng.choice([100, 7, 4096]))) for _ in range(int(rng.integers(3, 9)))]
+    rows = []
+    for _ in range(int(rng.integers(5, 14))):
+        whole = rng.random() >= 0.5
+        rows.append(body if whole else body[: int(rng.integers(1, len(body) + 1))])
+        if rng.random() < 0.3:
+            rows[-1] = rows[-1] + [(int(rng.integers(0, 5)), int(rng.choice([100, 7])))] * int(rng.integers(1, 4))
+    gap = [100_000 if not place else 10 for one in rows for place in range(len(one))]
+    found = fold(steps_of([step for one in rows for step in one], gap))
+    assert all((np.diff(one.start) > 0).all() for one in found)
 
 
 @pytest.mark.parametrize(("second", "count"), [(1e9, 500), (1e4, 8)])

@@ -89,6 +89,15 @@ def test_a_rank_that_others_wait_for_before_the_next_iteration_is_named(written,
     assert text.endswith("in MPI_File_set_view)")
 
 
+def test_iterations_that_take_no_time_have_no_slowest_one(written):
+    """Nor is one looked for among calls of which none waits for another rank."""
+    data = written.handle(written.file("/s/data"), written.posix)
+    for at in range(10_000, 100_000, 10_000):
+        written.operate(0, data, WRITE, at, at, 4096)
+    written.call(0, "main", 5_000, 100_000)
+    assert texts(written) == {"/s/data": ""}
+
+
 def test_what_ranks_do_that_take_no_part_is_not_to_blame(written):
     checkpoints(written, begins(), ranks=3)
     other = written.handle(written.file("/s/mesh.in"), written.posix)
