@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from ...layers.attribution.calls.cost import RunCost
 from ...layers.attribution.calls.functions import CALLER, FUNCTION
 from ...layers.flow.relations import SizeLimits
 from ...layers.trace import Trace
@@ -289,17 +290,22 @@ def _bounded(
     held = _held_up_s(facts, match)
     if held < gain[1]:
         gain, reason = (min(gain[0], held), held), f"{reason}; {HIDDEN}"
-    if gain[0] and cost.mpi.all() and (few := facts.ranks_of(match.cells) if match.cells is not None else []):
-        mine = np.isin([-1 if one is None else one for one in cost.rank], few)
-        if 2 * np.count_nonzero(mine) <= len(mine):
-            waited = float(np.median((cost.mpi + cost.io)[~mine]) - cost.mpi[mine].max())
-            gain = (min(gain[0], max(0.0, waited)), gain[1])
+    if gain[0] and cost.mpi.all() and match.cells is not None:
+        gain = (min(gain[0], _waited_for_few(cost, facts.ranks_of(match.cells))), gain[1])
     if gain[1] <= cost.most_saved:
         return gain, reason
     if gain[1] > _SLACK * cost.io.max(initial=0.0) or not (cost.mpi.all() or len(cost.io) == 1):
         # What it is about is in no call that was recorded, or it is not known what a rank waits for.
         return gain, reason
     return (min(gain[0], cost.most_saved), cost.most_saved), f"{reason}; {BOUNDED}"
+
+
+def _waited_for_few(cost: RunCost, ranks: Sequence[int]) -> float:
+    """Return how much longer others are in MPI or I/O than `ranks` in MPI, in s; infinite unless these are few."""
+    mine = np.isin([-1 if one is None else one for one in cost.rank], ranks)
+    if not 0 < 2 * np.count_nonzero(mine) <= len(mine):
+        return np.inf
+    return max(0.0, float(np.median((cost.mpi + cost.io)[~mine]) - cost.mpi[mine].max()))
 
 
 def _held_up_s(facts: Facts, match: Match) -> float:

@@ -153,22 +153,26 @@ class Difference:
             started = f"{seconds_text(min(starting, more))} of it before the first I/O"
         elif starting <= -_STARTING * more:
             against = f", although its first I/O comes {seconds_text(-starting)} {'earlier' if slow else 'later'}"
-        rest = max(more - starting, 0.0)
-        io = [_mean(_known_io(run) for run in side) for side in sides]
+        return f"{text}{self._by_io(slow, more, max(more - starting, 0.0), started)}{against}"
+
+    def _by_io(self, slow: int, more: float, rest: float, started: str) -> str:
+        """Say how much of what one side takes `more` is I/O, of the `rest` in s that does not lie before the first."""
+        io = [_mean(_known_io(run) for run in side) for side in (self.before, self.after)]
         less = _finite(io[slow] - io[1 - slow], math.inf)
         cost, name = max(self._dearer(slow), default=(0.0, ""))
         # No more than I/O as a whole takes longer.
         most = min(cost, rest, less)
         if 0 < _CAUSE[0] * rest <= most and cost <= _CAUSE[1] * max(more, rest):
             up_to = seconds_text(most)
-            told = f"{started} and up to {up_to} of it may be" if started else f"of which up to {up_to} may be"
-            return f"{text}, {told} {name}{against}"
-        told = ", ".join(one for one in (text, started) if one)
+            return (
+                f", {started} and up to {up_to} of it" if started else f", of which up to {up_to}"
+            ) + f" may be {name}"
+        told = f", {started}" if started else ""
         if math.isinf(less) or less > _CAUSE[1] * rest:
-            return told + against
+            return told
         spent = f"in I/O for {seconds_text(io[1])} instead of {seconds_text(io[0])}"
         if less >= _CAUSE[0] * rest:
-            return f"{told}, and is {spent}{against}"
+            return f"{told}, and is {spent}"
         what = "the rest" if started else "that"
         return f"{told}; {f'most of {what} is no' if less > 0 else f'none of {what} is'} I/O: B is {spent}"
 
