@@ -27,6 +27,8 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 # All is compiled to bytecode, by all processors: where PYTHONDONTWRITEBYTECODE is set each process would do that again,
 # for seconds. Packages carry files for other Pythons, which do not compile.
 COMPILE := $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
+WHEEL := $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps
+HEADER := import sysconfig; print(sysconfig.get_path("include") + "/Python.h")
 # Processes that run tests at once: one more than there are processors, as a sixth of their time is waiting for others.
 JOBS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 PACKAGES := model otf2io inputs signals layers analysis runs live export cli
@@ -125,25 +127,38 @@ $(VENV)/docs-extras: $(VENV)/dependencies
 # Only where something has changed: a package installed anew compiles its loops anew.
 install: $(VENV)/installed
 
-$(VENV)/installed: $(VENV)/dependencies $(SOURCES)
+# The wheel without compiled loops.
+$(COPY)/made: $(VENV)/dependencies $(SOURCES)
 	@rm -rf $(COPY) && mkdir -p $(COPY)
 	@tar -cf - --exclude=__pycache__ pyproject.toml README.md LICENSE __init__.py py.typed $(PACKAGES) | tar -xf - -C $(COPY)
-	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir $(COPY)/dist ./$(COPY)
-	@$(INSTALL) --no-deps --force-reinstall $(COPY)/dist/*.whl
+	@$(WHEEL) --wheel-dir $(COPY)/dist ./$(COPY)
+	@touch $@
+
+# Loops that are C functions are there at once, and numba is not imported; without a compiler for C, numba's own are kept.
+$(VENV)/installed: $(COPY)/made .ci/signatures.json
+	@echo "compiling loops, which takes a minute or two"
+	@set -e; if command -v gcc >/dev/null && test -e "$$($(BIN)/python -c '$(HEADER)')"; then \
+		rm -rf $(COPY)/plain $(COPY)/model/compiled; \
+		$(BIN)/python -m zipfile -e $(COPY)/dist/*.whl $(COPY)/plain; \
+		PYTHONPATH=$(COPY)/plain $(BIN)/python .ci/compile_kernels.py $(COPY)/model/compiled; \
+		$(WHEEL) --wheel-dir $(COPY)/dist/compiled ./$(COPY); \
+		$(INSTALL) --no-deps --force-reinstall $(COPY)/dist/compiled/*.whl; \
+	else \
+		$(INSTALL) --no-deps --force-reinstall $(COPY)/dist/*.whl; \
+		$(BIN)/python .ci/compile_kernels.py; \
+	fi
 	@$(COMPILE)
-	@echo "compiling loops for this machine, which takes a minute or two"
-	@$(BIN)/python .ci/compile_kernels.py
 	@touch $@
 
 PYTHONS ?= $(PYTHON)
 # Loops that are C functions need no numba: the wheel does not ask for it. Each wheel is tried in an empty environment.
-wheels: install
+wheels: $(COPY)/made
 	@rm -rf build/wheels && mkdir -p dist
 	@set -e; for python in $(PYTHONS); do \
 		made=build/wheels/$$(basename $$python); \
 		$$python -m venv $$made/with-numba; \
 		$$made/with-numba/bin/python -m pip install --quiet --disable-pip-version-check setuptools $(COPY)/dist/*.whl; \
-		cp -r $(COPY) $$made/copy; rm -rf $$made/copy/dist $$made/copy/build; \
+		cp -r $(COPY) $$made/copy; cd $$made/copy; rm -rf dist build plain model/compiled; cd - >/dev/null; \
 		$$made/with-numba/bin/python .ci/compile_kernels.py $$made/copy/model/compiled; \
 		sed -i '/"numba>=/d' $$made/copy/pyproject.toml; \
 		tag=$$($$python -c 'import sys; print("cp%d%d" % sys.version_info[:2])'); \
@@ -156,8 +171,9 @@ wheels: install
 		mv $$made/*.whl dist; \
 	done
 
-loop-types: install $(VENV)/test-extras
-	rm -f .ci/signatures.json
+loop-types: $(COPY)/made $(VENV)/test-extras
+	rm -f .ci/signatures.json $(VENV)/installed
+	$(INSTALL) --no-deps --force-reinstall $(COPY)/dist/*.whl
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --signatures tests
 
 clean:

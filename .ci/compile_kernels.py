@@ -109,15 +109,13 @@ def compile_here(loop: str) -> None:
         imported([loop])[loop].compile(tuple(map(numba_type, arguments)))
 
 
-def compile_all_here() -> None:
-    """Compile all loops in as many processes as there are processors, up to the most."""
-    with ProcessPoolExecutor(min(MOST_PROCESSES, os.cpu_count() or 1), get_context("spawn")) as processes:
-        # What the first failure says ends it.
-        list(processes.map(compile_here, listed()))
+def processes_for(parts: int) -> ProcessPoolExecutor:
+    """Return processes to compile so many parts in."""
+    return ProcessPoolExecutor(min(MOST_PROCESSES, os.cpu_count() or 1, parts), get_context("spawn"))
 
 
-def compile_into(out: Path) -> None:
-    """Write the modules of C functions, and the kinds that they are for, into the folder `out`."""
+def compile_module(out: Path, name: str, kinds: dict[str, list[list[Any]]], counted: bool) -> None:
+    """Write a module of C functions into the folder `out`, of those loops that make arrays or of those that do not."""
     from iostrata.model.kernels import entry_name
     from numba.core.compiler import Flags
 
@@ -133,21 +131,42 @@ def compile_into(out: Path) -> None:
         return flags
 
     numba.pycc.compiler.Flags = without_lock
+    loops = imported(kinds)
+    module = CC(name, source_module=numba)
+    module.output_dir, module.use_nrt = str(out), counted
+    for loop, ways in kinds.items():
+        if ("_nrt" in loops[loop].targetoptions) != counted:
+            for number, arguments in enumerate(ways):
+                module.export(entry_name(loop, number), tuple(map(numba_type, arguments)))(loops[loop].py_func)
+    module.compile()
+
+
+def compile_into(out: Path) -> None:
+    """Write modules of C functions, and the kinds that they are for, into the folder `out`."""
     kinds = listed()
     loops = imported(kinds)
     if loops.keys() != kinds.keys():
         sys.exit(f"{SIGNATURES} is of other loops: {sorted(loops.keys() ^ kinds.keys())}; run make loop-types")
-    for name, counted in (("counted", True), ("uncounted", False)):
-        module = CC(name, source_module=numba)
-        module.output_dir, module.use_nrt = str(out), counted
-        for loop, dispatcher in sorted(loops.items()):
-            if ("_nrt" in dispatcher.targetoptions) != counted:
-                for number, arguments in enumerate(kinds[loop]):
-                    export = module.export(entry_name(loop, number), tuple(map(numba_type, arguments)))
-                    export(dispatcher.py_func)
-        module.compile()
+    count = max(min(MOST_PROCESSES, os.cpu_count() or 1) // 2, 1)
+    parts = [dict(list(kinds.items())[part::count]) for part in range(count)]
+    with processes_for(2 * count) as processes:
+        started = [
+            processes.submit(compile_module, out, f"{name}{part}", some, counted)
+            for part, some in enumerate(parts)
+            for name, counted in (("counted", True), ("uncounted", False))
+        ]
+        for one in started:
+            one.result()
     shutil.copy(SIGNATURES, out)
     print(f"{len(kinds)} loops for {sys.implementation.cache_tag} in {out}")
+
+
+def compile_all_here() -> None:
+    """Compile all loops in as many processes as there are processors, up to the most."""
+    kinds = listed()
+    with processes_for(len(kinds)) as processes:
+        # What the first failure says ends it.
+        list(processes.map(compile_here, kinds))
 
 
 if __name__ == "__main__" and len(sys.argv) == 1:

@@ -1,7 +1,8 @@
 """How loops over events are compiled, and how they hash.
 
-A wheel brings them compiled, in the folder ``compiled``: a C function for each combination of types that a loop is
-called with, listed in ``signatures.json``. Elsewhere, as in a checkout, numba compiles each loop on its first call.
+A wheel brings them compiled, and `make install` compiles them, into the folder ``compiled``: a C function for each
+combination of types that a loop is called with, listed in ``signatures.json``. Elsewhere, as in a checkout that is used
+as it is, numba compiles each loop on its first call.
 """
 
 import functools
@@ -17,6 +18,7 @@ import numpy as np
 
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
+_PACKAGE: Final = __name__.partition(".")[0]
 _FLAGS: Final = 0x0001 | 0x0400
 """What of an array's flags a loop depends on: elements one behind the other, writeable. Any alignment will do."""
 
@@ -25,9 +27,10 @@ def _shipped() -> dict[str, list[tuple[list[Any], Any]]]:
     """Return the C functions of each loop with the types of their arguments; empty where none are for this Python."""
     folder = Path(__file__).with_name("compiled")
     with suppress(ImportError, OSError):
-        modules = [importlib.import_module(f".compiled.{name}", __package__) for name in ("counted", "uncounted")]
-        entries = {name: entry for module in modules for name, entry in vars(module).items()}
         signatures = json.loads((folder / "signatures.json").read_text())
+        names = sorted({path.name.partition(".")[0] for path in folder.glob("*.so")})
+        modules = [importlib.import_module(f".compiled.{name}", __package__) for name in names]
+        entries = {name: entry for module in modules for name, entry in vars(module).items()}
         return {
             loop: [(kinds, entries[entry_name(loop, number)]) for number, kinds in enumerate(of_loop)]
             for loop, of_loop in signatures.items()
@@ -162,9 +165,11 @@ def _by_numba(function: Kernel, decorator: str) -> Kernel:
 
 
 def _entered(function: Kernel, decorator: str) -> Kernel:
-    if not SHIPPED:
+    package, _, name = f"{function.__module__}.{function.__qualname__}".partition(".")
+    if not SHIPPED or package != _PACKAGE:
         return _by_numba(function, decorator)
-    name = f"{function.__module__}.{function.__qualname__}".partition(".")[2]
+    if decorator in ("inner", "inlined"):
+        return function
     return cast(Kernel, _Loop(function, SHIPPED.get(name, [([], None)])))
 
 
@@ -180,12 +185,12 @@ def compiled_uncounted(function: Kernel) -> Kernel:
 
 def inner(function: Kernel) -> Kernel:
     """Compile `function` as `compiled_uncounted` does, to be called by compiled functions only."""
-    return function if SHIPPED else _by_numba(function, "inner")
+    return _entered(function, "inner")
 
 
 def inlined(function: Kernel) -> Kernel:
     """Compile `function` into each compiled function that calls it."""
-    return function if SHIPPED else _by_numba(function, "inlined")
+    return _entered(function, "inlined")
 
 
 def library_function(name: str, result: str, *arguments: str) -> Any:

@@ -85,7 +85,7 @@ def test_a_run_and_every_kernel_work_without_a_place_for_the_cache(tmp_path: Pat
     package.mkdir()
     shutil.copy(PACKAGE / "__init__.py", package)
     for floor in FLOORS:
-        shutil.copytree(PACKAGE / floor, package / floor, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(PACKAGE / floor, package / floor, ignore=shutil.ignore_patterns("__pycache__", "compiled"))
     places = [path / "__pycache__" for path in (package, *package.rglob("*")) if path.is_dir()]
     for place in places:
         # A file in the place of the folder keeps root out as well.
