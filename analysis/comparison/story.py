@@ -488,14 +488,21 @@ def _named(segments: list[Segment]) -> Iterator[Segment]:
     lasting = [one for one in segments if one.kind != "log"]
     begun = min((one.start for one in lasting if one.kind == "reads" or one.direction == "write"), default=np.inf)
     last = max(lasting, key=lambda one: one.end, default=None)
-    least = min((one.bytes_per_phase or 0.0 for one in segments if one.kind == "checkpoints"), default=np.inf)
+    dumps = [one for one in segments if one.kind == "checkpoints"]
+    least = min((one.bytes_per_phase or 0.0 for one in dumps), default=np.inf)
+    behind = max((one.end for one in dumps), default=np.inf)
     reads = _reads_meanwhile(segments)
     for one in segments:
         if one.direction == "read" and one.period is None and one.end <= begun:
             yield replace(one, kind="input")
         elif one.kind == "checkpoints" and reads:
             yield replace(one, kind="writes")
-        elif one is last and (one.kind, one.direction) == ("burst", "write") and one.bytes >= least:
+        elif (
+            one is last
+            and (one.kind, one.direction) == ("burst", "write")
+            and one.bytes >= least
+            and one.start >= behind
+        ):
             yield replace(one, kind="final dump")
         else:
             yield one

@@ -12,7 +12,7 @@ import pytest
 from iostrata import Phase, open_trace, write_hdf5, write_report
 from iostrata.analysis.comparison.layer_periods import layer_periods
 from iostrata.analysis.comparison.overview import overview_of
-from iostrata.analysis.comparison.story import results_of, story_of
+from iostrata.analysis.comparison.story import Segment, _named, results_of, story_of
 from otf2.enums import IoOperationFlag, IoOperationMode
 
 READ, WRITE = IoOperationMode.READ, IoOperationMode.WRITE
@@ -352,6 +352,14 @@ def test_a_last_dump_is_told_however_many_checkpoints_there_were(written):
         written.operate(0, handle, WRITE, begin, begin + 50_000, 2**21)
     written.findings()
     assert [one.kind for one in told(open_trace(written.folder)) if one.direction] == ["checkpoints", "final dump"]
+
+
+@pytest.mark.parametrize(("start", "kind"), [(0.0, "burst"), (71.6, "final dump")])
+def test_one_write_of_another_layer_meanwhile_is_no_last_dump(start, kind):
+    """As of a library that takes all of the run for what the layer below writes piece by piece."""
+    pieces = Segment(0.0, 71.5, "checkpoints", "write", ("POSIX",), 1.83, bytes_per_phase=3.6e6)
+    whole = Segment(start, 71.7, "burst", "write", ("MPI-IO",), bytes=168_000_000)
+    assert [one.kind for one in _named([whole, pieces])] == [kind, "checkpoints"]
 
 
 @pytest.mark.parametrize(
