@@ -9,6 +9,7 @@ from typing import Final, Literal, NamedTuple, TypeVar
 import numpy as np
 
 from ...layers.selection.directions import DIRECTIONS, Direction, LayerDirection
+from ...layers.summary.counted import KINDS, counted_layer
 from ...layers.trace import Trace
 from ...model.arrays import Ints
 from ...model.document import Record
@@ -161,10 +162,10 @@ def story_of(
         (name, way) for name, layer in trace.layers.items() for way in DIRECTIONS if layer.statistics(way).bytes
     }
     if looked_at <= results.keys():
-        gaps = _silence(segments, own, results.values(), *trace.window)
+        gaps = _silence(trace, segments, own, results.values())
         segments = sorted([*segments, *(one for gap in gaps for one in _metadata(trace, gap, method, fs))], key=_when)
         if segments:
-            silent = _silence(segments, own, results.values(), *trace.window)
+            silent = _silence(trace, segments, own, results.values())
             segments = sorted([*segments, *(_with_metadata(trace, one, own) for one in silent)], key=_when)
     return tuple(replace(one, text=_text(one, trace)) for one in segments)
 
@@ -517,9 +518,10 @@ def _reads_meanwhile(segments: Sequence[Segment]) -> bool:
 
 
 def _silence(
-    segments: list[Segment], own: list[_Own], results: Collection[PeriodResult], start: float, end: float
+    trace: Trace, segments: list[Segment], own: list[_Own], results: Collection[PeriodResult]
 ) -> Iterator[Segment]:
     """Give the times in which nothing goes on."""
+    start, end = trace.window
     least = _PAUSE * (end - start)
     until = start
     for one in segments:
@@ -527,8 +529,17 @@ def _silence(
             yield Segment(until, one.start, "start-up" if until == start else "pause")
         # A segment with a period lasts until the next burst would come.
         until = max(until, min(end, one.end + (one.period or 0.0)))
-    if end - until >= least and _is_silent(own, results, until, end):
+    # What is written may still be on its way to the storage when the last of it has been taken.
+    if end - until >= least and _in_calls(trace) <= until - start and _is_silent(own, results, until, end):
         yield Segment(until, end, "end")
+
+
+def _in_calls(trace: Trace) -> float:
+    """Return for how many s a rank is in calls of a layer, as counters tell it; 0 where single calls are recorded."""
+    if not trace.definitions.recording.reason("operations"):
+        return 0.0
+    known = (counted_layer(trace.scope, layer, DIRECTIONS) for layer in trace.layers)
+    return max((one.times.longest(one.rows, *KINDS)[0] for one in known if one is not None), default=0.0)
 
 
 def _is_silent(own: list[_Own], results: Collection[PeriodResult], start: float, end: float) -> bool:

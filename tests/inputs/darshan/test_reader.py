@@ -80,6 +80,15 @@ def test_the_end_of_a_run_that_is_known_to_whole_seconds_is_a_bound(darshan_log,
     assert "communicators" not in facts
 
 
+@pytest.mark.parametrize(("took", "silent"), [(0.9, True), (4.5, False)])
+def test_a_rank_that_waits_for_the_storage_is_not_silent(darshan_log, capsys, took, silent):
+    # The last bytes are taken within the first second; a flush behind them has no time of its own.
+    counted = made.counters(("POSIX", 4), 5, 0, writes=10, bytes_written=80, fsyncs=10, write_time=took)
+    modules = {"POSIX": (4, [counted]), "HEATMAP": (1, [heatmap(1, 0, 0.5, [40, 40, 0, 0], [0] * 4)])}
+    assert main([str(darshan_log(modules=modules, names={5: "/f", 1: "heatmap:POSIX"}))]) == 0
+    assert ("no I/O until the end" in capsys.readouterr().out) == silent
+
+
 def test_files_are_on_the_longest_mount_point_that_fits(traced_log):
     files = open_source(traced_log).definitions.files
     known = dict(zip(files.name, files.properties, strict=True))
