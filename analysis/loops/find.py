@@ -86,14 +86,25 @@ def _members(groups: Iterable[StepGroup], trace: Trace) -> Iterator[Member]:
             member = Member(group, one)
             if any(one.count == like.folded.count and _by_turns(member, like) for like in known[group.kind]):
                 members = [member]
-        yield from (_completed(one, known[group.kind]) for one in members)
+        for place, loop in enumerate(members):
+            members[place] = _completed(loop, known[group.kind], [*members[:place], *members[place + 1 :]])
+        yield from members
 
 
-def _completed(member: Member, known: Sequence[Member]) -> Member:
-    """Return a loop with the iterations in which its threads do something else than most that do the same."""
+def _completed(member: Member, known: Sequence[Member], beside: Sequence[Member]) -> Member:
+    """Return a loop with the iterations in which its threads do something else than most that do the same.
+
+    These are nothing that its threads do in other loops, those `beside`.
+    """
     others = sorted((one for one in known if one.group is not member.group), key=lambda one: -one.weight)
-    found = (whole for like in others if (whole := completed(member, like)) and _by_turns(whole, like))
-    return next(found, member)
+    taken = [one.folded.start[[0, -1]] for one in beside]
+    for like in others:
+        whole = completed(member, like)
+        if whole and _by_turns(whole, like):
+            first, last = whole.folded.start[[0, -1]]
+            if all(last <= begin or end <= first for begin, end in taken):
+                return whole
+    return member
 
 
 def streams_of(trace: Trace) -> tuple[Sequence[str], FileKinds, list[StepGroup]]:

@@ -418,3 +418,22 @@ def test_a_rank_that_does_something_else_in_one_iteration_joins_the_others(writt
     assert (loop.count, loop.ranks) == (16, (0, 1, 2, 3))
     assert [place for place, one in enumerate(loop.iterations) if one.other] == [odd]
     assert loop.iterations[odd].layers["POSIX"].bytes_read == 512
+
+
+def test_another_loop_of_a_rank_is_no_iteration_that_it_is_short_of(written):
+    """It reads over and over in the time of the last iterations of the others."""
+    for rank in range(4):
+        data = written.handle(written.file(f"/s/data.{rank}"), written.posix)
+        for step in range(20):
+            at = 10_000 + 50_000 * step + rank
+            if rank == 2 and step >= 18:
+                for read in range(10):
+                    written.operate(
+                        rank, data, IoOperationMode.READ, at + 4_000 * read, at + 4_000 * read + 10, 512 << read % 2
+                    )
+                continue
+            for block in range(4):
+                written.operate(rank, data, IoOperationMode.WRITE, at + 20 * block, at + 20 * block + 10, 4096)
+    written.closed()
+    found = find_loops(open_trace(written.folder)).outermost
+    assert sorted((loop.count, loop.ranks) for loop in found) == [(2, (2,)), (18, (2,)), (20, (0, 1, 3))]
