@@ -22,7 +22,7 @@ VERDICTS: Final = {
 }
 _SIGNS: Final = {1: ("+", "green"), -1: ("−", "red"), 0: ("·", "bold")}
 _NAMES_SHOWN: Final = 4
-_SMALLER_SHOWN: Final = 12
+_SMALLER_SHOWN: Final = 3
 
 
 def print_difference(

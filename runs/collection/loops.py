@@ -60,6 +60,7 @@ def _loop_row(loop: Loop, known: Mapping[int, Loop], job: str) -> LoopRow:
         bits=loop.bits,
         iteration_begin_s=tuple(one.begin_s for one in loop.iterations),
         iteration_end_s=tuple(one.end_s for one in loop.iterations),
+        threads=loop.threads,
     )
 
 

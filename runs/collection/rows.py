@@ -317,6 +317,7 @@ class LoopRow:
     bits: float = column("What telling the run by this loop saves against its steps one by one.", adds="none")
     iteration_begin_s: tuple[float, ...] = ()
     iteration_end_s: tuple[float, ...] = ()
+    threads: int | None = _known("Threads that do it, where they are more than the processes.")
 
 
 @described

@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
@@ -11,11 +11,10 @@ import numpy as np
 from ...analysis.findings import rules
 from ...model.arrays import Floats
 from ...model.document import Record
-from ...model.quantities import bytes_text
 from ..collection.rows import FindingRow, LayerRow, Run
 from . import words
 from .iterations import ITERATING, Compared, LoopPair, pairs_of, steps_by_kind
-from .quantities import COUNTED, FLUSHED, QUANTITIES, RECURRING, TIMED, Quantity
+from .quantities import COUNTED, FLUSHED, JUDGED, QUANTITIES, RECURRING, TIMED, Quantity
 from .recorded import NotRecorded, could_tell_finding, could_tell_layer, main_layer, not_recorded, with_layer
 from .testing import ALPHA, ENOUGH, Group, Outcome, RunSpread, compare, compare_counts, corrected
 
@@ -28,6 +27,8 @@ _EFFECTS: Final = (
 _CAUSES: Final = (*_FIRST, *(one.id for one in QUANTITIES if one.id not in _EFFECTS), "finding")
 _COVERED: Final = 0.5
 """Share of a layer's time in loops of both sides from which on its iterations are tested in place of its whole time."""
+_AGREES: Final = 1 / 3
+"""Share of what the run takes less from which on what is done less, and takes less, explains it."""
 _START_S: Final = 1.0
 """Standard deviation in s of how long it takes to start and end all ranks: seconds, where a machine is busy."""
 _LARGE: Final = math.log(1.5)
@@ -137,7 +138,8 @@ class _Tested:
             interval = interval if change.id in _SHARES else _exp_interval(interval)
             change = replace(change, interval=interval, text=self.say(interval))
         text = change.text if matters or self.unsure is None else self.unsure
-        if not matters and self.doubt and p_value is not None and p_value < ALPHA:
+        sure = p_value is not None and p_value < ALPHA
+        if not matters and self.doubt and (sure or self.doubt == _BESIDE):
             text += f", but {self.doubt}"
         return replace(change, p_value=p_value, matters=matters, text=text)
 
@@ -169,7 +171,8 @@ def changes_between(
     tested = [one for one in compared if isinstance(one, _Tested) and one.change.size > 0]
     tested = [_no_cost(one) if one.change.id in _UNDER_WAY and one.change.layer in beside else one for one in tested]
     found = _without_credit(_with_causes(_explained(list(_decided(tested)))), before, order)
-    found.sort(key=lambda one: _rank(one, order))
+    timed = {(one.layer, one.direction) for one in found if one.id == "time" and one.matters}
+    found.sort(key=lambda one: _rank(one, order, timed))
     return (*(_with_cost(one, found[1:], pairs) for one in found[:1]), *found[1:]), untold
 
 
@@ -188,20 +191,32 @@ def _decided(tested: Sequence[_Tested]) -> Iterator[tuple[_Tested, Change]]:
 def _explained(decided: Sequence[tuple[_Tested, Change]]) -> list[Change]:
     """Return the changes; the time of what is surely done far less, or far more, is tested by itself.
 
-    That it takes less time is what anyone would ask of it, and not one of many questions.
+    That it takes less time is what anyone would ask of it, and not one of many questions. Where that is as much as a
+    good part of what the whole run takes less, all three agree, and it is sure.
     """
+    whole = sum(_more(change) for _, change in decided if change.id == "duration")
     done = {
         (one.layer, one.direction, one.ratio > 1)
         for _, one in decided
         if one.matters and one.id in ("operations", "bytes") and one.ratio is not None and one.size >= _LARGE
     }
-    # How long iterations take is tested in place of some.
-    return [
-        one.decided(one.p_value)
-        if change.id == "time" and one.p_value and (change.layer, change.direction, one.change.good < 0) in done
-        else change
-        for one, change in decided
-    ]
+
+    def surer(one: _Tested, change: Change) -> Change:
+        if change.id != "time" or (change.layer, change.direction, _more(change) > 0) not in done:
+            return change
+        # How long iterations take is tested in place of some.
+        change = one.decided(one.p_value) if one.p_value else change
+        agrees = change.size >= _LARGE and whole != 0 and _more(change) / whole >= _AGREES
+        if change.matters or not (agrees and change.good and one.say):
+            return change
+        return replace(change, matters=True, p_value=None, interval=None, text=one.say(None))
+
+    return [surer(one, change) for one, change in decided]
+
+
+def _more(change: Change) -> float:
+    """Return what a change of a time is, in s."""
+    return float(change.after or 0.0) - float(change.before or 0.0)
 
 
 def _groups(families: Mapping[object, Sequence[_Tested]]) -> Iterator[Group]:
@@ -234,21 +249,27 @@ def _with_causes(changes: list[Change]) -> list[Change]:
 def _with_cost(change: Change, others: Sequence[Change], pairs: Sequence[LoopPair]) -> Change:
     """Return the first change, a cause that matters with what it costs an iteration, unless nobody can tell.
 
-    Of what is done in a loop that is one of this, else of the longest one in which the layer does the like.
+    Of what is done more often or less, what it takes; else of a loop that is one of this, or the longest one in which
+    the layer does the like.
     """
     kind = change.id.split(":")[0]
     if not change.matters or kind in (*_EFFECTS, "finding"):
         return change
+    if kind == "operations":
+        key = "time", change.layer, change.direction
+        took = next((one for one in others if one.matters and (one.id, one.layer, one.direction) == key), None)
+        if took is not None:
+            return replace(change, text=f"{change.text}. {took.text}")
     own = (one for one in pairs if kind.startswith("iteration") and f" on {one.name} " in change.text)
     like = (one for one in pairs if one.does(change.layer, change.direction))
     pair = next(own, None) or next(like, None)
-    cost = None if pair is None else _cost_of_iteration(pair, others)
+    cost = None if pair is None else _cost_of_iteration(pair, change.layer, others)
     return change if cost is None else replace(change, text=f"{change.text}. {cost.text}")
 
 
-def _cost_of_iteration(pair: LoopPair, changes: Sequence[Change]) -> Change | None:
-    """Return the change of how long an iteration keeps its highest layer busy, or takes, if it tells something."""
-    for layer in (*pair.layers[:1], None):
+def _cost_of_iteration(pair: LoopPair, of: str | None, changes: Sequence[Change]) -> Change | None:
+    """Return the change of how long an iteration keeps a layer, or its highest one, busy, or takes, if it tells."""
+    for layer in (*((of,) if of else pair.layers[:1]), None):
         if (found := pair.compared(layer)) is not None:
             means = found.before, found.after
             same = (one for one in changes if one.id == "iteration-time" and one.layer == layer)
@@ -308,15 +329,19 @@ def _no_cost(one: _Tested) -> _Tested:
 def _of_loops(pairs: Sequence[LoopPair], beside: frozenset[str], least_s: float) -> Iterator[_Tested]:
     """Give the changes of loops: how many iterations, of which steps, and how long one takes, by layer."""
     for pair in pairs:
-        sides = [np.array([one.row.count for one in side], np.float64) for side in pair.sides]
-        say = functools.partial(words.count_text, pair.name, pair.shared_by)
+        shared = pair.shared_by
+        # Those of each that shares them, or of all where not as many do.
+        together = shared is None and len({one.by for one in pair.every}) > 1 and any(one.doers for one in pair.every)
+        sides = [
+            np.array([one.done if together else one.done / one.by for one in side], np.float64) for side in pair.sides
+        ]
+        say = functools.partial(words.count_text, pair.name, shared, pair.by_threads)
         count = _ratio_change(("iterations", None, None), sides, COUNTED, 0, say)
         yield count if pair.alike else replace(count, candidate=False, doubt=_ANOTHER)
         # Where it is not known which rank did what, the steps are those of all ranks.
         if len({one.local for one in pair.every}) > 1 and len({one.row.ranks > 0 for one in pair.every}) == 1:
             yield _of_steps(pair)
-        if pair.shared_by is None:
-            yield from _of_times(pair, beside, least_s)
+        yield from _of_times(pair, beside, least_s)
 
 
 def _of_times(pair: LoopPair, beside: frozenset[str], least_s: float) -> Iterator[_Tested]:
@@ -377,12 +402,16 @@ def _is_less(change: Change) -> bool:
     return change.id == "bytes" and float(change.after or 0) < float(change.before or 0)
 
 
-def _rank(change: Change, order: Sequence[str]) -> tuple[Any, ...]:
-    """Return by what changes are ordered: what matters, what is large, causes before what they cause, higher layers."""
+def _rank(change: Change, order: Sequence[str], timed: Collection[tuple[str | None, str | None]]) -> tuple[Any, ...]:
+    """Return by what changes are ordered: what matters, what is large, causes before what they cause, higher layers.
+
+    How often something is done comes first where how long that takes is a change that matters, too.
+    """
     kind = change.id.split(":")[0]
     ids = (*_CAUSES, *_EFFECTS)
+    place = len(_FIRST) - 0.5 if kind == "operations" and (change.layer, change.direction) in timed else ids.index(kind)
     layer = order.index(change.layer) if change.layer in order else -1
-    return not change.matters, change.size < _LARGE, ids.index(kind), change.p_value is None, layer, -change.size
+    return not change.matters, change.size < _LARGE, place, change.p_value is None, layer, -change.size
 
 
 def _of_runs(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested | NotRecorded]:
@@ -443,6 +472,8 @@ def _of_layers(
             for one in _of_quantities(layer, direction, sides, runs):
                 if layer in covered and isinstance(one, _Tested) and one.change.id in ("time", "bandwidth"):
                     yield replace(one, p_value=None, candidate=False)
+                elif isinstance(one, _Tested) and one.change.id == "request-size":
+                    yield _by_average(one, sides)
                 elif isinstance(one, _Tested) and (doubt := _doubt(one.change, sides, runs, paced)):
                     yield replace(one, candidate=False, doubt=doubt)
                 else:
@@ -451,9 +482,7 @@ def _of_layers(
 
 
 def _doubt(change: Change, sides: list[list[LayerRow]], runs: tuple[Sequence[Run], Sequence[Run]], paced: float) -> str:
-    """Return why a change of a period or of sizes may be none, whatever its interval; nothing where none is known."""
-    if change.id == "request-size":
-        return _not_on_average(change, sides)
+    """Return why a change of a period may be none, whatever its interval; nothing where none is known."""
     if change.id != "period":
         return ""
     return _MACHINE if change.size <= paced else _LEVEL if _other_level(change, sides, runs) else ""
@@ -562,7 +591,8 @@ def _of_quantity(
     one = _ratio_change(place, values, spread, quantity.good, text, _variance_within(sides) if timed else 0.0)
     if timed and one.candidate and not _phases_agree(sides, one.change.size):
         one = replace(one, candidate=False, doubt="not in most phases")
-    if timed and not _takes_much(quantity.id, sides, runs):
+    # How many phases are seen is a judgement of each run by itself.
+    if quantity.spread is JUDGED or (timed and not _takes_much(quantity.id, sides, runs)):
         one = replace(one, candidate=False)
     if quantity.id == "bandwidth" and len({row.bytes for side in sides for row in side}) == 1:
         # Of the same bytes it says what the time says, and is no test of its own.
@@ -584,16 +614,19 @@ def _shortest(runs: tuple[Sequence[Run], Sequence[Run]]) -> float:
     return min((run.job.duration_s or 0.0 for side in runs for run in side), default=0.0)
 
 
-def _not_on_average(change: Change, sides: list[list[LayerRow]]) -> str:
-    """Return a doubt where sizes change far less on average: of two sizes as many each is a median by chance."""
+def _by_average(one: _Tested, sides: list[list[LayerRow]]) -> _Tested:
+    """Return a change of sizes, in doubt where they change far less on average: the median may be of either size."""
+    change = one.change
     names = "bytes", "operations"
     moved, counts = ([_mean([getattr(row, name) or 0 for row in side]) for side in sides] for name in names)
     if min(*moved, *counts) <= 0:
-        return ""
-    before, after = (one / count for one, count in zip(moved, counts, strict=True))
-    way = math.copysign(1.0, float(change.after or 0) - float(change.before or 0))
-    far = way * math.log(after / before) < 0.5 * change.size
-    return f"on average {bytes_text(after)} instead of {bytes_text(before)}" if far else ""
+        return one
+    before, after = (whole / count for whole, count in zip(moved, counts, strict=True))
+    medians = float(change.before or 0), float(change.after or 0)
+    if math.copysign(1.0, medians[1] - medians[0]) * math.log(after / before) >= 0.5 * change.size:
+        return one
+    unsure = words.average_text(str(change.layer), str(change.direction), (before, after), medians)
+    return replace(one, candidate=False, unsure=unsure)
 
 
 def _of_period(layer: str, direction: str, sides: list[list[LayerRow]]) -> Iterator[_Tested]:
@@ -651,7 +684,7 @@ def _came_or_went_finding(
     by_time = any(rule.by_time for rule in rules() if rule.id == example.id)
     severities = [None if one is None else one.severity for one in firsts]
     place = (f"finding:{example.id}", example.layer, None)
-    text = words.finding_text(example.id, example.text, came, counts)
+    text = words.finding_text(example.id, example.text, example.cost_s, came, counts)
     (few, fewer), (many, more) = counts if came else counts[::-1]
     steady = few == 0 and many == more and min(fewer, more) > 1 and example.severity != "info"
     good = -1 if came else 1

@@ -16,6 +16,7 @@ from ..collection.rows import LayerRow, Run
 from .changes import Change, changes_between
 from .recorded import NotRecorded, cautions, other_work
 from .testing import ENOUGH
+from .words import things_text
 
 _VISIBLE: Final = 0.005
 """Change of a logarithm from which on numbers of three digits differ."""
@@ -27,7 +28,12 @@ _CAUSE: Final = (1 / 3, 1.5)
 """Share of such a difference that a finding must cost more, or I/O take, at least and at most, to be its cause."""
 
 
-_STARTING: Final = 0.1
+_BELOW: Final = "split-requests"
+"""A finding that blames what a layer does below it, which `_ABOVE` says takes no time."""
+_ABOVE: Final = "layer-overhead"
+_FAR: Final = 1.1
+"""How many times as long a side takes that is not called better, whatever its parts are."""
+_STARTING: Final = 0.2
 """Share of such a difference from which on that is told of it which lies before the first I/O."""
 _TIMES: Final = ("time", "bandwidth", "iteration-time", "iteration-interval", "duration")
 """Changes that say which side is faster."""
@@ -135,13 +141,20 @@ class Difference:
         measured = {change.good for change in self.mattering if change.id.split(":")[0] not in _SHOWS_NOTHING} - {0}
         if self._other_work is not None or len(measured) != 1:
             return "changed"
+        took = self._lengths
+        if min(took) > 0 and (took[1] / took[0] if measured == {1} else took[0] / took[1]) >= _FAR:
+            return "changed"
         return "better" if measured == {1} else "worse"
+
+    @property
+    def _lengths(self) -> list[float]:
+        """How long both sides take on average, in s."""
+        return [float(np.mean([run.job.duration_s or 0.0 for run in side])) for side in (self.before, self.after)]
 
     @functools.cached_property
     def took(self) -> str | None:
         """By how much one side takes longer and what may be why; None for next to nothing."""
-        sides = (self.before, self.after)
-        took = [float(np.mean([run.job.duration_s or 0.0 for run in side])) for side in sides]
+        sides, took = (self.before, self.after), self._lengths
         if max(took) < _LONGER * min(took) or min(took) <= 0:
             return None
         more, slow = abs(took[1] - took[0]), took.index(max(took))
@@ -153,20 +166,21 @@ class Difference:
             started = f"{seconds_text(min(starting, more))} of it before the first I/O"
         elif starting <= -_STARTING * more:
             against = f", although its first I/O comes {seconds_text(-starting)} {'earlier' if slow else 'later'}"
-        return f"{text}{self._by_io(slow, more, max(more - starting, 0.0), started)}{against}"
+        rest = max(more - starting, 0.0) if started or against else more
+        return f"{text}{self._by_io(slow, more, rest, started)}{against}"
 
     def _by_io(self, slow: int, more: float, rest: float, started: str) -> str:
         """Say how much of what one side takes `more` is I/O, of the `rest` in s that does not lie before the first."""
         io = [_mean(_known_io(run) for run in side) for side in (self.before, self.after)]
         less = _finite(io[slow] - io[1 - slow], math.inf)
-        cost, name = max(self._dearer(slow), default=(0.0, ""))
-        # No more than I/O as a whole takes longer.
-        most = min(cost, rest, less)
-        if 0 < _CAUSE[0] * rest <= most and cost <= _CAUSE[1] * max(more, rest):
-            up_to = seconds_text(most)
-            return (
-                f", {started} and up to {up_to} of it" if started else f", of which up to {up_to}"
-            ) + f" may be {name}"
+        for causes in (self._done_more(slow), self._dearer(slow)):
+            cost, name = max(causes, default=(0.0, ""))
+            # No more than I/O as a whole takes longer.
+            most = min(cost, rest, less)
+            if 0 < _CAUSE[0] * rest <= most and cost <= _CAUSE[1] * max(more, rest):
+                up_to = seconds_text(most)
+                part = f", {started} and up to {up_to} of it" if started else f", of which up to {up_to}"
+                return f"{part} may be {name}"
         told = f", {started}" if started else ""
         if math.isinf(less) or less > _CAUSE[1] * rest:
             return told
@@ -181,6 +195,16 @@ class Difference:
         """What `took` says where too few runs make no time certain."""
         told = any(one.good and one.id in _TIMES for one in self.mattering)
         return None if told or min(len(self.before), len(self.after)) >= ENOUGH else self.took
+
+    def _done_more(self, slow: int) -> Iterator[tuple[float, str]]:
+        """Give how much longer a side is in what it surely does more often, in s, with what that is."""
+        for one in self.mattering:
+            if one.id == "operations" and one.layer and one.direction:
+                often = [round(float(side or 0)) for side in (one.before, one.after)]
+                busy = [_busy(side, one.layer, one.direction) for side in (self.before, self.after)]
+                if often[slow] > often[1 - slow]:
+                    name = f"{things_text(one.layer, one.direction)} ({often[1]:,} instead of {often[0]:,})"
+                    yield busy[slow] - busy[1 - slow], name
 
     def _dearer(self, slow: int) -> Iterator[tuple[float, str]]:
         """Give what findings cost more on one side, in s, with their names, where both could have had them."""
@@ -283,9 +307,17 @@ def _costs(runs: Sequence[Run]) -> dict[tuple[str, str], float]:
         own: dict[tuple[str, str], float] = {}
         for one in run.findings:
             own[one.id, one.layer] = max(own.get((one.id, one.layer), 0.0), one.cost_s or 0.0)
+        for name, layer in own.keys() & {(_BELOW, one.layer) for one in run.findings}:
+            own[name, layer] = max(0.0, own[name, layer] - own.get((_ABOVE, layer), 0.0))
         for key, cost in own.items():
             found[key] = found.get(key, 0.0) + cost / len(runs)
     return found
+
+
+def _busy(runs: Sequence[Run], layer: str, direction: str) -> float:
+    """Return for how long a direction keeps a layer busy on average, in s."""
+    rows = [row for run in runs for row in run.layers if (row.layer, row.direction) == (layer, direction)]
+    return sum(row.busy_s or 0.0 for row in rows) / len(runs)
 
 
 def aligned_phases(before: LayerRow, after: LayerRow) -> tuple[PhasePair, ...]:

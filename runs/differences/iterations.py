@@ -69,6 +69,20 @@ class RunLoop:
     layers: Mapping[str, IterationRow]
     flushing: Mapping[str, float] | None = None
     """For how long flushes keep each layer busy in the whole run, in s; None where that is not known."""
+    doers: tuple[int, ...] = ()
+    """Where several share the iterations, how many of them did each together."""
+    team: int = 1
+    """How many share them: one for those that are in step."""
+
+    @property
+    def by(self) -> int:
+        """Threads, or ranks, that do it."""
+        return self.team if self.doers else self.row.threads or max(1, self.row.ranks)
+
+    @property
+    def done(self) -> float:
+        """Iterations in all, of whoever does them."""
+        return float(sum(self.doers) if self.doers else self.row.count * self.by)
 
     @cached_property
     def steps(self) -> tuple[LoopStep, ...]:
@@ -84,15 +98,20 @@ class RunLoop:
     def pauses(self) -> Floats:
         """Logarithms of the times in s between iterations; none where they are too short to tell a machine by."""
         begin, end = np.array(self.row.iteration_begin_s), np.array(self.row.iteration_end_s)
-        between = begin[1:] - end[:-1]
+        between = begin[1:] - end[:-1] if not self.doers else begin[:0]
         known = between[between > 0]
         enough = len(known) >= _FEWEST - 1 and known.sum() >= _BETWEEN * (end[-1] - begin[0])
         return np.asarray(np.log(known if enough else known[:0]))
 
     @cached_property
     def intervals(self) -> Floats:
-        """Times in s from one iteration's begin to the next; none where these are what an iteration takes."""
+        """Times in s from one iteration's begin to the next; none where these are what an iteration takes.
+
+        Where several share them, means over as many as there are of these.
+        """
         begin, end = np.array(self.row.iteration_begin_s), np.array(self.row.iteration_end_s)
+        if self.doers:
+            return np.diff(np.repeat(begin, self.doers)[:: self.team]) / self.team
         return np.diff(np.sort(begin)) if _is_apart(begin, end) else begin[:0]
 
     def flush_share(self, layer: str | None) -> float:
@@ -112,7 +131,7 @@ class RunLoop:
         """
         if layer is None:
             begin, end = np.array(self.row.iteration_begin_s), np.array(self.row.iteration_end_s)
-            return end - begin if _is_apart(begin, end) else np.diff(np.sort(begin))
+            return end - begin if self.doers or _is_apart(begin, end) else np.diff(np.sort(begin))
         row = self.layers.get(layer)
         return np.array(() if row is None else row.summed_s if summed else row.busy_s, np.float64)
 
@@ -178,14 +197,24 @@ class LoopPair:
 
     @property
     def shared_by(self) -> tuple[int, int] | None:
-        """How many ranks share as many iterations in all, where these are others: they are not compared by number."""
-        counts, ranks = (
-            [float(np.mean([getattr(one.row, name) for one in side])) for side in self.sides]
-            for name in ("count", "ranks")
+        """How many share as many iterations in all, where these are others: they are not compared by number."""
+        by, done = ([float(np.mean([value(one) for one in side])) for side in self.sides] for value in (_by, _done))
+        counts = [whole / some for whole, some in zip(done, by, strict=True)]
+        as_many = by[0] != by[1] and counts[0] != counts[1] and abs(done[1] - done[0]) <= _AS_MUCH * done[0]
+        return (round(by[0]), round(by[1])) if as_many else None
+
+    @property
+    def by_threads(self) -> bool:
+        """Whether those who do it are threads."""
+        return any(one.row.threads for one in self.every)
+
+    @cached_property
+    def timed(self) -> bool:
+        """Whether what an iteration takes can be compared: not where others share them, and so compete for a device."""
+        apart = any(one.doers for one in self.every)
+        return self.shared_by is None and (
+            not apart or len({(one.by, max(one.doers, default=0)) for one in self.every}) == 1
         )
-        shared, whole = ranks[0] != ranks[1], [count * rank for count, rank in zip(counts, ranks, strict=True)]
-        as_many = shared and counts[0] != counts[1] and abs(whole[1] - whole[0]) <= _AS_MUCH * whole[0]
-        return (round(ranks[0]), round(ranks[1])) if as_many else None
 
     @property
     def iterations(self) -> int:
@@ -195,17 +224,19 @@ class LoopPair:
     @property
     def weight(self) -> float:
         """Time of all iterations in s, of a run."""
-        return float(np.mean([one.seconds(None).sum() for one in self.every]))
+        return float(np.mean([one.seconds(None).sum() / one.team for one in self.every]))
 
     def busy(self, layer: str, side: int) -> float:
         """Return how long iterations keep a layer busy, in s, of a run of side 0 or 1."""
         return float(np.mean([one.seconds(layer).sum() for one in self.sides[side]]))
 
     def compared(self, layer: str | None) -> "Compared | None":
-        """Return how long iterations keep a layer busy on both sides, or how long they are; None for too few.
+        """Return how long iterations keep a layer busy on both sides, or are; None for too few, or other doers.
 
         It is the time of all ranks together where that is much steadier.
         """
+        if not self.timed:
+            return None
         sides = self._logs(lambda one: one.seconds(layer))
         together = [] if layer is None else self._logs(lambda one: one.seconds(layer, summed=True))
         if not all(sides):
@@ -220,6 +251,7 @@ class LoopPair:
     def recurring(self) -> "Compared | None":
         """Return how long it is from one iteration to the next on both sides; None where that is what one takes."""
         sides = self._logs(lambda one: one.intervals)
+        # As often as all of them together begin one, however many they are.
         return self._tested(sides, self._spread_between) if all(sides) else None
 
     def _spread_between(self, means: Sequence[Floats]) -> RunSpread:
@@ -402,10 +434,56 @@ def _elsewhere(
 
 
 def loops_of(run: Run) -> Iterator[RunLoop]:
-    """Give the loops of a run, in the order of their begins."""
+    """Give the loops of a run, in the order of their begins; those that share their iterations as one."""
     flushing = {row.layer: row.busy_s or 0.0 for row in run.layers if row.direction == "flush"}
+    teams: list[list[RunLoop]] = []
     for one in loops_with_layers(run.loops, run.iterations):
-        yield replace(one, flushing=flushing)
+        team = next((team for team in teams if _shares(team, one)), None)
+        if team is None:
+            teams.append([one])
+        else:
+            team.append(one)
+    for team in teams:
+        yield replace(_shared(team), flushing=flushing)
+
+
+def _shares(team: Sequence[RunLoop], one: RunLoop) -> bool:
+    """Tell whether a loop has the same steps as others, while these go on."""
+    first, end = team[0], max(other.row.end_s for other in team)
+    known = all(len(other.row.iteration_begin_s) == other.row.count for other in (first, one))
+    return known and bool(one.local) and one.local == first.local and one.row.begin_s < end
+
+
+def _shared(team: Sequence[RunLoop]) -> RunLoop:
+    """Return the loop of several that share its iterations, each of whom does some; threads of one are such, too."""
+    row, by, threads = team[0].row, sum(one.by for one in team), any(one.row.threads for one in team)
+    if len(team) == 1 and (row.threads is None or len(row.iteration_begin_s) < row.count):
+        return team[0]
+    doers = np.repeat([one.by for one in team], [one.row.count for one in team])
+    begin = np.concatenate([one.row.iteration_begin_s for one in team])
+    order = np.argsort(begin, kind="stable")
+
+    def sorted_of(columns: Iterable[Sequence[float]]) -> tuple[float, ...]:
+        return tuple(np.concatenate(list(columns))[order].tolist())
+
+    layers = {
+        layer: replace(
+            part,
+            busy_s=sorted_of(one.layers[layer].busy_s for one in team),
+            summed_s=sorted_of(one.layers[layer].summed_s for one in team),
+        )
+        for layer, part in team[0].layers.items()
+        if all(layer in one.layers for one in team)
+    }
+    merged = replace(
+        row,
+        count=len(order),
+        ranks=max(one.row.ranks for one in team) if threads else by,
+        threads=by if threads else None,
+        iteration_begin_s=tuple(begin[order].tolist()),
+        iteration_end_s=sorted_of(one.row.iteration_end_s for one in team),
+    )
+    return RunLoop(merged, layers, None, tuple(doers[order].tolist()), by)
 
 
 def loops_with_layers(loops: Iterable[LoopRow], iterations: Sequence[IterationRow]) -> Iterator[RunLoop]:
@@ -453,6 +531,14 @@ def _similarity(one: RunLoop, other: RunLoop) -> float:
     kinds, files = ([{key(step) for step in loop.steps} for loop in (one, other)] for key in (_kind, _file))
     common = len(kinds[0] & kinds[1]) / max(1, len(kinds[0] | kinds[1]))
     return common + (0.5 if files[0] & files[1] else 0.0) if common > 0 else 0.0
+
+
+def _by(one: RunLoop) -> int:
+    return one.by
+
+
+def _done(one: RunLoop) -> float:
+    return one.done
 
 
 def _main_file(steps: Sequence[LoopStep]) -> str:

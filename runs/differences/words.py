@@ -8,7 +8,7 @@ from ...analysis.loops.words import size_text
 from ...model.quantities import bytes_text, counted, factor_text, percent_text, rate_text, seconds_text
 
 _SURE: Final = 3
-_UNKNOWN: Final = 1000.0
+_UNKNOWN: Final = 25.0
 """Ratio of its ends from which on an interval says nothing: of one run a side it may span many orders of magnitude."""
 
 
@@ -84,8 +84,18 @@ def quantity_name(name: str) -> str:
     }.get(name, name)
 
 
-def finding_text(name: str, text: str, came: bool, counts: tuple[tuple[int, int], tuple[int, int]]) -> str:
-    """Return the sentence of a finding that came or went; of several runs it says in how many they are."""
+def finding_text(
+    name: str, found: str, cost: float | None, came: bool, counts: tuple[tuple[int, int], tuple[int, int]]
+) -> str:
+    """Return the sentence of a finding that came or went; of several runs it says in how many they are.
+
+    Of what was `found` it has the first part, without where: findings of one run tell all of it.
+    """
+    text = found.split("; ")[0]
+    place = text.rfind(" (")
+    if text.count("(") > text.count(")") or text[place:].startswith(" (/"):
+        text = text[:place]
+    text += f"; costs up to {seconds_text(cost)}" if cost else ""
     if max(counts[0][1], counts[1][1]) == 1:
         return f"Finding {name} {'came' if came else 'went'}: {text}"
     (were, of_before), (are, of_after) = counts
@@ -119,6 +129,13 @@ def unsure_period_text(
     else:
         told = f"in {before[0]} of {counted(before[1], 'run')} before, {after[0]} of {after[1]} after"
     return f"Whether {things_text(layer, direction)} have a period is not sure enough to compare: {told}"
+
+
+def average_text(layer: str, direction: str, means: tuple[float, float], medians: tuple[float, float]) -> str:
+    """Return the sentence of sizes that change less on average than in the median."""
+    (was, now), (before, after) = map(bytes_text, means), map(bytes_text, medians)
+    things = things_text(layer, direction)
+    return f"{things} ask for {now} at a time on average instead of {was} (median: {after} instead of {before})"
 
 
 def value_text(name: str, layer: str, direction: str, words: Words) -> str:
@@ -183,10 +200,14 @@ def _factors(low: float, high: float) -> str:
     return f"{' … '.join(ends)} times"
 
 
-def count_text(name: str, ranks: tuple[int, int] | None, words: Words) -> str:
-    """Return the sentence of a loop that has another number of iterations, as other `ranks` share as many."""
-    text = f"The loop{_on(name)} has {counted(round(words.after), 'iteration')} instead of {round(words.before):,}"
-    return text if ranks is None else f"{text}, as many in all, by {counted(ranks[1], 'rank')} instead of {ranks[0]:,}"
+def count_text(name: str, shared: tuple[int, int] | None, threads: bool, words: Words) -> str:
+    """Return the sentence of a loop that has another number of iterations, as another number shares as many."""
+    after = counted(round(words.after), "iteration")
+    if shared is None:
+        return f"The loop{_on(name)} has {after} instead of {round(words.before):,}"
+    (before, now), whole = shared, round(words.before * shared[0])
+    who = counted(now, "thread" if threads else "rank")
+    return f"The {whole:,} iterations{_on(name)} are shared by {who} instead of {before:,}"
 
 
 def _on(name: str) -> str:

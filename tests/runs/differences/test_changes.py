@@ -1,6 +1,7 @@
 """Changes between runs: made ones whose truth is known, noise of several shapes, and recorded pairs where they are."""
 
 from dataclasses import replace
+from io import StringIO
 from itertools import permutations
 
 import numpy as np
@@ -8,11 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from iostrata import SelectionError, TraceError
-from iostrata.export.runs.differences_text import verdict_text
+from iostrata.export.runs.differences_text import print_difference, verdict_text
 from iostrata.runs import FailRule, FindingRow, JobRow, LayerRow, Run, Settings, diff_runs, read_run
 from iostrata.runs.differences.changes import Change
 from iostrata.runs.differences.difference import aligned_phases
 from iostrata.runs.differences.testing import Group, RunSpread, compare, compare_counts, corrected, effective_count
+from rich.console import Console
 from scipy.stats import ttest_ind
 
 WRITE = LayerRow(
@@ -141,7 +143,8 @@ def test_a_median_between_two_sizes_is_no_change_of_sizes():
     both, alone = 300 * (512 + 65_536), 300 * 65_536
     mixed = replace(WRITE, operations=600, bytes=float(both), request_p50=512)
     found = told(mixed, replace(WRITE, operations=300, bytes=float(alone), request_p50=65_536))
-    assert (found.matters, found.text.endswith("but on average 65.5 kB instead of 33 kB")) == (False, True)
+    told_so = "ask for 65.5 kB at a time on average instead of 33 kB (median: 65.5 kB instead of 512 B)"
+    assert (found.matters, found.text.endswith(told_so)) == (False, True)
     assert told(WRITE, replace(WRITE, operations=32, request_p50=5_000_000)).matters
     # A mean that goes the other way speaks for it even less.
     assert not told(replace(WRITE, bytes=1.6e9), replace(WRITE, bytes=1.6e7, request_p50=5_000_000)).matters
@@ -214,6 +217,46 @@ def test_the_time_of_what_is_surely_done_far_less_is_tested_by_itself():
     assert diff_runs([flushed(264, 14.5, 24.0)], [flushed(264, 0.98, 4.4)]).verdict == "same"
     # Fewer that take longer are no explanation of that.
     assert diff_runs([flushed(6_024, 0.98, 4.4)], [flushed(264, 14.5, 24.0)]).verdict != "better"
+
+
+def test_what_is_done_less_and_takes_less_by_as_much_as_the_run_is_sure_and_named_first():
+    slow, fast = flushed(624, 2.15, 7.0), flushed(25, 0.40, 5.3)
+    slow = replace(slow, findings=(replace(finding("not-overlapped"), cost_s=1.8),))
+    found = diff_runs([slow], [fast])
+    assert verdict_text(found) == (
+        "B is better than A. B takes 1.7 s less than A, of which up to 1.7 s may be POSIX flushes (25 instead of 624)."
+    )
+    assert found.mattering[0].text == (
+        "POSIX has 25 flushes instead of 624: 1/25. POSIX flushes keep the layer busy for 400 ms instead of 2.15 s: "
+        "1/5.4"
+    )
+    # A run that is as long as before says nothing for it.
+    assert diff_runs([slow], [flushed(25, 0.40, 7.0)]).verdict == "changed"
+
+
+def test_what_takes_no_time_below_is_not_blamed_on_what_is_done_there():
+    slow = lasting(30.0, ("split-requests", 11.0), ("layer-overhead", 10.5))
+    assert diff_runs([slow], [lasting(19.5)]).took.endswith("of which up to 10.5 s may be layer-overhead (POSIX)")
+    alone = lasting(30.0, ("split-requests", 11.0))
+    # No more than the runs differ by.
+    assert diff_runs([alone], [lasting(19.5)]).took.endswith("of which up to 10.5 s may be split-requests (POSIX)")
+
+
+def test_phases_are_no_change_by_themselves():
+    sides = [Run(run().job, (replace(WRITE, phases=count),)) for count in (8, 1_608)]
+    (phases,) = (one for one in diff_runs(sides[:1], sides[1:]).changes if one.id == "phases")
+    assert not phases.matters
+
+
+def test_a_screen_has_three_differences_that_may_be_chance_and_findings_without_where():
+    told = "5 writes take 3 s (2 ranks); most of it on rank 0 (/run/a; rank 0); costs at most 3 s, 9 % of the run"
+    names = ("late-arrivals", "imbalance", "small-requests", "slow-operations", "not-overlapped")
+    found = tuple(replace(finding(name), severity="info", text=told, cost_s=3.0) for name in names)
+    with Console(width=200, file=StringIO()) as screen:
+        print_difference(diff_runs([run(findings=found)], [run("b")]), screen, {})
+    text = screen.file.getvalue().partition("too small to matter:")[2]
+    assert text.count("went: 5 writes take 3 s (2 ranks); costs up to 3 s\n") == 3
+    assert "and 2 more; --json has all" in text
 
 
 @pytest.mark.parametrize(("busy", "first"), [(1e-4, "operations"), (2.0, "layer")])

@@ -442,12 +442,53 @@ def test_iterations_that_more_ranks_share_are_not_compared_by_number():
     shared = replace(shared, loops=tuple(replace(one, ranks=4) for one in shared.loops))
     found = diff_runs([alone], [shared])
     told = {one.id: one.text for one in found.changes}
-    assert (
-        told["iterations"]
-        == "The loop on dump.* has 10 iterations instead of 40, as many in all, by 4 ranks instead of 1"
-    )
+    assert told["iterations"] == "The 40 iterations on dump.* are shared by 4 ranks instead of 1"
     assert "ranks" in told
     assert not {"iteration", "iteration-time"} & told.keys()
+
+
+def in_threads(one, *counts, slower=1.0):
+    """Return a run whose iterations are shared by threads, those with as many iterations in one loop."""
+    (row,), (part,) = one.loops, one.iterations
+    took, loops, parts = row.iteration_end_s[-1], [], []
+    for place, (count, threads) in enumerate(counts):
+        begin = 0.01 * place + took * np.arange(count) / count
+        end = tuple(begin + slower * 0.02)
+        loops.append(replace(
+            row, loop=place, count=count, ranks=1, threads=threads if threads > 1 else None, begin_s=begin[0],
+            end_s=end[-1], iteration_begin_s=tuple(begin), iteration_end_s=end,
+        ))  # fmt: skip
+        parts.append(replace(part, loop=place, busy_s=(slower * 0.02,) * count, summed_s=(slower * 0.02,) * count))
+    return replace(one, loops=tuple(loops), iterations=tuple(parts))
+
+
+def test_threads_that_share_iterations_are_compared_by_the_work_of_all():
+    """One thread does 240 in 12 s; then four do 180 and 60 in 4.8 s, each of which takes three times as long."""
+    rng = np.random.default_rng(2)
+    sides = [run(rng, count=10), run(rng, count=4)]
+    alone, shared = in_threads(sides[0], (240, 1)), in_threads(sides[1], (60, 3), (58, 1), slower=3.0)
+    found = diff_runs([alone], [shared])
+    told = {one.id: one for one in found.changes if one.layer is None}
+    assert told["iterations"].text == "The 240 iterations on dump.* are shared by 4 threads instead of 1"
+    assert not {"iteration", "iteration-time"} & told.keys()
+    pace = told["iteration-interval"]
+    assert pace.after / pace.before == pytest.approx(shared.job.duration_s / alone.job.duration_s, rel=0.15)
+    assert (pace.good, found.verdict == "worse") == (1, False)
+    # As many on both sides are compared one by one, all as samples of one loop.
+    farms = [in_threads(one, (9, 1), (13, 1), (14, 1), slower=by) for one, by in zip(sides, (1.0, 0.1), strict=True)]
+    (time,) = (one for one in diff_runs(*([one] for one in farms)).changes if (one.id, one.layer) == (TIME, None))
+    assert time.text.endswith("; 36 iterations a side)")
+
+
+TIME = "iteration-time"
+
+
+def test_a_verdict_does_not_contradict_the_length_of_the_runs():
+    rng = np.random.default_rng(4)
+    before, after = run(rng), run(rng, slower=3.0)
+    assert diff_runs([before], [after]).verdict == "worse"
+    shorter = replace(after, job=replace(after.job, duration_s=0.6 * before.job.duration_s))
+    assert diff_runs([before], [shorter]).verdict == "changed"
 
 
 def test_iterations_of_ranks_out_of_step_take_the_time_to_the_next():
