@@ -18,8 +18,7 @@ from .spectral.spectrum import power_spectrum
 __all__ = ["Components", "FourierFit", "SignalFit", "fit_signal", "fourier_fit", "reconstruct"]
 
 
-@dataclass(frozen=True, eq=False)
-class Components(Record):
+class Components(Record, eq=False):
     """A mean and n cosines, the strongest first: x(t) = mean + Σ a_i cos(2π f_i (t - start) + φ_i).
 
     Attributes
@@ -161,8 +160,7 @@ CLOSEST = 0.25
 """Smallest distance of two fitted frequencies, in lines of the spectrum."""
 
 
-@dataclass(frozen=True, eq=False)
-class FourierFit(Record):
+class FourierFit(Record, eq=False):
     """Fitted cosines beside the lines of the Fourier transform that they started from.
 
     Attributes

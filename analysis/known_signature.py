@@ -1,21 +1,18 @@
 """A signature of an application that was found before, read back: what a run is expected to do."""
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from ..model.arrays import Floats
-from ..model.document import checked_document
-from ..model.errors import TraceError
+from ..model.document import read_document
 from .phases.stretches import MOST_JITTER
 
-_LARGEST: Final = 2**30
-"""Bytes of a document that is read."""
 _UNUSUAL: Final = 0.01
 """Share of the usual runs that may be called unusual, by what they do in all bursts together."""
 
@@ -74,14 +71,7 @@ def is_signature(document: object) -> bool:
 
 def read_signature(path: Path) -> KnownSignature:
     """Read what ``iostrata signature --json`` printed; TraceError if it is none, OSError if it cannot be read."""
-    if path.stat().st_size > _LARGEST:
-        raise TraceError(f"{path}: larger than 1 GiB, and no signature")
-    try:
-        document = checked_document(json.loads(path.read_bytes()))
-        return _known(path.stem, document)
-    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise TraceError(f"{path}: not a document of 'iostrata signature --json' ({reason})") from None
+    return read_document(path, "a document of 'iostrata signature --json'", partial(_known, path.stem))
 
 
 def as_periods(document: Mapping[str, Any]) -> dict[str, Any]:

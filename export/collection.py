@@ -11,7 +11,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -32,7 +31,6 @@ _GROUP_BYTES: Final = 2**23
 """Of a row group in memory."""
 
 
-@dataclass(frozen=True)
 class FailedTrace(Record):
     """The key of a trace that could not be read, and why."""
 
@@ -40,7 +38,6 @@ class FailedTrace(Record):
     reason: str
 
 
-@dataclass(frozen=True)
 class CollectionWritten(Record):
     """What became of the traces that were to be collected.
 

@@ -1,14 +1,12 @@
 """What was written where."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from ..model.document import Record
 
 
-@dataclass(frozen=True)
 class Written(Record):
     """A file that was written. What a file of its kind does not have is None.
 

@@ -53,7 +53,6 @@ def check_processes(path: Path, claimed: int, recorder: str, least: int = 1) -> 
     require_memory(path, claimed * _BYTES_PER_PROCESS, f"{claimed:,} processes, as it claims,")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Transfers(Columns):
     """Rows as a recorder has them, columns of shape (n,), or (1,) where all rows are alike; times in ticks.
 

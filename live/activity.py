@@ -1,6 +1,5 @@
 """What moved when: stretches of activity in the order of time, joined into bursts by the pauses between them."""
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -21,7 +20,6 @@ TOUCHING: Final = 1e-9
 """Pause in s that is rounding."""
 
 
-@dataclass(frozen=True, eq=False)
 class Activity(Columns):
     """Stretches of time in their order, which do not overlap.
 

@@ -1,12 +1,10 @@
 """What `watch` prints about one layer and direction after an update."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ..model.document import Record
 
 
-@dataclass(frozen=True)
 class Alarm(Record):
     """What is not as it was.
 
@@ -25,7 +23,6 @@ class Alarm(Record):
     text: str
 
 
-@dataclass(frozen=True)
 class Answer(Record):
     """The present of one layer and direction, a line of ``iostrata watch``; times in s on the job's clock.
 

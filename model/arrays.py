@@ -6,8 +6,8 @@ An archive is not to be trusted: ids may be missing, and parents may go round in
 import functools
 from collections import namedtuple
 from collections.abc import Hashable, Sequence
-from dataclasses import fields
-from typing import Any, Self, TypeVar, cast, get_args, get_type_hints
+from dataclasses import dataclass, field, fields
+from typing import Any, Self, TypeVar, cast, dataclass_transform, get_args, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -90,8 +90,16 @@ def empty_columns(table: type[TableT], rows: int) -> TableT:
     return table(*(np.empty(rows, dtype) for dtype in column_types(cast(Hashable, table))))
 
 
+@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(field,))
 class Columns:
-    """Base of frozen dataclasses whose fields are arrays of one length, a row each."""
+    """Base of tables, which makes frozen dataclasses of subclasses: their fields are arrays of one length, a row each.
+
+    One that has an `__init__` of its own is left as it is.
+    """
+
+    def __init_subclass__(cls) -> None:
+        if "__init__" not in vars(cls):
+            dataclass(frozen=True, eq=False, repr=False)(cls)
 
     def __len__(self) -> int:
         return len(getattr(self, next(iter(self.__dataclass_fields__))))  # type: ignore[attr-defined]

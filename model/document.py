@@ -3,20 +3,22 @@
 Keys are part of the public interface. New ones may come; what is there keeps its name, unit and meaning.
 """
 
+import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cache
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from types import EllipsisType
-from typing import Any, ClassVar, Final, cast
+from typing import Any, ClassVar, Final, TypeVar, cast, dataclass_transform
 
-from .errors import import_library
-from .metrics import KEYS, metrics_of
+from .errors import TraceError, import_library
+from .metrics import KEYS, described, metrics_of
 
 SCHEMA_VERSION: Final = 1
 Document = dict[str, Any]
 
+T = TypeVar("T")
 Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
 
 
@@ -37,10 +39,26 @@ def checked_document(document: object) -> Document:
     return document
 
 
-class Record:
-    """Base of results: what of them stands in a document.
+def read_document(path: Path, what: str, made: Callable[[Document], T], most: int = 2**30) -> T:
+    """Return what is `made` of a document of ours in a file.
 
-    A dataclass needs nothing more where its fields are the entries, in their order. Those that a field `unavailable`
+    Raises TraceError, which says that it is not `what`, where the file has more than `most` bytes or nothing can be
+    made of it, and OSError where it cannot be read.
+    """
+    try:
+        if path.stat().st_size > most:
+            raise ValueError(f"it is larger than {most // 2**20:,} MiB")
+        return made(checked_document(json.loads(path.read_bytes())))
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+        reason = f"no {error.args[0]}" if isinstance(error, KeyError) else " ".join(str(error).split())[:200]
+        raise TraceError(f"{path}: not {what} ({reason})") from None
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+class Record:
+    """Base of results, which makes frozen dataclasses of subclasses: what of them stands in a document.
+
+    One needs nothing more where its fields are the entries, in their order. Those that a field `unavailable`
     names are null; that field is no entry.
 
     Attributes
@@ -56,6 +74,9 @@ class Record:
     ENTRIES: ClassVar[tuple[str | EllipsisType, ...]] = (...,)
     KEYS: ClassVar[Mapping[str, str]] = {}
     OPTIONAL: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls, *, frozen: bool = True, **how: bool) -> None:
+        described(dataclass(frozen=frozen, **how)(cls))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entries of the document, in types of Python alone; None where a number is not finite."""
@@ -75,8 +96,12 @@ class Record:
         return [(name, keys.get(name, name)) for name in names]
 
 
+@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(field,))
 class RecordTable:
-    """Base of results that are columns of one length: a row of them is an entry of a document."""
+    """Base of results that are columns of one length, frozen dataclasses: a row is an entry of a document."""
+
+    def __init_subclass__(cls, *, kw_only: bool = False) -> None:
+        described(dataclass(frozen=True, eq=False, kw_only=kw_only)(cls))
 
     def entry_columns(self) -> dict[str, Any]:
         """Return the columns by their names in the document, arrays or sequences of Python."""

@@ -1,6 +1,5 @@
 """I/O events as columns: one row per I/O record of an archive, whatever its type."""
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -16,7 +15,6 @@ EVENT_TYPES: Final[dict[str, type]] = {
 """Columns that metadata events alone have in a table."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class IoEvents(Columns):
     """I/O events, struct of arrays; all arrays have shape (n,).
 

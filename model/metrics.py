@@ -204,9 +204,9 @@ RecordT = TypeVar("RecordT")
 
 
 def described(record: type[RecordT]) -> type[RecordT]:
-    """Complete the docstring of a class of records by its metrics: the outermost decorator."""
+    """Complete the docstring of a class of records by its metrics, where it declares any: the outermost decorator."""
     lines = [f"    {one.name} : {one.unit}\n        {one.sentence}" for one in metrics_of(record)]
     text = (record.__doc__ or "").rstrip()
     head = text if "Attributes\n" in text else f"{text}\n\n    Attributes\n    ----------"
-    record.__doc__ = "\n".join((head, *lines, "    "))
+    record.__doc__ = "\n".join((head, *lines, "    ")) if lines else record.__doc__
     return record

@@ -1,6 +1,6 @@
 """Operations as columns: whole, some rows of them without a copy, and batches that compiled matching writes to."""
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +13,6 @@ from .errors import TraceError
 from .events import IoEvents
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Operations(Columns):
     """I/O operations, struct of arrays; all arrays have shape (n,), ordered by begin time.
 

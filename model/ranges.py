@@ -86,8 +86,7 @@ class RangeUnion(Sums):
     exact: bool
     shift: int = largest(0)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def prepare(self) -> None:
         self._known = NOTHING
         self._waiting: list[Coverage] = []
 

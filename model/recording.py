@@ -168,7 +168,6 @@ class MpiTime:
         return " and ".join(f"{name} {seconds_text(self.calls[name])}" for name in most if self.calls[name] > 0)
 
 
-@dataclass(frozen=True)
 class CounterTotal(Record):
     """Sums of a module and direction; None where the recorder does not tell."""
 

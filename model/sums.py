@@ -56,6 +56,10 @@ class Sums:
     def __post_init__(self) -> None:
         for name, reducer in self._reducers.items():
             setattr(self, name, reducer.nothing(self))
+        self.prepare()
+
+    def prepare(self) -> None:
+        """Set what is not declared, once the parameters and the fields over nothing are there."""
 
     def merge(self, other: Self) -> None:
         """Add the sums of `other`, over other processes."""

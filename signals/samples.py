@@ -1,7 +1,6 @@
 """Bin averages of a step signal, what they lose, and how fine they should be."""
 
 import math
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -16,8 +15,7 @@ MOST_BINS: Final = 2**24
 """Most bins that a signal is sampled into: 128 MiB of float64, and about ten times that in a spectrum."""
 
 
-@dataclass(frozen=True, eq=False)
-class Samples(Record):
+class Samples(Record, eq=False):
     """A signal averaged over bins of equal width; the volume is that of the signal.
 
     Attributes

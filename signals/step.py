@@ -17,8 +17,7 @@ from .samples import MOST_BINS, Samples, bin_count
 _CURVE_BINS = 240
 
 
-@dataclass(frozen=True, eq=False)
-class StepSignal(Record):
+class StepSignal(Record, eq=False):
     """A rate that is constant between breakpoints, with impulses for what moved in no time.
 
     Attributes

@@ -127,3 +127,15 @@ def test_no_folder_holds_more_names_than_one_sees_at_a_glance():
             if path.suffix != ".pyc" and path.name not in ("__init__.py", "__pycache__")
         ]
         assert len(names) <= MOST_NAMES, folder
+
+
+def test_no_record_and_no_table_is_made_a_dataclass_twice():
+    nodes = [node for path in modules(TREE).values() for node in parsed(path) if isinstance(node, ast.ClassDef)]
+    above = {node.name: {ast.unparse(base).split("[")[0] for base in node.bases} for node in nodes}
+    made = {"Record", "RecordTable", "Columns"}
+    for _ in range(4):
+        made |= {name for name, bases in above.items() if bases & made}
+    wrong = [
+        one.name for one in nodes if one.name in made and "dataclass(" in " ".join(map(ast.unparse, one.decorator_list))
+    ]
+    assert not wrong, f"its base makes a dataclass of {wrong[0]}: give options behind the base"

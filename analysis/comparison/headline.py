@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -77,7 +77,6 @@ _NAMED: Final = 4
 """More ranks than these are not named."""
 
 
-@dataclass(frozen=True)
 class Headline(Record):
     """Which share of a run is I/O, and why.
 

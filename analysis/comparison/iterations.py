@@ -80,7 +80,6 @@ def _comes_every(loop: Loop, period: float) -> bool:
     return bool(near.mean() >= _MOSTLY)
 
 
-@dataclass(frozen=True)
 class LayerLoop(Record):
     """The loop that a layer's bytes in one direction are moved in.
 
@@ -138,7 +137,6 @@ class Passes:
         return Passes(self.loop, *numbers, self.bytes[rows], self.begin[rows], self.end[rows], self.within)
 
 
-@dataclass(frozen=True)
 class ByIteration(Record):
     """What becomes of a loop's iterations between two layers.
 

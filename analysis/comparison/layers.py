@@ -24,7 +24,6 @@ from .periods import Analysed, PeriodComparison, SignalKey, compare_flows
 from .side_by_side import SideBySide, side_by_side
 
 
-@dataclass(frozen=True)
 class FlushTime(Record):
     """Time in s in which a layer's flushes were under way on any rank, and with it that of its reads and writes."""
 

@@ -35,7 +35,6 @@ NOTHING_BELOW: Final = 0.01
 """Share of the bytes above up to which the lower layer has hardly moved anything."""
 
 
-@dataclass(frozen=True)
 class PairStretch(Record):
     """A part of the run, in s, with one period above and one below (None: no period there), and their relation."""
 

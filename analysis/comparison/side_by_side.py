@@ -1,7 +1,6 @@
 """Layers beside each other where nobody knows what serves what: recorded as bytes by intervals, without handles."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Annotated, ClassVar, Final
 
@@ -21,7 +20,6 @@ _UNKNOWN: Final = (
 """Keys of a pair of layers that only operations and handles tell."""
 
 
-@dataclass(frozen=True)
 class SideBySide(Record):
     """Two layers that both moved bytes in a direction.
 

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple, TypeVar
 
@@ -13,7 +13,7 @@ from ...layers.summary.counted import KINDS, counted_layer
 from ...layers.trace import Trace
 from ...model.arrays import Ints
 from ...model.document import Record
-from ...model.metrics import described, metric
+from ...model.metrics import metric
 from ...model.quantities import bytes_text, counted, seconds_text
 from ...signals.construction import step_signal_from_ticks
 from ...signals.step import StepSignal
@@ -71,8 +71,6 @@ _EVENTS: Final = 100
 _VERBS: Final[dict[str, str]] = {"read": "read", "write": "written"}
 
 
-@described
-@dataclass(frozen=True)
 class Segment(Record):
     """A stretch of the run with one kind of I/O, or with none.
 

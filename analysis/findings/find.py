@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -37,7 +37,6 @@ _BY_COUNTERS: Final = " (by sums of the whole run)"
 _BESIDE: Final = " (in the background: by other threads than the first of a rank, which may not wait for it)"
 
 
-@dataclass(frozen=True)
 class Finding(Record):
     """One finding.
 

@@ -27,7 +27,6 @@ _LONGER: Final = 0.5
 """How far behind its end what still belongs to a phase may begin, as a share of the time until the next one."""
 
 
-@dataclass(frozen=True)
 class LastRank(Record):
     """Who was last in one phase.
 

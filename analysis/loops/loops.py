@@ -17,14 +17,13 @@ from ...model.arrays import Floats, Ints, Mask
 from ...model.codes import IoMode
 from ...model.document import Document, Record
 from ...model.errors import import_library
-from ...model.metrics import described, metric
+from ...model.metrics import metric
 from .timing import Intervals, Timing, standing_out, timing_of
 
 _SUBSTANTIAL: Final = 0.001
 """Share of bytes, or of the run, from which on a loop is among the first to be shown."""
 
 
-@dataclass(frozen=True)
 class BodyStep(Record):
     """A step of an iteration.
 
@@ -73,7 +72,6 @@ class BodyStep(Record):
         return cls(layer, kind, size, file, count, collective=code.collective or None)
 
 
-@dataclass(frozen=True)
 class AddedStep(Record):
     """What a few iterations do beside the steps of the usual one.
 
@@ -94,7 +92,6 @@ class AddedStep(Record):
     every: int | None
 
 
-@dataclass(frozen=True)
 class Within(Record):
     """The iterations of another loop with which those of one come: each so-and-so-many of all, the first one included.
 
@@ -113,8 +110,6 @@ class Within(Record):
     first: int
 
 
-@described
-@dataclass(frozen=True)
 class LayerPart(Record):
     """What a layer does in an iteration, or in all; ranks are known of an iteration only."""
 
@@ -142,7 +137,6 @@ class LayerPart(Record):
     )
 
 
-@dataclass(frozen=True)
 class Iteration(Record):
     """One pass of a loop, over all ranks.
 
@@ -166,7 +160,6 @@ class Iteration(Record):
         return self.end_s - self.begin_s
 
 
-@dataclass(frozen=True)
 class Cause(Record):
     """What goes on for most of what an iteration takes longer, of the loop or not.
 
@@ -186,7 +179,6 @@ class Cause(Record):
     taken_s: float | None
 
 
-@dataclass(frozen=True)
 class SlowestIteration(Record):
     """The iteration of a loop that takes longest.
 
@@ -217,7 +209,6 @@ class SlowestIteration(Record):
     text: str
 
 
-@dataclass(frozen=True)
 class Loop(Record):
     """Steps that ranks do again and again.
 

@@ -1,14 +1,13 @@
 """Loops by stream: what is done to files of one kind, over and over and in all."""
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...layers.statistics.kinds import file_kinds
 from ...model.document import Record
 from .loops import Loop, Loops
 
 
-@dataclass(frozen=True)
 class StreamLayer(Record):
     """What a layer does to files of one kind in all, in loops and outside of them."""
 
@@ -17,7 +16,6 @@ class StreamLayer(Record):
     operations: int
 
 
-@dataclass(frozen=True)
 class FileStream(Record):
     """What is done to files of one kind.
 

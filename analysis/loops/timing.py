@@ -1,6 +1,5 @@
 """How regularly the iterations of a loop follow one another, with how sure that is, and what changes meanwhile."""
 
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -40,7 +39,6 @@ DRIFTS: Final = ("slower and slower", "faster and faster")
 """What is said of intervals that grow or shrink all the time."""
 
 
-@dataclass(frozen=True)
 class Intervals(Record):
     """Times from one begin to the next in s: median, quartiles, coefficient of variation and mean."""
 

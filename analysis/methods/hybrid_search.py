@@ -27,8 +27,7 @@ LINES_TO_ONE = 3
 """Neighbouring lines of the spectrum that lead to one frequency, once refined."""
 
 
-@dataclass(frozen=True, eq=False)
-class Hybrid(Record):
+class Hybrid(Record, eq=False):
     """A period, and the intervals in which it holds.
 
     Attributes

@@ -1,13 +1,11 @@
 """What a verdict rests on beside the period, one record a kind of method."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ...model.document import Plain, Record
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evidence(Record):
+class Evidence(Record, kw_only=True):
     """What a verdict rests on; each method has its own record with more fields.
 
     Attributes
@@ -32,8 +30,7 @@ class Evidence(Record):
         return own if baseline is None else {"baseline": baseline, **own}
 
 
-@dataclass(frozen=True, kw_only=True)
-class PhaseEvidence(Evidence):
+class PhaseEvidence(Evidence, kw_only=True):
     """Of ``auto``.
 
     Attributes
@@ -67,8 +64,7 @@ class PhaseEvidence(Evidence):
     size_cycle: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoopEvidence(Evidence):
+class LoopEvidence(Evidence, kw_only=True):
     """Of a loop: the program's own steps in place of the bandwidth.
 
     Attributes
@@ -85,8 +81,7 @@ class LoopEvidence(Evidence):
     bits: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class SpectralEvidence(Evidence):
+class SpectralEvidence(Evidence, kw_only=True):
     """Of ``ftio`` and its variants.
 
     Attributes
@@ -122,8 +117,7 @@ class SpectralEvidence(Evidence):
     aliasing: str | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class AutocorrelationEvidence(Evidence):
+class AutocorrelationEvidence(Evidence, kw_only=True):
     """Of ``autocorrelation``.
 
     Attributes
@@ -142,8 +136,7 @@ class AutocorrelationEvidence(Evidence):
     aliasing: str | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class HybridEvidence(Evidence):
+class HybridEvidence(Evidence, kw_only=True):
     """Of ``hybrid``.
 
     Attributes

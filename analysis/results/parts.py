@@ -1,12 +1,9 @@
 """What a result is made of: periods, phases, regimes, sampling and metrics, and their plain form."""
 
-from dataclasses import dataclass
-
 from ...model.document import Record
-from ...model.metrics import described, metric
+from ...model.metrics import metric
 
 
-@dataclass(frozen=True)
 class Period(Record):
     """One of the periods that a signal has at the same time.
 
@@ -28,7 +25,6 @@ class Period(Record):
     volume: float
 
 
-@dataclass(frozen=True)
 class Phase(Record):
     """One burst of substantial I/O: ``start`` and ``end`` in s, and the volume from one to the other.
 
@@ -40,7 +36,6 @@ class Phase(Record):
     volume: float
 
 
-@dataclass(frozen=True)
 class Regime(Record):
     """A stretch of the run in which one period holds.
 
@@ -76,7 +71,6 @@ class Regime(Record):
     drift: float | None = None
 
 
-@dataclass(frozen=True)
 class SamplingInfo(Record):
     """How the signal was sampled for the analysis.
 
@@ -101,9 +95,7 @@ class SamplingInfo(Record):
     signal: str = "exact"
 
 
-@described
-@dataclass(frozen=True, kw_only=True)
-class PeriodMetrics(Record):
+class PeriodMetrics(Record, kw_only=True):
     """How well a period describes a signal (FTIO, IPDPS'24, §II-C, "Further characterization").
 
     A number is None where it is not defined: all but ``r_io`` and ``b_io`` without a period, and every one that

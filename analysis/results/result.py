@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 from ...model.display import html_table
@@ -29,8 +29,7 @@ def fewest_more(settles: Callable[[int], bool], most: int) -> int:
     return 0 if settles(0) else bisect_left(range(most), True, lo=1, key=settles)
 
 
-@dataclass(frozen=True, repr=False, kw_only=True)
-class PeriodResult(Record):
+class PeriodResult(Record, kw_only=True, repr=False):
     """The verdict of one method on one signal; `to_dict` gives its entry in the document of ``iostrata periods``.
 
     Attributes

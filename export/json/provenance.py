@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +17,6 @@ HASHED: Final = (
 )
 
 
-@dataclass(frozen=True)
 class DocumentInput(Record):
     """What was read.
 
@@ -37,7 +35,6 @@ class DocumentInput(Record):
     hash: str | None
 
 
-@dataclass(frozen=True)
 class Provenance(Record):
     """What a document was made by and of.
 

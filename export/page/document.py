@@ -32,7 +32,7 @@ class PagePart(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of the page's document."""
-        told = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        told = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: plain(value) for name, value in told.items() if value not in ("", None, (), False)}
 
 
@@ -44,7 +44,6 @@ class PageBlock(PagePart):
         return {"block": type(self).__name__.lower(), **super().to_dict()}
 
 
-@dataclass(frozen=True)
 class Paragraph(PageBlock):
     """A paragraph of text."""
 
@@ -52,7 +51,6 @@ class Paragraph(PageBlock):
     muted: bool = False
 
 
-@dataclass(frozen=True)
 class Heading(PageBlock):
     """A heading within a section; `about` is its hint."""
 
@@ -60,14 +58,12 @@ class Heading(PageBlock):
     about: str = ""
 
 
-@dataclass(frozen=True)
 class Listing(PageBlock):
     """A numbered list."""
 
     texts: Sequence[Text]
 
 
-@dataclass(frozen=True)
 class Fold(PageBlock):
     """Blocks that are shown when their title is clicked."""
 
@@ -77,7 +73,6 @@ class Fold(PageBlock):
     about: str = ""
 
 
-@dataclass(frozen=True)
 class Beside(PageBlock):
     """Blocks beside each other, as many as find room."""
 
@@ -85,7 +80,6 @@ class Beside(PageBlock):
     wide: bool = False
 
 
-@dataclass(frozen=True)
 class Choice(PageBlock):
     """Several folds, of which one is chosen and shown."""
 
@@ -93,14 +87,12 @@ class Choice(PageBlock):
     options: Sequence[Fold]
 
 
-@dataclass(frozen=True)
 class Legend(PageBlock):
     """What colours mean: tone, text and, where it needs one, a definition."""
 
     entries: Sequence[tuple[Tone, str] | tuple[Tone, str, str]]
 
 
-@dataclass(frozen=True)
 class Notice(PageBlock):
     """A sentence that matters, beside a line in its colour, with a sign that `about` explains, and more blocks."""
 
@@ -111,7 +103,6 @@ class Notice(PageBlock):
     blocks: Sequence[PageBlock] = ()
 
 
-@dataclass(frozen=True)
 class Picture(PageBlock):
     """A picture of its own, drawn by the script of that name from what the document holds."""
 
@@ -122,7 +113,6 @@ class Picture(PageBlock):
         return {"block": self.name}
 
 
-@dataclass(frozen=True)
 class TableColumn(Record):
     """A column of a table.
 
@@ -167,7 +157,6 @@ Cell = Plain | Mapping[str, Any]
 ``order`` that it is sorted by, ``time`` that it links to. In a first column also ``href``, ``title``, ``notes``."""
 
 
-@dataclass(frozen=True)
 class Table(PageBlock):
     """A row an entry; the first column names it. With `ranked`, the noun of a row, it can be ordered and searched."""
 
@@ -181,7 +170,6 @@ class Table(PageBlock):
         return {"block": "table", "columns": plain(self.columns), "rows": plain(rows), "ranked": self.ranked}
 
 
-@dataclass(frozen=True)
 class Axis(PagePart):
     """An axis: its unit (none: no labels), scale (none: linear), names of rows, ends if not those of the data."""
 
@@ -192,7 +180,6 @@ class Axis(PagePart):
     names: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
 class Series(PagePart):
     """What is drawn over the axes of a chart, columns of shape (n,).
 
@@ -241,7 +228,6 @@ class Series(PagePart):
         return {**PagePart.to_dict(replace(self, x=None, y=None, x2=None, y2=None)), **drawn}
 
 
-@dataclass(frozen=True)
 class Chart(PageBlock):
     """Series over two axes, at most `most` pixels wide; with `read` it shows values at the pointer."""
 
@@ -257,7 +243,6 @@ class Chart(PageBlock):
     heading: bool = False
 
 
-@dataclass(frozen=True)
 class Section(Record):
     """A part of the page: where links lead, its name there, its heading, and its blocks."""
 

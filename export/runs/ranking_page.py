@@ -1,7 +1,6 @@
 """The page of many runs: which deserve a look, how they are distributed, a row each, with links to their reports."""
 
 import hashlib
-import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -15,8 +14,8 @@ import numpy as np
 from ...analysis.findings.rule import SEVERITIES
 from ...layers.opening import open_trace
 from ...model.arrays import Floats
-from ...model.document import checked_document
-from ...model.errors import IostrataError, OutputError, TraceError
+from ...model.document import Document, read_document
+from ...model.errors import IostrataError, OutputError
 from ...model.metrics import FORMATS, Kind, metrics_of
 from ...model.quantities import bytes_text, count_text, counted, level_text, percent_text, rate_text, seconds_text
 from ...runs.collection.names import distinct_names
@@ -127,16 +126,11 @@ def read_scores(path: str | os.PathLike[str]) -> Scores:
 
     Raises TraceError if the file is none.
     """
-    try:
-        if os.stat(path).st_size > _MOST_SCORES:
-            raise ValueError(f"it is larger than {bytes_text(_MOST_SCORES)}")
-        jobs = checked_document(json.loads(Path(path).read_bytes()))["jobs"]
-        return {str(job["job"]): float(job["problem_score"]) for job in jobs}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
-        raise TraceError(
-            f"no scores in {os.fspath(path)}: {reason[:200]}; give a file that iostrata assess --json has written"
-        ) from None
+
+    def scores(document: Document) -> Scores:
+        return {str(job["job"]): float(job["problem_score"]) for job in document["jobs"]}
+
+    return read_document(Path(path), "scores that 'iostrata assess --json' has written", scores, _MOST_SCORES)
 
 
 def ranking_page(

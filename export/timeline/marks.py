@@ -1,7 +1,6 @@
 """Marks in time, for timelines: operations, lifetimes of handles and events, merged where there are too many."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -39,7 +38,6 @@ _WIDEST_GAP: Final = 2**3
 _SHARES: Final = [_FINEST_GAP >> halved for halved in range((_FINEST_GAP // _WIDEST_GAP).bit_length())]
 
 
-@dataclass(frozen=True, eq=False)
 class Marks(Columns):
     """What happened when, columns of shape (n,).
 

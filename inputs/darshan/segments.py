@@ -38,7 +38,6 @@ _MODES: Final = np.array([IoMode.WRITE, IoMode.READ], np.uint8)
 """The order in which a record has them."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Records(Columns):
     """Transfers that stand together, of a file and rank each, columns of shape (r,).
 
@@ -56,7 +55,6 @@ class Records(Columns):
     count: Ints
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Segments(Columns):
     """Transfers, in the order of their records, columns of shape (n,).
 

@@ -23,7 +23,6 @@ _LAYER_CODES: Final = {**{category: place for place, category in enumerate(LAYER
 _NO_LAYER: Final = 255
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Events(Columns):
     """Calls, columns of shape (n,): numbers as in `Lines`, places among all names, layers (−1: none) and processes."""
 

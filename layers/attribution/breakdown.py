@@ -1,7 +1,7 @@
 """What each layer did, transfers and metadata, split by file, file system, rank, node, handle or who called."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 import numpy as np
@@ -44,7 +44,6 @@ _ROW: Final = {
 }
 
 
-@dataclass(frozen=True, eq=False)
 class Breakdown(RecordTable):
     """Operations of each layer by key; columns of shape (n,), layers from the highest, keys in order.
 
@@ -133,8 +132,7 @@ class BreakdownSums(Sums):
     _busy: RangeUnion = nested(lambda sums: RangeUnion(sums.scope.exact))
     _cut: bool = either(False)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def prepare(self) -> None:
         by, definitions = self.by, self.scope.definitions
         if by not in (*KEYS, *CALL_KEYS):
             raise SelectionError(f"cannot split layers by {by!r}; there are {', '.join((*KEYS, *CALL_KEYS))}")

@@ -1,7 +1,6 @@
 """What operations do one after the other, each process's with a file: in order, in strides, again, how fast."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
@@ -25,7 +24,6 @@ _LARGEST: Final = np.uint64(2**62)
 """Offsets from here on are damaged; below, sums of offset and size stay within int64."""
 
 
-@dataclass(frozen=True)
 class AccessPattern(Record):
     """Access pattern of operations of one direction.
 
@@ -80,8 +78,7 @@ class AccessSums(Sums):
     _covered: int = added(0)
     _ranges: RangeUnion = nested(lambda sums: RangeUnion(sums.exact))
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def prepare(self) -> None:
         self._own = RangeUnion(self.exact)
         self._gaps = FollowedGaps()
 
@@ -128,8 +125,7 @@ class ReadBackSums(Sums):
     exact: bool
     _bytes: int = added(0)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def prepare(self) -> None:
         self._shift, self._written = 0, NOBODY
         self._reads, self._writes = KeyedSums.none(2, "change"), RangeUnion(self.exact)
 
@@ -238,7 +234,6 @@ class Deed(IntEnum):
     WRITES_IN_STRIDES = 15
 
 
-@dataclass(frozen=True)
 class Access(Record):
     """Where requests of a layer and direction lie in their files.
 
@@ -306,8 +301,7 @@ class StreamSums(Sums):
     deeds: KeyedSums = keyed(2, *_VALUES)
     paces: KeyedSums = keyed(4, *_VALUES)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def prepare(self) -> None:
         self._streams = self._modes = self._unflushed = NOBODY
         self._gaps = FollowedGaps()
 

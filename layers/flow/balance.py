@@ -1,7 +1,6 @@
 """Operations with and without a partner above or below, and in which layer below their time is spent."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -17,7 +16,6 @@ from .calls import union_inside
 from .cells import Cells
 
 
-@dataclass(frozen=True)
 class LayerBalance(Record):
     """The operations of a layer and direction within the window, split by what is above them.
 
@@ -82,7 +80,6 @@ def layer_balances(cells: Cells) -> Iterator[LayerBalance]:
             yield LayerBalance(layer=layer, direction=direction, **numbers)
 
 
-@dataclass(frozen=True)
 class TimeSplit(Record):
     """The time of a layer's operations in one direction, split by the lowest layer that was at work for them.
 
@@ -165,7 +162,6 @@ CAUSES: Final = {
 """Likely causes by their ids."""
 
 
-@dataclass(frozen=True)
 class HiddenTraffic(Record):
     """Bytes of a layer that have no partner in another layer, on the selected files within the window.
 

@@ -193,8 +193,7 @@ class CallSteps(Sums):
 
     exact: bool
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def prepare(self) -> None:
         self._shift = 0
         self._points = KeyedSums.none(3, *_OF_POINT)
         self._waiting: list[KeyedSums] = []

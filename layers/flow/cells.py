@@ -45,10 +45,9 @@ class CellSums(Sums):
 
     cut: bool = either(False)
 
-    def __post_init__(self) -> None:
+    def prepare(self) -> None:
         from ...model.kernels import random_seed
 
-        super().__post_init__()
         self._seed = random_seed()
         self._make_room(1 << 8)
 

@@ -1,6 +1,5 @@
 """What became of the operations of one layer in a layer below it."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final
 
@@ -51,8 +50,7 @@ def _amounts(part: str, what: str) -> tuple[Any, Any]:
     return property(operations, doc=f"Operations of {what}."), property(moved, doc=f"Bytes of {what}.")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Flow(Record):
+class Flow(Record, eq=False, repr=False):
     """Operations of an upper and a lower layer in one direction, on the selected files within the window.
 
     "By descent" are the lower operations through handles that descend from a handle of the upper layer. Those of them

@@ -97,8 +97,7 @@ class RelationSums(Sums):
     calls: KeyedSums = keyed(3, *_CALL)
     children: KeyedSums = keyed(2, "count")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def prepare(self) -> None:
         scope, pairs, stack = self.scope, self.pairs, Cells(self.scope, self.cells)
         if pairs is None:
             pairs = [(high, low) for high in range(len(scope.order)) for low in layers_below(stack, high)]

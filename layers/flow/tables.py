@@ -44,7 +44,6 @@ _FLOW: Final = {
 _REQUESTS: Final = {**keys_of(int, "upper_from_bytes lower_from_bytes operations"), "bytes": int | float}
 
 
-@dataclass(frozen=True, eq=False)
 class FlowTable(RecordTable):
     """A flow by key; columns of shape (n,).
 
@@ -98,7 +97,6 @@ def flow_table(cells: Cells, parts: Mapping[str, Mask], key: str, labels: tuple[
     return FlowTable(key, tuple(labels[row] for row in kept.tolist()), counts, moved)
 
 
-@dataclass(frozen=True, eq=False)
 class RequestFlow(RecordTable):
     """Lower operations by the size of their call above and their own; columns of shape (n,), only pairs that occur.
 
@@ -180,8 +178,7 @@ _SHARES: Final = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class MovingRanks(Record):
+class MovingRanks(Record, eq=False):
     """Who moved the bytes of some operations: ranks and nodes, and how evenly."""
 
     ranks: MovedShares

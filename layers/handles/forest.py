@@ -1,7 +1,6 @@
 """The forest of I/O handles: who stands beneath whom, and what went through each handle and all below it."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from ...model.arrays import Array, Codes, Ints, Links, Mask, any_ancestor, column_at, depths, subtree_sums
 from ...model.document import Document, RecordTable, keys_of, rows_of
 from ...model.errors import SelectionError, import_library
-from ...model.metrics import described, metric
+from ...model.metrics import metric
 from ..selection.window import Amounts
 from .metadata import Lifetimes
 from .stack import layer_place
@@ -35,9 +34,7 @@ HANDLE: Final = {
 }
 
 
-@described
-@dataclass(frozen=True, eq=False, kw_only=True)
-class HandleForest(RecordTable):
+class HandleForest(RecordTable, kw_only=True):
     """All handles of a trace, columns over the rows of ``Definitions.handles``, shape (n,).
 
     Counts are of all files, also those that are set aside, and of the trace's window: operations that overlap it, bytes

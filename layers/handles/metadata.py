@@ -1,7 +1,6 @@
 """Metadata events: I/O events that move no data, tied to their handles, and the lifetimes that they begin and end."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
@@ -22,7 +21,6 @@ _PLURALS: Final[dict[int, str]] = {
 }
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class MetadataEvents(Columns):
     """Creating, destroying and duplicating handles, seeks, status changes, deletions and locks; columns of shape (n,).
 
@@ -134,7 +132,6 @@ class Origin(IntEnum):
     """Used or destroyed, but no event makes it."""
 
 
-@dataclass(frozen=True, eq=False)
 class Lifetimes(Columns):
     """Lifetimes of handles, columns of shape (n,), ordered by handle, process and epoch.
 
@@ -162,7 +159,6 @@ class Lifetimes(Columns):
     destroyed: Ints
 
 
-@dataclass(frozen=True, eq=False)
 class UsedHandles(Columns):
     """Handles and the processes that used them, int32 (n,) each; a pair may come more than once."""
 

@@ -48,8 +48,7 @@ class HandleSums(Sums):
     _ranks: Ints = added(lambda sums: np.zeros(sums.handles, np.int64))
     _shift: int = largest(0)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def prepare(self) -> None:
         self._times = KeyedSums.none(2, "count")
         self._pairs = KeyedSums.none(2, "events", "end")
         self._blocks = 0

@@ -191,7 +191,6 @@ def _own_events(block: TraceBlock, kinds: FileKinds) -> "EventColumns":
     return EventColumns(metadata.time[events], key, code.astype(np.int32), file)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Steps(Columns):
     """Steps of one kind of file, of threads that do the same; columns of shape (n,).
 

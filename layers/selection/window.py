@@ -203,7 +203,6 @@ def _tick(edge: float, ticks_per_second: int) -> int:
     return max(-NO_LENGTH, min(round(edge * ticks_per_second), NO_LENGTH)) if isfinite(edge) else 0
 
 
-@dataclass(frozen=True)
 class SetAside(Record):
     """Operations and bytes that are not selected, summed over all layers: the same traffic may be seen in several.
 

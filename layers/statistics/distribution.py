@@ -1,7 +1,6 @@
 """How often each number occurs, sizes, durations, operations beneath a call, and distributions in a few numbers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
@@ -11,11 +10,10 @@ from ...model.arrays import Array, Ints, Unsigned
 from ...model.codes import UNDEFINED_UINT64
 from ...model.document import Record
 from ...model.keyed import KeyedSums
-from ...model.metrics import described, metric
+from ...model.metrics import metric
 from ...model.sums import Sums, added, largest, least
 
 
-@dataclass(frozen=True)
 class Distribution(Record):
     """Count, mean and quantiles of numbers; None where there are none.
 
@@ -30,8 +28,6 @@ class Distribution(Record):
     max: float | None
 
 
-@described
-@dataclass(frozen=True)
 class RequestBytes(Record):
     """Sizes of requests in bytes, over the operations whose request the trace knows; None where there are none.
 
@@ -98,8 +94,7 @@ class ValueCounts(Sums):
     least: int | None = least(None)
     most: int | None = largest(None)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def prepare(self) -> None:
         self._known, self._waiting, self._rounded = KeyedSums.none(1, "count"), list[KeyedSums](), False
 
     def add(self, numbers: Array, weight: Ints | None = None) -> None:

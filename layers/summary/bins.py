@@ -40,8 +40,7 @@ class BinGrid(Sums):
     unit: float
     covered: tuple[int, int]
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def prepare(self) -> None:
         self._row_of_category = np.full(self.categories, -1, np.int32)
         # What happens at the very end of the last bin begins another one.
         self._bins = self.bins + 1

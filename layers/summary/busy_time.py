@@ -35,8 +35,7 @@ class BusyTime(Sums):
     exact: bool = False
     points: int | None = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def prepare(self) -> None:
         self._stretches = NOTHING
         self._waiting: list[tuple[Ticks, Ticks]] = []
         self._rows_waiting = 0

@@ -100,8 +100,7 @@ class PartBins(Sums):
     like: BinGrid
     grid: BinGrid = nested(lambda one: one.like.empty(len(one.wanted)))
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def prepare(self) -> None:
         places = {key: place for place, key in enumerate(self.counted.keys)}
         groups = [self.counted.groups(one.categories, np.array([places[one.key]])).ravel() for one in self.wanted]
         group = np.concatenate([np.zeros(0, np.int64), *groups])

@@ -11,7 +11,7 @@ from ...model.arrays import Mask
 from ...model.codes import KNOWN_STACK
 from ...model.display import html_table
 from ...model.document import Record
-from ...model.metrics import described, metric, metrics_of
+from ...model.metrics import metric, metrics_of
 from ..handles.scope import Scope
 from ..selection.directions import DIRECTIONS, Direction
 from ..selection.window import FRACTION
@@ -107,8 +107,6 @@ def _bandwidth(of: ChosenSums) -> float | None:
     return of.bytes / length if length > 0 else None
 
 
-@described
-@dataclass(frozen=True)
 class LayerStatistics(Record):
     """What a layer did in one direction.
 

@@ -78,7 +78,6 @@ class Key(NamedTuple):
     direction: str
 
 
-@dataclass(frozen=True, eq=False)
 class Spans(Columns):
     """What moved, in the order in which it came: start and end in s, float64 (n,), and bytes, int64 (n,).
 
@@ -95,8 +94,7 @@ class Spans(Columns):
             object.__setattr__(self, "operations", np.ones(self.start.size, np.int64))
 
 
-@dataclass
-class Counts(Record):
+class Counts(Record, frozen=False):
     """What was wrong with the input, so far.
 
     Attributes

@@ -92,7 +92,6 @@ class Regions:
         return np.array([name in _WAITS and file == _OF_POSIX for name, file in pairs], np.bool_).reshape(-1)
 
 
-@dataclass(frozen=True, eq=False)
 class RegionEvents(Columns):
     """Enter and Leave of regions, columns of shape (n,), in the order of `IoEvents`.
 

@@ -15,7 +15,6 @@ follows; its id is in `region` and its value in `time`.
 Where a library has I/O records as well, a call with one of them inside is that record, and drops its own operation.
 """
 
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -129,7 +128,6 @@ class KnownHandles(NamedTuple):
     process: Ints
 
 
-@dataclass(frozen=True, eq=False)
 class OpenCalls(Columns):
     """Calls that open, in the order in which they began; columns of shape (n,).
 
@@ -158,7 +156,6 @@ class OpenCalls(Columns):
     above: Ints
 
 
-@dataclass(frozen=True, eq=False)
 class CreatedHandles(Columns):
     """Handles that I/O records create within a call that opens: global id, and row of `OpenCalls`."""
 

@@ -58,7 +58,6 @@ _LEAST_MUCH: Final = 0.01
 """Share of a run's operations or bytes below which a layer and direction are not worth a sentence in front."""
 
 
-@dataclass(frozen=True)
 class Change(Record):
     """Something that differs.
 

@@ -6,7 +6,6 @@ And whether two sides do the same work: what the program itself moves, whichever
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from ...analysis.findings import rules
@@ -22,7 +21,6 @@ _OF_THE_RECORDING: Final = "missing-lower-layer"
 """A finding about what was recorded, not about the run."""
 
 
-@dataclass(frozen=True)
 class NotRecorded(Record):
     """Something that only one side's recorder tells, which therefore cannot be compared.
 

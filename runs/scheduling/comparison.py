@@ -87,7 +87,6 @@ def _geometric_mean(values: Floats) -> float:
 Window = tuple[float | None, float | None]
 
 
-@dataclass(frozen=True)
 class PolicyOutcome(Record):
     """What a policy makes of the jobs: means over the runs, and the least and the most of them.
 

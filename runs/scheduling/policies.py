@@ -14,7 +14,6 @@ from .jobs import Workload
 POLICIES: Final = ("fair", "exclusive", "set-10", "clairvoyant")
 
 
-@dataclass(frozen=True)
 class Set(Record):
     """Jobs of like periods.
 

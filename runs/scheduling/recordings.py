@@ -1,24 +1,20 @@
 """Jobs out of what was recorded: the I/O phases of a trace, or of a document of ``iostrata periods --json``."""
 
-import json
 import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from ...analysis.known_signature import as_periods, is_signature
 from ...analysis.set_10 import LONGEST, SHORTEST
-from ...model.document import checked_document
+from ...model.document import Document, read_document
 from ...model.errors import SelectionError, TraceError
 from .jobs import PeriodicJob
 from .tables import MOST_NODES
-
-_LARGEST: Final = 2**30
-"""Bytes of a document that is read."""
 
 
 def is_periods_document(path: Path) -> bool:
@@ -37,21 +33,15 @@ def read_periods(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     TraceError
         If it is none.
     """
-    path = Path(path)
-    if path.stat().st_size > _LARGEST:
-        raise TraceError(f"{path}: larger than 1 GiB; look for periods with fewer --layer")
-    try:
-        document = checked_document(json.loads(path.read_bytes()))
+
+    def periods(document: Document) -> Document:
         if is_signature(document):
             return as_periods(document)
         if not isinstance(document.get("layers"), list):
             raise ValueError("no list of layers")
-    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise TraceError(
-            f"{path}: not a document of 'iostrata periods --json' or 'signature --json' ({reason})"
-        ) from None
-    return document
+        return document
+
+    return read_document(Path(path), "a document of 'iostrata periods --json' or 'signature --json'", periods)
 
 
 def recorded_job(

@@ -15,7 +15,6 @@ _EXCLUSIVE: Final = {"exclusive": {"yes", "true", "1", "exclusive"}, "oversubscr
 """Columns that tell whether a job shared its nodes, and what they say where it did not."""
 
 
-@dataclass(frozen=True)
 class JobAccount(Record):
     """A job as the batch system knew it; None for what its table does not tell."""
 

@@ -23,7 +23,6 @@ The paper ranks jobs of more than 30 minutes (Fig. 9), three of its segments.
 RANKINGS: Final = ("problem_score", "io_intensity", "cost_s")
 
 
-@dataclass(frozen=True)
 class JobScore(Record):
     """What a job's I/O is worth looking at.
 
@@ -78,7 +77,6 @@ class JobScore(Record):
     cause: str | None = None
 
 
-@dataclass(frozen=True)
 class Alike(Record):
     """Jobs that score in the same metrics: how many, and the one that is ranked first."""
 

@@ -1,18 +1,17 @@
 """Training: the limits between low, high and critical I/O, as quantiles of many jobs' metric segments."""
 
-import json
 import math
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
 
 import numpy as np
 
 from ...model.arrays import Floats
-from ...model.document import SCHEMA_VERSION, Document, Record, checked_document
-from ...model.errors import SelectionError, TraceError
+from ...model.document import SCHEMA_VERSION, Document, Record, read_document
+from ...model.errors import SelectionError
 from .blocks import DEFAULT_SEGMENT_S, METRICS, MetricBlock
 
 DEFAULT_QUANTILES: Final = (0.99, 0.999)
@@ -21,7 +20,6 @@ _MOST_BYTES: Final = 2**20
 _SLACK: Final = 2**16
 
 
-@dataclass(frozen=True)
 class MetricLimits(Record):
     """Limits of each metric, per second, and how they were found.
 
@@ -167,17 +165,7 @@ def train(
 
 def read_limits(path: str | os.PathLike[str]) -> MetricLimits:
     """Read limits that ``iostrata assess --train`` wrote; TraceError if it is no such file."""
-    with Path(path).open("rb") as file:
-        content = file.read(_MOST_BYTES + 1)
-    try:
-        if len(content) > _MOST_BYTES:
-            raise ValueError("it is too large")
-        return _parsed(checked_document(json.loads(content)))
-    except KeyError as error:
-        reason = f"no {error.args[0]}"
-    except (ValueError, TypeError, OverflowError, RecursionError, AttributeError) as error:
-        reason = " ".join(str(error).split())[:200]
-    raise TraceError(f"{path}: not a file of limits ({reason}); make one with iostrata assess --train")
+    return read_document(Path(path), "a file of limits of 'iostrata assess --train'", _parsed, _MOST_BYTES)
 
 
 def _parsed(document: Document) -> MetricLimits:

@@ -40,7 +40,6 @@ _MOST_NAMES: Final = 2**22
 _MOST_KEYS: Final = 2**58
 
 
-@dataclass(frozen=True, eq=False)
 class _MetricRows(Columns):
     """Rows as codes of names; of series `value` are arrays of values, `step` s apart."""
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -18,7 +17,6 @@ _LEAST: Final = 0.1
 """Share by which a run may always differ and be a usual one."""
 
 
-@dataclass(frozen=True)
 class Deviation(Record):
     """Where a run is not as usual: the burst (from 1 on), None for the run as a whole, and a sentence."""
 
@@ -26,7 +24,6 @@ class Deviation(Record):
     text: str
 
 
-@dataclass(frozen=True)
 class Likeness(Record):
     """A run beside a signature: whether it is a usual one, and where it deviates; times in s, `volume` in bytes."""
 

@@ -1,7 +1,6 @@
 """How the I/O of an application follows the number of its ranks (IOSI, Figure 20)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -17,7 +16,6 @@ _NAMES: Final[dict[int | None, tuple[str, str]]] = {0: ("strong scaling", "the s
 """Of whole powers: what it is where bytes follow it, and how one is told."""
 
 
-@dataclass(frozen=True)
 class Scaling(Record):
     """What runs of different numbers of ranks move, and how long they take for it.
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
@@ -27,7 +27,6 @@ MOST_WARPED: Final = 2**14
 Recorded = Literal["server", "program"]
 
 
-@dataclass(frozen=True)
 class SampleUse(Record):
     """What became of a sample: `reason` says why it was dropped, and is empty where it was not."""
 
@@ -42,7 +41,6 @@ class SampleUse(Record):
     bursts: int
 
 
-@dataclass(frozen=True)
 class CommonBurst(Record):
     """A burst of the signature: times in s, `volume` in bytes, and the samples that have it."""
 
@@ -56,7 +54,6 @@ class CommonBurst(Record):
     peaks_s: tuple[float, ...]
 
 
-@dataclass(frozen=True)
 class SignatureParameters(Record):
     """How a signature was made.
 
@@ -91,8 +88,7 @@ class SignatureParameters(Record):
     outside_share: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Signature(Record):
+class Signature(Record, eq=False):
     """What the runs of an application have in common.
 
     Attributes

@@ -139,5 +139,5 @@ def test_a_document_is_known_by_its_keys_and_a_large_one_is_not_read(tmp_path, m
     monkeypatch.setattr(known_signature, "_LARGEST", size)
     assert read_signature(path).name == "a"
     monkeypatch.setattr(known_signature, "_LARGEST", size - 1)
-    with pytest.raises(TraceError, match="larger than 1 GiB"):
+    with pytest.raises(TraceError, match="larger than 1,024 MiB"):
         read_signature(path)

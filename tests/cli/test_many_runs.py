@@ -166,7 +166,7 @@ def test_diff_of_a_trace_a_folder_and_runs_of_a_collection(runs, fixtures, tmp_p
         (["collect", "{runs}"], 2, "--output"),
         (["collect", "-o", "{missing}"], 2, "TRACES"),
         (["report", "{runs}", "-o", "{missing}/x/y.html"], 1, "create the folder"),
-        (["report", "{runs}", "-o", "{missing}.html", "--scores", "{runs}/job.parquet"], 1, "no scores in"),
+        (["report", "{runs}", "-o", "{missing}.html", "--scores", "{runs}/job.parquet"], 1, "not scores that"),
         (["report", "{trace}", "-o", "{missing}.html", "--each"], 2, "--each"),
         (["report", "{runs}/../traces", "-o", "{missing}.html"], 1, "traces -o runs' and 'iostrata report runs"),
         (["report", "{runs}/../traces:ckpt*", "-o", "{missing}.html"], 1, "traces -o runs' and 'iostrata report runs"),

@@ -1,6 +1,5 @@
 """Results as entries of documents: names, order, and what is left out."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -9,13 +8,11 @@ from iostrata.model.document import Record, checked_document, plain
 from iostrata.model.metrics import KEYS
 
 
-@dataclass(frozen=True)
 class Burst(Record):
     start: float
     volume: float
 
 
-@dataclass(frozen=True)
 class Named(Record):
     KEYS: ClassVar = {"volume": "volume", "phase": "phase_rad"}
 
@@ -23,7 +20,6 @@ class Named(Record):
     phase: float
 
 
-@dataclass(frozen=True)
 class Chosen(Record):
     ENTRIES: ClassVar = ("doubled", "period", "hint")
     OPTIONAL: ClassVar = frozenset({"hint"})

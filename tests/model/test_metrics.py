@@ -1,13 +1,13 @@
 """Metrics are declared once, completely, and views read their values from records."""
 
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from importlib import import_module
 from pkgutil import walk_packages
 
 import iostrata
 import pytest
 from iostrata.model.document import Record
-from iostrata.model.metrics import FORMATS, columns_of, described, metric, metrics_of
+from iostrata.model.metrics import FORMATS, columns_of, metric, metrics_of
 from iostrata.model.recording import CAPABILITIES, Recording
 
 UNITS = {"bytes_per_s": "byte s-1", "bytes": "byte", "_s": "s", "_hz": "Hz"}
@@ -48,7 +48,6 @@ def test_metrics_stand_in_the_docstring_of_their_record():
             assert each.sentence in one.__doc__, f"{one.__name__} lacks the decorator described"
 
 
-@dataclass(frozen=True)
 class Inner(Record):
     """Two sizes."""
 
@@ -56,8 +55,6 @@ class Inner(Record):
     most: int = metric("The larger one.", unit="byte", adds="largest")
 
 
-@described
-@dataclass(frozen=True)
 class Outer(Record):
     """Something that was measured."""
 

@@ -1,6 +1,5 @@
 """What calls took: of each function, of each kind of metadata operation, of each process."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Final
 
@@ -49,7 +48,6 @@ CALL_KINDS: Final = {
 """Calls that move no data by the records of what they do; the last are those that leave no I/O event of their own."""
 
 
-@dataclass(frozen=True)
 class FunctionTime(Record):
     """How often a function was called, and what that took in s."""
 
@@ -58,7 +56,6 @@ class FunctionTime(Record):
     summed_s: float
 
 
-@dataclass(frozen=True)
 class CallTime(Record):
     """What the calls of one kind in one layer took.
 
@@ -123,8 +120,7 @@ class Calls(Sums):
     tree: CallTree = nested(lambda _sums: CallTree())
     shared: dict[int, SharedCalls] = by_key()
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def prepare(self) -> None:
         self._walker = CallWalker(self.scope, self.functions, self.tree)
         self._may_wait = np.zeros(0, np.bool_)
 

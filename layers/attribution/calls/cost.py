@@ -27,8 +27,7 @@ _UNDER_WAY: Final = keys_of(float, "under_way_s computing_s")
 _OVERLAP: Final = {**_UNDER_WAY, "ranks": list[Annotated[Document, {"rank": int | None, **_UNDER_WAY}]]}
 
 
-@dataclass(frozen=True, eq=False)
-class RunCost(Record):
+class RunCost(Record, eq=False):
     """Where the time of a run goes, by rank; columns of shape (ranks,) in s, but for one of the first thread of each.
 
     Attributes
@@ -227,8 +226,7 @@ _CHAIN: Final = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class WaitingChain(Record):
+class WaitingChain(Record, eq=False):
     """The chain of last ranks, columns of shape (steps,); times in s.
 
     Where all ranks are in one call at the same time, none goes on before the last one has come: from the last rank at

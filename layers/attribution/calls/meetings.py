@@ -1,6 +1,6 @@
 """Calls of I/O that several processes are in at one time, each waiting there for the last one to come."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
@@ -17,7 +17,6 @@ _MOST: Final = 1 << 20
 """Calls that are kept of a layer; where there are more, nothing is said of any."""
 
 
-@dataclass(frozen=True, eq=False)
 class SharedRows(Columns):
     """Calls that may wait for other processes, columns of shape (n,).
 
@@ -79,7 +78,6 @@ def may_wait(paths: PathTree, functions: FunctionGroups) -> Mask:
     return (subtree_sums(paths.parent, waits[paths.region].astype(np.int64)) > 0) & above[paths.region]
 
 
-@dataclass(frozen=True, eq=False)
 class Meetings(Columns):
     """Calls in which several processes were at one time, those of a meeting together and by when they began.
 

@@ -1,7 +1,7 @@
 """Metadata events with the calls that they happened in, and calls of I/O that leave no event, one row each."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Final
 
 import numpy as np
@@ -25,7 +25,6 @@ _UNKNOWN: Final = {
 _OF_OPERATIONS: Final = range(IoRecord.OPERATION_BEGIN, IoRecord.OPERATION_CANCELLED + 1)
 
 
-@dataclass(frozen=True, eq=False)
 class MetadataCalls(Columns):
     """Columns of shape (n,).
 

@@ -1,7 +1,6 @@
 """Calls followed batch by batch: the tree of call paths, the calls that ended, what their I/O was on, and stacks."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -218,7 +217,6 @@ _DEEPEST: Final = 1 << 10
 """Calls deeper than that are left out."""
 
 
-@dataclass(frozen=True, eq=False)
 class StackBars(Columns):
     """Calls, or calls of one function and on one handle that follow each other closely; columns of shape (n,).
 

@@ -14,7 +14,6 @@ from iostrata.model.metrics import metric
 from jsonschema import Draft202012Validator
 
 
-@dataclass(frozen=True)
 class Part(Record):
     """A part.
 
@@ -36,7 +35,6 @@ class WiderPart(Part):
     name: str
 
 
-@dataclass(frozen=True)
 class Columns(RecordTable):
     """Two columns."""
 
@@ -46,7 +44,6 @@ class Columns(RecordTable):
         return {"id": self.ids}
 
 
-@dataclass(frozen=True, kw_only=True)
 class Whole(Record):
     """Everything at once."""
 
