@@ -1,11 +1,11 @@
 """A signal as a few cosines: the strongest lines of its spectrum, and fitted ones (Frontiers'25, §4)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Final
 
 import numpy as np
 
-from ..model.arrays import Floats
+from ..model.arrays import Floats, Frozen
 from ..model.display import axes_for
 from ..model.document import Document, Record, keys_of, plain
 from ..model.errors import SelectionError, import_library
@@ -321,8 +321,7 @@ _FIT: Final = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class SignalFit:
+class SignalFit(Frozen):
     """Cosines fitted to a signal, and the samples they were fitted to.
 
     Attributes

@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from ..model.arrays import Floats
+from ..model.arrays import Floats, Frozen
 from ..model.document import read_document
 from .phases.stretches import MOST_JITTER
 
@@ -17,8 +16,7 @@ _UNUSUAL: Final = 0.01
 """Share of the usual runs that may be called unusual, by what they do in all bursts together."""
 
 
-@dataclass(frozen=True, eq=False)
-class KnownSignature:
+class KnownSignature(Frozen):
     """What the runs of an application have in common, as ``iostrata signature --json`` printed it.
 
     Attributes

@@ -1,12 +1,12 @@
 """Calls of functions as recorders have them, with begin and end, told as Enter and Leave to what follows calls."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from ..model.arrays import Ints, Links, Mask, Rows, Ticks
+from ..model.arrays import Frozen, Ints, Links, Mask, Rows, Ticks
 from ..model.codes import IoRecord
 from ..model.events import IoEvents
 from ..model.operations import Operations
@@ -47,8 +47,7 @@ def nested_calls(location: Links, begin: Ticks, end: Ticks, inner: Ints) -> Nest
     return NestedCalls(order, parent, sequence, clipped)
 
 
-@dataclass(frozen=True, eq=False)
-class CalledFunctions:
+class CalledFunctions(Frozen):
     """All calls of a run, of functions that do I/O and of others; columns of shape (n,).
 
     Attributes
@@ -69,8 +68,7 @@ class CalledFunctions:
     of_event: Ints
 
 
-@dataclass(frozen=True, eq=False)
-class CallEvents:
+class CallEvents(Frozen):
     """Enter and Leave of calls, and the events in them, by location."""
 
     called: CalledFunctions

@@ -1,7 +1,7 @@
 """Rows as recorders have them, one a transfer: checked, ordered, and made operations of."""
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -12,6 +12,7 @@ from ..model.arrays import (
     Codes,
     Columns,
     Floats,
+    Frozen,
     Integers,
     Ints,
     Links,
@@ -87,8 +88,7 @@ class Transfers(Columns):
             object.__setattr__(self, name, column if len(column) == rows else np.broadcast_to(column, rows))
 
 
-@dataclass(frozen=True, eq=False)
-class Checked:
+class Checked(Frozen):
     """Sound rows as operations, ordered by begin, then location; what was left out, and what is odd in the rest.
 
     Attributes

@@ -1,14 +1,13 @@
 """What a recorder says of a run beside its transfers, as definitions; and the source of both together."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, cast, get_type_hints
 
 import numpy as np
 
-from ..model.arrays import Integers, Ints, Links, Mask, Octets, Rows, TableT, column_at, innermost
+from ..model.arrays import Frozen, Integers, Ints, Links, Mask, Octets, Rows, TableT, column_at, innermost
 from ..model.codes import KNOWN_STACK, PROCESS, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64, IoRecord
 from ..model.definitions import Clock, Definitions, Files, Handles, LocationGroups, Locations, Paradigm, SystemTree
 from ..model.events import IoEvents
@@ -22,8 +21,7 @@ from .source import RowSource
 _PARALLEL = ("netCDF", "PnetCDF", "ADIOS", "HDF5", "MPI-IO", "DFS", "DAOS")
 
 
-@dataclass(frozen=True, eq=False)
-class HandleTable:
+class HandleTable(Frozen):
     """Handles to be, columns of shape (h,): rows of files, paradigms and parents, −1 for none."""
 
     file: Links
@@ -123,8 +121,7 @@ def events_of(
     return events, rows
 
 
-@dataclass(frozen=True, eq=False)
-class RecordedRun:
+class RecordedRun(Frozen):
     """What a recorder says of a run beside its transfers.
 
     Attributes

@@ -1,14 +1,14 @@
 """The layers of a trace by name: the operations of one paradigm each, with their signals and statistics."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..layers.selection.directions import Direction, Quantity, Traffic
-from ..model.arrays import Array, Mask, Rows, Ticks, column_at
+from ..model.arrays import Array, Frozen, Mask, Rows, Ticks, column_at
 from ..model.codes import UNDEFINED_TIME, IoMode
 from ..model.errors import SelectionError, UnknownKeyError, import_library
 from ..model.operations import Operations, view
@@ -38,8 +38,7 @@ class LayerRows(NamedTuple):
     """intp (m,)"""
 
 
-@dataclass(frozen=True, eq=False)
-class Layer:
+class Layer(Frozen):
     """One layer, or a part of it, on the selected files within the trace's window.
 
     Attributes

@@ -1,7 +1,7 @@
 """The layered trace: an archive's I/O, split into layers, and what it adds up to."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 
+from ..model.arrays import Frozen
 from ..model.codes import IoMode
 from ..model.definitions import Definitions
 from ..model.document import SCHEMA_VERSION
@@ -45,8 +46,7 @@ _FIRST: Final = 1 << 10
 """Operations that are looked at before any are summed up."""
 
 
-@dataclass(frozen=True, eq=False)
-class TraceSums:
+class TraceSums(Frozen):
     """What a trace adds up to, each sum when it is first asked for.
 
     Attributes
@@ -192,8 +192,7 @@ def bandwidth_dataset(trace: "Trace", fs: float | Literal["auto"], traffic: Traf
 Made = TypeVar("Made")
 
 
-@dataclass(frozen=True, eq=False)
-class Trace:
+class Trace(Frozen):
     """The I/O of an archive, or of what another recorder wrote, split into layers; the result of `open_trace`.
 
     All numbers are sums over the blocks of its stream. These are kept, and signals are exact; or they were added up

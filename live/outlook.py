@@ -1,6 +1,6 @@
 """What a signal shows of the present: the regime that holds, as the method `auto` finds it, and its phases."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..analysis.phases.phases import phases_of
 from ..analysis.phases.reasons import prospect, reason
 from ..analysis.phases.stretches import MOST_SPANS, PulseTrain
 from ..analysis.results.result import is_certain
-from ..model.arrays import Floats
+from ..model.arrays import Floats, Frozen
 from ..model.quantities import counted, seconds_text
 from ..signals.construction import StepSignal
 from .activity import LEAST_INNER, Activity
@@ -43,8 +43,7 @@ LATEST_REGIME = "the latest regime"
 NONE = Bursts(np.zeros(0), np.zeros(0), np.zeros(0))
 
 
-@dataclass(frozen=True, eq=False)
-class Outlook:
+class Outlook(Frozen):
     """The latest regime of a signal.
 
     Attributes

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from ..analysis.phases.stretches import PulseTrain
-from ..model.arrays import Floats, Rows
+from ..model.arrays import Floats, Frozen, Rows
 from .pace import PRIOR_INTERVALS, PRIOR_JITTER, delayed
 
 LATEST: Final = 32
@@ -79,8 +79,7 @@ class TrackRecord:
         return replace(following, probability=following.probability * min(self._true / self._stated, 1.0))
 
 
-@dataclass(frozen=True, eq=False)
-class StartLaw:
+class StartLaw(Frozen):
     """When the burst after a train begins, if the train goes on: a mixture of Student t, corrected by its own record.
 
     Attributes

@@ -5,7 +5,7 @@ The same number of operations and of bytes is strong evidence after two iteratio
 
 import math
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
@@ -16,7 +16,7 @@ from ..analysis.phases.confidence import MOST_SETTLING
 from ..analysis.phases.reasons import prospect
 from ..analysis.phases.stretches import MOST_JITTER, PulseTrain
 from ..analysis.results.result import fewest_more
-from ..model.arrays import Floats, Ints, Rows
+from ..model.arrays import Floats, Frozen, Ints, Rows
 from ..model.quantities import bytes_text, counted, seconds_text
 from .activity import Activity
 from .pace import Pace, delayed, jitter_text, latest_pace
@@ -45,8 +45,7 @@ PRIOR_VOLUMES, PRIOR_DEVIATION = 1.0, 0.01
 """How many volumes' worth is thought beforehand of how they vary, and what."""
 
 
-@dataclass(frozen=True, eq=False)
-class Repetition:
+class Repetition(Frozen):
     """Bursts that repeat.
 
     Attributes

@@ -91,6 +91,17 @@ def empty_columns(table: type[TableT], rows: int) -> TableT:
 
 
 @dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(field,))
+class Frozen:
+    """Base of what holds arrays, or as much, which makes frozen dataclasses of subclasses.
+
+    Two are equal where they are the same one only: of arrays nobody asks that by chance.
+    """
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, eq=False)(cls)
+
+
+@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(field,))
 class Columns:
     """Base of tables, which makes frozen dataclasses of subclasses: their fields are arrays of one length, a row each.
 

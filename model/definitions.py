@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .arrays import Codes, Ints, Links, Mask, Octets, Unsigned
+from .arrays import Codes, Frozen, Ints, Links, Mask, Octets, Unsigned
 from .codes import COMM_SELF, PROCESS
 from .recording import OTF2, Recording
 
@@ -35,8 +35,7 @@ class Clock:
         return self.length / self.ticks_per_second
 
 
-@dataclass(frozen=True, eq=False)
-class SystemTree:
+class SystemTree(Frozen):
     """System tree nodes (machine, racks, compute nodes), columns of shape (n,).
 
     `parent` holds rows of this table, −1 at the root.
@@ -48,8 +47,7 @@ class SystemTree:
     parent: Links
 
 
-@dataclass(frozen=True, eq=False)
-class LocationGroups:
+class LocationGroups(Frozen):
     """Location groups (processes, accelerators), columns of shape (n,).
 
     Attributes
@@ -71,8 +69,7 @@ class LocationGroups:
     rank: Links
 
 
-@dataclass(frozen=True, eq=False)
-class Locations:
+class Locations(Frozen):
     """Locations (threads), columns of shape (n,).
 
     Attributes
@@ -116,8 +113,7 @@ class Paradigm:
     properties: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Files:
+class Files(Frozen):
     """Files and directories (``IoRegularFile``, ``IoDirectory``), columns of shape (n,).
 
     Attributes
@@ -136,8 +132,7 @@ class Files:
     properties: tuple[dict[str, str], ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Handles:
+class Handles(Frozen):
     """I/O handles (``IoHandle``), columns of shape (n,).
 
     Attributes
@@ -194,8 +189,7 @@ class Communicator:
     parent: int | None
 
 
-@dataclass(frozen=True, eq=False)
-class Definitions:
+class Definitions(Frozen):
     """All definitions of an archive that I/O analysis needs; `recording` says what its recorder does not tell."""
 
     clock: Clock

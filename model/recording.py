@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 
-from .arrays import Floats, Ints, Links, Mask
+from .arrays import Floats, Frozen, Ints, Links, Mask
 from .document import Document, Record, keys_of
 from .errors import SelectionError
 from .quantities import seconds_text
@@ -26,8 +26,7 @@ _ADDED: Final[tuple[tuple[str, str], ...]] = (
 """How a counter adds up over files and ranks, by its name; nothing where it does not, and else it is a sum."""
 
 
-@dataclass(frozen=True, eq=False)
-class Counters:
+class Counters(Frozen):
     """Sums that a recorder kept of files and ranks: columns of shape (n,), a row a file and rank.
 
     Attributes
@@ -144,8 +143,7 @@ class Counters:
 _REDUCED: Final = {"sum": "sum", "first": "min", "largest": "max"}
 
 
-@dataclass(frozen=True, eq=False)
-class MpiTime:
+class MpiTime(Frozen):
     """Time in s in calls of MPI, without those of MPI-IO: the mean over ranks, and the rank with most of it.
 
     Attributes

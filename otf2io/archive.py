@@ -3,9 +3,10 @@
 import importlib.util
 import os
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Literal
 
+from ..model.arrays import Frozen
 from ..model.definitions import Definitions
 from ..model.errors import SelectionError
 from ..model.recording import Recording
@@ -64,8 +65,7 @@ def direct_obstacle(anchor: Anchor) -> str | None:
     return next((why for why, there in obstacles.items() if there), None)
 
 
-@dataclass(frozen=True, eq=False)
-class Archive:
+class Archive(Frozen):
     """An archive with its anchor and definitions, read.
 
     Attributes

@@ -1,13 +1,13 @@
 """The step signal: an exact piecewise-constant function of time; `signal` makes them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import Floats, Rows
+from ..model.arrays import Floats, Frozen, Rows
 from ..model.display import axes_for, html_curve, html_table
 from ..model.document import Record
 from ..model.errors import SelectionError, import_library
@@ -342,8 +342,7 @@ def automatic_frequency(signal: StepSignal, most_bins: int = 2**17) -> float:
     return chosen / signal.duration
 
 
-@dataclass(frozen=True, eq=False)
-class Envelope:
+class Envelope(Frozen):
     """A signal over adjoining stretches of time.
 
     Attributes

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -12,7 +12,7 @@ from ...layers.selection.directions import DIRECTIONS, Direction
 from ...layers.selection.window import FRACTION
 from ...layers.statistics.kinds import common_folder
 from ...layers.trace import Trace
-from ...model.arrays import Floats, Ints, Rows
+from ...model.arrays import Floats, Frozen, Ints, Rows
 from ...model.codes import IoMode
 from ...model.document import Record
 from ...model.quantities import counted, percent_text, seconds_text
@@ -103,8 +103,7 @@ class LayerLoop(Record):
     text: str
 
 
-@dataclass(frozen=True, eq=False)
-class Passes:
+class Passes(Frozen):
     """What a layer moves in one direction in those iterations of a loop in which it moves something; columns (n,).
 
     Attributes
@@ -174,8 +173,7 @@ class ByIteration(Record):
     reason: str
 
 
-@dataclass(frozen=True, eq=False)
-class TraceLoops:
+class TraceLoops(Frozen):
     """The loops of a trace by what layers do in them."""
 
     loops: Loops

@@ -1,7 +1,7 @@
 """Which layers, parts of them and directions are asked for, and the period of each."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
@@ -10,6 +10,7 @@ from ...layers.selection.directions import DIRECTIONS, Direction, Quantity, Traf
 from ...layers.statistics.grouping import Key, part_title
 from ...layers.summary.parts import BinnedParts, PartSignal
 from ...layers.trace import Trace
+from ...model.arrays import Frozen
 from ...model.errors import SelectionError
 from ...signals.construction import StepSignal
 from ..detect import detect_period
@@ -22,8 +23,7 @@ from .iterations import LayerLoop, TraceLoops, period_by_loops
 NO_OPTIONS: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, eq=False)
-class LayerPeriod:
+class LayerPeriod(Frozen):
     """One signal of a layer, or of a part of it, and the verdict on its period.
 
     Attributes
@@ -70,8 +70,7 @@ class LayerPeriod:
         return self.by_signal or self.result
 
 
-@dataclass(frozen=True, eq=False)
-class PartsLeftOut:
+class PartsLeftOut(Frozen):
     """Parts of a layer that were not analysed because there are too many.
 
     Attributes

@@ -1,7 +1,6 @@
 """A trace's layers compared: flows, periods, balances, hidden traffic and findings, computed for any view of them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Final, Literal
 
@@ -11,6 +10,7 @@ from ...layers.flow.balance import HiddenTraffic, LayerBalance, TimeSplit
 from ...layers.flow.flow import Flow
 from ...layers.selection.directions import DIRECTIONS, Direction
 from ...layers.trace import Trace
+from ...model.arrays import Frozen
 from ...model.codes import BLOCK_IO
 from ...model.document import Document, Record, plain
 from ...model.errors import import_library
@@ -48,8 +48,7 @@ _COMPARISON: Final = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Frozen):
     """What ``iostrata compare`` shows.
 
     Attributes

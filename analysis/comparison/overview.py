@@ -1,7 +1,6 @@
 """The overview of a trace: each layer with its period, what the run did, and findings."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
 from ...layers.document import FLUSHES, OF_TRACE, document, flush_entries
@@ -10,6 +9,7 @@ from ...layers.selection.directions import DIRECTIONS, Direction
 from ...layers.selection.window import SetAside
 from ...layers.summary.statistics import LayerStatistics, with_counted
 from ...layers.trace import Trace
+from ...model.arrays import Frozen
 from ...model.document import Document, keys_of
 from ..findings.find import Finding, find
 from ..registry import DEFAULT_METHOD
@@ -30,8 +30,7 @@ _VERDICT: Final = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class OverviewRow:
+class OverviewRow(Frozen):
     """A layer in one direction.
 
     Attributes
@@ -62,8 +61,7 @@ _OVERVIEW: Final = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Overview:
+class Overview(Frozen):
     """What ``iostrata TRACE`` shows.
 
     Attributes

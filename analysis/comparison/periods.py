@@ -10,6 +10,7 @@ import numpy as np
 from ...layers.flow.flow import Flow
 from ...layers.selection.directions import Direction
 from ...layers.trace import Trace
+from ...model.arrays import Frozen
 from ...model.document import Document, Record, keys_of, plain
 from ...signals.construction import StepSignal
 from ..detect import detect_period
@@ -149,8 +150,7 @@ def compare_flows(
     return {place: _compared(one, signals, loops) for place, one in with_signals.items()}
 
 
-@dataclass(frozen=True, eq=False)
-class _Signals:
+class _Signals(Frozen):
     """The signals of a trace with the verdicts on them, each looked at once."""
 
     trace: Trace

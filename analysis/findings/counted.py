@@ -1,6 +1,5 @@
 """What rules look at where single operations are not known: counters of files and ranks."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
@@ -10,7 +9,7 @@ from ...layers.selection.directions import DIRECTIONS
 from ...layers.selection.window import sums_by
 from ...layers.summary.counted import KINDS, RankTimes, rank_times, sizes_told
 from ...layers.trace import Trace
-from ...model.arrays import Floats, Ints, Mask
+from ...model.arrays import Floats, Frozen, Ints, Mask
 from ...model.codes import MOST_BYTES
 from ...model.quantities import counted
 from ...model.recording import Counters
@@ -168,8 +167,7 @@ def facts_of(trace: Trace) -> CountedFacts:
     return trace.once(CountedFacts)
 
 
-@dataclass(frozen=True, eq=False)
-class CountedGroup:
+class CountedGroup(Frozen):
     """What a module did in a direction.
 
     Attributes

@@ -1,7 +1,6 @@
 """Which rank is the last one in each phase, which are late, and by how much."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Final
@@ -11,7 +10,7 @@ import numpy as np
 from ...layers.selection.directions import Direction, Traffic
 from ...layers.summary.arrivals import ArrivalSums, Stretches
 from ...layers.trace import Trace
-from ...model.arrays import Floats, Ints, Mask
+from ...model.arrays import Floats, Frozen, Ints, Mask
 from ...model.codes import IoMode
 from ...model.document import Record
 from ..results.parts import Phase
@@ -81,8 +80,7 @@ def last_ranks(
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class LateRanks:
+class LateRanks(Frozen):
     """Who was late in each phase in which several ranks took part; these are columns of shape (phases,).
 
     Late are those behind the widest gap of all ranks in their order, at most half of them.
@@ -133,8 +131,7 @@ def late_ranks(trace: Trace, phases: Mapping[SignalOf, tuple[Phase, ...]]) -> di
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class _Arrivals:
+class _Arrivals(Frozen):
     """When each rank was there in each phase: rows by phase, and in it by time; `phase` are those with several ranks.
 
     `final` are the rows of their last ranks, `count` the numbers of their ranks.

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ...model.arrays import Floats
+from ...model.arrays import Floats, Frozen
 from ...model.display import axes_for
 from ...model.document import Record
 from ...model.errors import SelectionError, import_library
@@ -216,8 +216,7 @@ def broad_peak(spectrum: Spectrum, found: DominantFrequency, tolerance: float) -
     return replace(found, line=line, confidence=sure, reason=reason)
 
 
-@dataclass(frozen=True, eq=False)
-class _Candidate:
+class _Candidate(Frozen):
     """A period to try, and the approximation that shows it; without a period, why there is none.
 
     ``alias`` is True where the samples themselves do not have the period: coefficients that are nearly as far apart as
@@ -243,8 +242,7 @@ class _Candidate:
         return found, self.reason + few
 
 
-@dataclass(frozen=True, eq=False)
-class _Levels:
+class _Levels(Frozen):
     """The levels of the decomposition of a signal; fields as the parameters of `analyse_hybrid`."""
 
     samples: Floats

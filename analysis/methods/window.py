@@ -1,7 +1,6 @@
 """The sampled window that a method looks at for one period, and its result."""
 
-from dataclasses import dataclass
-
+from ...model.arrays import Frozen
 from ...model.quantities import SamplingFrequency
 from ...signals.construction import StepSignal
 from ...signals.samples import MOST_BINS, Samples
@@ -18,8 +17,7 @@ LOST_SHARE = 0.5
 """Share of a signal's departure from its mean rate that bins may lose: beyond, they show less of it than they hide."""
 
 
-@dataclass(frozen=True, eq=False)
-class AnalysedWindow:
+class AnalysedWindow(Frozen):
     """A signal as a sampling method sees it.
 
     Attributes

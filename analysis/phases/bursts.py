@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from ...model.arrays import Floats, Rows, differences
+from ...model.arrays import Floats, Frozen, Rows, differences
 from ...signals.construction import StepSignal
 from .kernels import largest_thresholds, rises_above
 
@@ -36,8 +36,7 @@ RELATIVE_ROUNDING = 1e-12
 """Differences below this share are rounding."""
 
 
-@dataclass(frozen=True, eq=False)
-class Bursts:
+class Bursts(Frozen):
     """Bursts in the order of time.
 
     Attributes

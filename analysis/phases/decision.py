@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
-from ...model.arrays import Floats, differences, median
+from ...model.arrays import Floats, Frozen, differences, median
 from .bins import FEWEST_BINS, bin_width, in_units, too_coarse
 from .bursts import ALIKE, FEWEST_BURSTS, MOST, MOST_SETS, NEARLY, Bursts, clipped, extent, few_bursts, sets_of_bursts
 from .concurrent import concurrent_trains
@@ -28,8 +28,7 @@ GAIN_WEIGHT = 6.0
 """Weight of the logarithm of a set's gain, and of the share that it explains, beside that of its thresholds."""
 
 
-@dataclass(frozen=True, eq=False)
-class Decision:
+class Decision(Frozen):
     """What a signal is decided to be, or could be.
 
     Attributes
@@ -142,8 +141,7 @@ def decide(times: Floats, cumulative: Floats, alpha: float, width: float = 0.0) 
     return Decision("irregular", (), max(sets, key=_evenness), search.busy, None, sets)
 
 
-@dataclass(frozen=True, eq=False)
-class _Search:
+class _Search(Frozen):
     """A signal whose sets of bursts are looked through for trains; fields as the parameters of `decide`.
 
     `busy` is the time in s from the first activity to the last, `most_jitter` the largest jitter of a train.

@@ -3,12 +3,12 @@
 Each has all that belongs to it: ramps and stragglers too, which the level that found the bursts cut off.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
 
-from ...model.arrays import Floats, Rows, differences, variation
+from ...model.arrays import Floats, Frozen, Rows, differences, variation
 from ..results.result import Phase
 from .bursts import ALIKE, FEWEST_BURSTS, Bursts
 from .decision import SMALLEST, Decision
@@ -50,8 +50,7 @@ def with_edges(bursts: Bursts, times: Floats, cumulative: Floats) -> Bursts:
     return replace(bursts, start=times[foot], end=times[top], volume=cumulative[top] - cumulative[foot])
 
 
-@dataclass(frozen=True, eq=False)
-class Phases:
+class Phases(Frozen):
     """All phases with their edges, and for each train of the decision the rows of its phases.
 
     `pause` is the mean time in s from the end of a phase of the main regime to the next, where it is what is regular.

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 
 import numpy as np
 
-from ...model.arrays import Floats, Mask, Rows, differences, variation
+from ...model.arrays import Floats, Frozen, Mask, Rows, differences, variation
 from . import kernels
 from .bursts import ALIKE, FEWEST_BURSTS, MOST_PERIODS, NEGLIGIBLE, RELATIVE_ROUNDING, Bursts
 from .kernels import most_probable, moving_order, sums_until
@@ -25,8 +25,7 @@ SAME_PERIOD = 0.02
 of trains at the same time the share alone, also the width of a bin of differences of starts, in their logarithm."""
 
 
-@dataclass(frozen=True, eq=False)
-class PulseTrain:
+class PulseTrain(Frozen):
     """Bursts with one period.
 
     Attributes

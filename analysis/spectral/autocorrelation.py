@@ -1,18 +1,15 @@
 """The autocorrelation of a sampled signal and the period of its peaks (FTIO, IPDPS'24, §II-C)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from ...model.arrays import Floats, Ints, Mask
+from ...model.arrays import Floats, Frozen, Ints, Mask
 from .dominant import coefficient_of_variation
 
 PEAK_HEIGHT = 0.15
 """Lowest correlation of a peak that counts, as in the paper."""
 
 
-@dataclass(frozen=True, eq=False)
-class AutocorrelationPeriod:
+class AutocorrelationPeriod(Frozen):
     """The period that the peaks of an autocorrelation show.
 
     Attributes

@@ -1,11 +1,11 @@
 """The dominant frequency of a spectrum, without the lines that only repeat a lower one."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
-from ...model.arrays import Floats, Ints, Mask
+from ...model.arrays import Floats, Frozen, Ints, Mask
 from ...model.errors import SelectionError
 from .outliers import Z_SCORE, OutlierCriterion, is_near_largest, z_scores
 from .spectrum import Spectrum
@@ -77,8 +77,7 @@ def refined_confidence(spectral: float, autocorrelation: float, agreement: float
 SpectrumKind = Literal["power", "amplitude"]
 
 
-@dataclass(frozen=True, eq=False)
-class DominantFrequency:
+class DominantFrequency(Frozen):
     """What stands out of a spectrum.
 
     Attributes

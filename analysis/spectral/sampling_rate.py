@@ -7,11 +7,9 @@ that happens to fall on a line of the spectrum outshines a fundamental that fall
 distance of the phases cannot show them, because there every harmonic folds onto the fundamental or onto the mean.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from ...model.arrays import Floats, Ints
+from ...model.arrays import Floats, Frozen, Ints
 from ...signals.construction import StepSignal
 
 BINS_PER_PHASE = 3.0
@@ -34,8 +32,7 @@ Even bursts that are more than bins put n or n + 1 into each, and n is never bel
 """
 
 
-@dataclass(frozen=True, eq=False)
-class Runs:
+class Runs(Frozen):
     """Runs of bins above the mean.
 
     Attributes

@@ -1,18 +1,16 @@
 """The spectrum of a sampled signal, and its strongest cosines."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ...model.arrays import Complexes, Floats
+from ...model.arrays import Complexes, Floats, Frozen
 from ...model.display import axes_for
 from ...model.errors import SelectionError, import_library
 
 
-@dataclass(frozen=True, eq=False)
-class Spectrum:
+class Spectrum(Frozen):
     """The single-sided discrete Fourier transform of N samples.
 
     Attributes

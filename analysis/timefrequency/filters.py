@@ -12,7 +12,7 @@ from typing import Literal, cast
 
 import numpy as np
 
-from ...model.arrays import Floats
+from ...model.arrays import Floats, Frozen
 from ...model.errors import SelectionError
 from ...signals.construction import StepSignal, signal_of_samples
 from ...signals.samples import Samples
@@ -171,8 +171,7 @@ def filter_sampling(signal: StepSignal, form: Butterworth) -> float:
     return max(automatic_frequency(signal), needed)
 
 
-@dataclass(frozen=True, eq=False)
-class FilteredSignal:
+class FilteredSignal(Frozen):
     """A signal after a filter.
 
     Attributes

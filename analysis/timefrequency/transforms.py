@@ -1,11 +1,10 @@
 """Which frequencies a signal has at which time: the continuous wavelet and the short-time Fourier transform."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ...model.arrays import Floats
+from ...model.arrays import Floats, Frozen
 from ...model.display import axes_for
 from ...model.errors import SelectionError, import_library
 from ...signals.samples import Samples
@@ -16,8 +15,7 @@ MOST_VALUES = 2**26
 """Most values of a scalogram: 512 MiB."""
 
 
-@dataclass(frozen=True, eq=False)
-class TimeFrequency:
+class TimeFrequency(Frozen):
     """Amplitude over frequency and time.
 
     Attributes

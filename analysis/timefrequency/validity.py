@@ -1,19 +1,17 @@
 """When a period holds: the sliding correlation of a signal with the period's cosine (Frontiers'25, §5.3)."""
 
 import math
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...model.arrays import Complexes, Floats, Mask
+from ...model.arrays import Complexes, Floats, Frozen, Mask
 from ...model.errors import SelectionError
 from ...model.kernels import compiled
 
 
-@dataclass(frozen=True, eq=False)
-class SlidingFit:
+class SlidingFit(Frozen):
     """How one signal follows another in every window, arrays of (n - m + 1,); 0 where one of them is constant.
 
     Attributes
@@ -163,8 +161,7 @@ FURTHEST = 0.2
 """Share by which it may then differ from the one that was given."""
 
 
-@dataclass(frozen=True, eq=False)
-class Validity:
+class Validity(Frozen):
     """Where one period holds.
 
     Attributes

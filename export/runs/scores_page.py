@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from ...model.arrays import Floats, Ints
+from ...model.arrays import Floats, Frozen, Ints
 from ...model.quantities import counted, seconds_text
 from ...runs.scores.assessment import JobScore, Ranking, block_scores, ranked
 from ...runs.scores.blocks import METRICS, MetricBlock
@@ -55,8 +55,7 @@ class _Seen:
     scores: dict[str, "_Scores"] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, eq=False)
-class _Scores:
+class _Scores(Frozen):
     """The scores of a job, float64 (series, segments) with NaN where missing, and what each series is of."""
 
     scores: Floats

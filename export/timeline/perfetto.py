@@ -9,7 +9,7 @@ nanoseconds, written such that an importer that cuts off what is less than a nan
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from heapq import heappop, heappush
 from itertools import chain, islice
 from pathlib import Path
@@ -27,6 +27,7 @@ from ...layers.attribution.calls.cost import io_seconds
 from ...layers.attribution.calls.walk import StackBars
 from ...layers.selection.directions import DIRECTIONS, Traffic
 from ...layers.trace import Trace
+from ...model.arrays import Frozen
 from ...model.definitions import Definitions
 from ...model.quantities import bytes_text, counted
 from ...signals.step import envelope
@@ -121,8 +122,7 @@ def _later(event: "Event", by: int) -> "Event":
     return event
 
 
-@dataclass(frozen=True, eq=False)
-class _Slices:
+class _Slices(Frozen):
     """Slices in the order of their process, layer and begin; columns of shape (n,). `file` is −1 for any."""
 
     marks: Marks

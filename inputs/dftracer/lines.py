@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from ...model.arrays import Ints, Octets
+from ...model.arrays import Frozen, Ints, Octets
 from ..inflating import filling
 from .fields import BEHIND, METADATA, NUMBERED, UNITS, UNKNOWN
 
@@ -19,8 +18,7 @@ _MOST_NS: Final = 2**62 - 2
 """What a time is cut to: far beyond any that is taken, and not `UNKNOWN`."""
 
 
-@dataclass(frozen=True, eq=False)
-class Lines:
+class Lines(Frozen):
     """Events of one file, columns of shape (n,).
 
     Attributes

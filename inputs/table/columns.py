@@ -1,12 +1,12 @@
 """Columns of tables by their roles, and numbers, names and times out of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 
 import numpy as np
 
-from ...model.arrays import Ints, Links, Mask, Octets
+from ...model.arrays import Frozen, Ints, Links, Mask, Octets
 from ...model.stream.damage import LocationDamage
 from ..functions import NONE, looked_up
 from ..parquet import places_of, whole_numbers
@@ -20,8 +20,7 @@ _ISO: Final = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?"
 _ZONE: Final = r"(Z|[+-]\d\d(:?\d\d)?)$"
 
 
-@dataclass(frozen=True, eq=False)
-class TableColumns:
+class TableColumns(Frozen):
     """Columns by their roles, all of one length.
 
     Attributes

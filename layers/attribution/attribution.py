@@ -2,14 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, cached_property
 from threading import Lock
 from typing import Final, Self
 
 import numpy as np
 
-from ...model.arrays import Integers, Ints, Links, Mask, Octets, Rows, column_at, nearest_marked
+from ...model.arrays import Frozen, Integers, Ints, Links, Mask, Octets, Rows, column_at, nearest_marked
 from ...model.codes import PROCESS, IoFlag, Status
 from ...model.definitions import Definitions
 from ...model.operations import Operations, OperationsView, view
@@ -24,8 +23,7 @@ from .collectives import CallSequences, call_sequences, collective_calls
 _ONCE: Final = Lock()
 
 
-@dataclass(frozen=True, eq=False)
-class Attribution:
+class Attribution(Frozen):
     """Operations and their parents, columns over the rows of all operations of a trace, shape (n,).
 
     Attributes
@@ -288,7 +286,6 @@ class Attributed(ABC):
         return upper < lower and bool(self.descends(upper, lower).any())
 
 
-@dataclass(frozen=True, eq=False)
 class TraceBlock(ScopedBlock, Attributed):
     """Operations of whole processes with their parents, and the columns that flows and balances share.
 

@@ -2,13 +2,13 @@
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 
-from ...model.arrays import Ints, Links
+from ...model.arrays import Frozen, Ints, Links
 from ...model.errors import TraceError
 from ...model.events import IoEvents
 from ...model.operations import Operations
@@ -29,7 +29,6 @@ from .collectives import CallPlaces
 from .stream import Stream
 
 
-@dataclass(frozen=True, eq=False)
 class CallPaths(PathTree):
     """A tree of call paths, and which of them operations and other I/O events happened in.
 
@@ -100,8 +99,7 @@ _ACTIVITY_BINS: Final = 480
 """Stretches of the window in which ranks in I/O are counted."""
 
 
-@dataclass(frozen=True, eq=False)
-class TraceCalls:
+class TraceCalls(Frozen):
     """Calls of a trace; the first use of `paths`, `totals` and `overlap` reads its events once more."""
 
     stream: Stream

@@ -1,18 +1,15 @@
 """Collective operations, grouped across the ranks that took part in one call."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from ...model.arrays import Ints, Links, Mask, RowsOfIds
+from ...model.arrays import Frozen, Ints, Links, Mask, RowsOfIds
 from ...model.codes import UNDEFINED_UINT32, IoFlag
 from ...model.definitions import Definitions, self_communicators
 from ...model.keyed import KeyedSums, numbered, positions
 from ...model.operations import Operations
 
 
-@dataclass(frozen=True, eq=False)
-class CallSequences:
+class CallSequences(Frozen):
     """The sequences of collective calls that handles belong to, whatever process uses them.
 
     Every rank of a communicator makes the same collective calls on a file in the same order (MPI 4.1, §14.4.2), so the

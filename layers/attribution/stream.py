@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
-from ...model.arrays import Ints, Links, Rows
+from ...model.arrays import Frozen, Ints, Links, Rows
 from ...model.errors import SelectionError
 from ...model.events import IoEvents
 from ...model.operations import Operations, view
@@ -68,8 +67,7 @@ BlockSumsT = TypeVar("BlockSumsT", bound=BlockSums)
 FollowsCallsT = TypeVar("FollowsCallsT", bound=FollowsCalls)
 
 
-@dataclass(frozen=True, eq=False)
-class Reading:
+class Reading(Frozen):
     """How a trace is read, to do so again.
 
     Attributes
@@ -185,8 +183,7 @@ def _merged_pairs(one: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, An
     return one
 
 
-@dataclass(frozen=True, eq=False)
-class Stream:
+class Stream(Frozen):
     """All I/O of a trace as blocks, of all files and times, and what of it counts.
 
     Attributes

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Self
 
 import numpy as np
 
-from ...model.arrays import Ints, Mask, Rows, Ticks, Unsigned
+from ...model.arrays import Frozen, Ints, Mask, Rows, Ticks, Unsigned
 from ...model.codes import UNDEFINED_UINT64
 from ...model.keyed import KeyedSums, rows_beyond
 from ...model.sums import Sums, added, keyed, largest, nested
@@ -141,8 +140,7 @@ _OF_CALL: Final = (
 _OF_CLASS: Final = ("operations", "whole", "part")
 
 
-@dataclass(frozen=True, eq=False)
-class FlowCollectives:
+class FlowCollectives(Frozen):
     """Collective calls of the upper layer in which two ranks or more take part and beneath which bytes move.
 
     Columns of shape (calls,), in the order of their begins.

@@ -7,7 +7,7 @@ from typing import Final, Self
 
 import numpy as np
 
-from ...model.arrays import Ints, Rows, Unsigned
+from ...model.arrays import Frozen, Ints, Rows, Unsigned
 from ...model.codes import IoMode
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
@@ -240,8 +240,7 @@ def format_layers(definitions: Definitions, order: tuple[str, ...]) -> tuple[str
     return tuple(name for name in order[:limit] if name in parallel and name != "MPI-IO")
 
 
-@dataclass(frozen=True, eq=False)
-class Relations:
+class Relations(Frozen):
     """What the layers of a trace are to each other, added up when it is first asked for.
 
     Attributes

@@ -1,12 +1,11 @@
 """A flow split up: by file, by class of the upper operation, by sizes above and below, by rank and node."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 import numpy as np
 
-from ...model.arrays import Codes, Floats, Ints, Mask
+from ...model.arrays import Codes, Floats, Frozen, Ints, Mask
 from ...model.codes import IoFlag
 from ...model.document import Document, Record, RecordTable, keys_of, plain
 from ..selection.window import Amounts, sums_by
@@ -131,8 +130,7 @@ def size_class(size: Amounts) -> Ints:
     return np.where(size >= 1, np.clip(exponent, 1, CLASSES - 1), 0).astype(np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class MovedShares:
+class MovedShares(Frozen):
     """Bytes of some operations by rank or by node.
 
     Attributes

@@ -1,12 +1,11 @@
 """What of a trace counts, and the blocks that all sums over it are added up from."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ...model.arrays import Links, Mask
+from ...model.arrays import Frozen, Links, Mask
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
 from ...model.operations import Operations
@@ -16,8 +15,7 @@ from .metadata import MetadataEvents, metadata_events
 from .stack import HandleStack, Lineages, handle_lineages, handle_stack, layer_rows
 
 
-@dataclass(frozen=True, eq=False)
-class Scope:
+class Scope(Frozen):
     """Files, time and layers of a trace that count, and how exact sums over its operations are.
 
     Attributes
@@ -69,8 +67,7 @@ class Scope:
         return layer_rows(self.definitions, self.order, paradigm)
 
 
-@dataclass(frozen=True, eq=False)
-class ScopedBlock:
+class ScopedBlock(Frozen):
     """Operations and other I/O events of some processes, of all files and times, and what of them counts.
 
     Attributes

@@ -1,10 +1,8 @@
 """The layers in their order, highest first, and where each handle stands among them."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from ...model.arrays import Ints, Links, Mask, column_at, nearest_lower_rank, nearest_marked, sound_parents
+from ...model.arrays import Frozen, Ints, Links, Mask, column_at, nearest_lower_rank, nearest_marked, sound_parents
 from ...model.codes import KNOWN_STACK
 from ...model.definitions import Definitions, Paradigm
 from ...model.errors import SelectionError
@@ -93,8 +91,7 @@ def _ranked_pairs(net: Ints, place: list[tuple[float, str]]) -> Mask:
     return above
 
 
-@dataclass(frozen=True, eq=False)
-class HandleStack:
+class HandleStack(Frozen):
     """Handles by layer and parent, columns over the rows of ``Definitions.handles``.
 
     Attributes
@@ -113,8 +110,7 @@ class HandleStack:
     higher: Links
 
 
-@dataclass(frozen=True, eq=False)
-class Lineages:
+class Lineages(Frozen):
     """Handles by their layer and the layers that they descend from: all that a signal can be asked for.
 
     Attributes

@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from fnmatch import translate
 from functools import cache
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...model.arrays import Integers, Links, Mask
+from ...model.arrays import Frozen, Integers, Links, Mask
 from ...model.codes import BLOCK_IO
 from ...model.definitions import Definitions
 from ...model.errors import SelectionError
@@ -49,8 +48,7 @@ WITHOUT_HANDLE: Final = "operation on a handle that the trace does not define"
 WITHOUT_LAYER: Final = "handle of a paradigm that the trace does not define"
 
 
-@dataclass(frozen=True, eq=False)
-class FileSelection:
+class FileSelection(Frozen):
     """What is set aside, and why.
 
     Attributes

@@ -1,12 +1,11 @@
 """What counters tell of a layer where its operations are not known one by one."""
 
-from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
 from typing import Final
 
 import numpy as np
 
-from ...model.arrays import Array, Floats, Ints, Mask
+from ...model.arrays import Array, Floats, Frozen, Ints, Mask
 from ...model.definitions import Definitions
 from ...model.recording import Counters
 from ..attribution.breakdown import ACCESS, METADATA_KINDS, Breakdown
@@ -97,8 +96,7 @@ class RankTimes:
         return ranks, np.where(rank < 0, len(ranks), np.searchsorted(ranks, rank))
 
 
-@dataclass(frozen=True, eq=False)
-class CountedLayer:
+class CountedLayer(Frozen):
     """The counters of a layer in some directions; what is called as a metric of layers is that metric.
 
     Attributes

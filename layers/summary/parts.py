@@ -1,13 +1,12 @@
 """Bandwidths of parts of layers in bounded memory: what each part moved, then the signals of those that are chosen."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from ...model.arrays import Floats, Ints
+from ...model.arrays import Floats, Frozen, Ints
 from ...model.codes import IoMode
 from ...model.keyed import KeyedSums
 from ...model.operations import Operations, view
@@ -32,8 +31,7 @@ class PartSignal(NamedTuple):
     """Of the signal."""
 
 
-@dataclass(frozen=True, eq=False)
-class Counted:
+class Counted(Frozen):
     """Which operations count, and for which part."""
 
     scope: Scope
@@ -119,8 +117,7 @@ class PartBins(Sums):
         self.grid.add(Kept(row, begin, end, volume), len(row), np.unique(row[row >= 0]))
 
 
-@dataclass(frozen=True, eq=False)
-class BinnedParts:
+class BinnedParts(Frozen):
     """The parts of all layers of a trace that was read in bounded memory, by one kind of key.
 
     The trace is read once more for what they moved, and once for their signals.

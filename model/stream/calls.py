@@ -1,12 +1,11 @@
 """Calls of functions: the regions that an archive defines, and when they were entered and left."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
 
-from ..arrays import Codes, Columns, Ints, Links, Mask, Octets, named_columns
+from ..arrays import Codes, Columns, Frozen, Ints, Links, Mask, Octets, named_columns
 from ..events import IoEvents
 
 FILE_IO: Final = 27
@@ -30,8 +29,7 @@ _WAITS: Final = ("aio_suspend",)
 _OF_POSIX: Final = "POSIX_IO"
 
 
-@dataclass(frozen=True, eq=False)
-class Regions:
+class Regions(Frozen):
     """The regions of an archive: functions and other parts of the code; columns of shape (n,).
 
     Attributes
@@ -124,8 +122,7 @@ RegionColumns: Final = named_columns(RegionEvents, "RegionColumns")
 """The same as compiled loops take it."""
 
 
-@dataclass(frozen=True, eq=False)
-class EventBatch:
+class EventBatch(Frozen):
     """Rows of neighbouring locations; those of the last one may go on in the next batch."""
 
     events: IoEvents

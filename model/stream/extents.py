@@ -1,12 +1,11 @@
 """When the locations of a trace begin and end, and which of them cannot be of the same run as the others."""
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Ints, Mask, Rows, Unsigned
+from ..arrays import Frozen, Ints, Mask, Rows, Unsigned
 from ..definitions import Clock
 from ..quantities import seconds_text
 
@@ -33,8 +32,7 @@ _COPY: Final = "its event file begins as that of location {} does, to the tick: 
 NO_EXTENT: Final = (0, -1, 0, 0, -1, 0)
 
 
-@dataclass(frozen=True, eq=False)
-class Extents:
+class Extents(Frozen):
     """What is known of the files of locations that have events, columns of shape (n,).
 
     Attributes

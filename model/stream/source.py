@@ -15,7 +15,7 @@ from typing import ClassVar, Final, Protocol, Self
 
 import numpy as np
 
-from ..arrays import Ints, Links, Rows
+from ..arrays import Frozen, Ints, Links, Rows
 from ..definitions import Definitions
 from ..errors import SelectionError
 from ..events import IoEvents
@@ -61,8 +61,7 @@ class Partition:
     most_operations: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Block:
+class Block(Frozen):
     """Operations that are complete: none of them, nor a call around them, goes on in another block.
 
     A partition is one block or several. A process with more operations than a block may have is cut at moments at which

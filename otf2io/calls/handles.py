@@ -1,13 +1,13 @@
 """Handles that calls open, as definitions: they are found while an archive is read a first time."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from posixpath import normpath
 from typing import Final
 
 import numpy as np
 
-from ...model.arrays import Ints, Links, Mask, Rows, RowsOfIds, depths, sound_parents
+from ...model.arrays import Frozen, Ints, Links, Mask, Rows, RowsOfIds, depths, sound_parents
 from ...model.codes import KNOWN_STACK, UNDEFINED_UINT8, UNDEFINED_UINT32, UNDEFINED_UINT64, IoFlag, Status
 from ...model.definitions import Definitions, Files, Handles, Paradigm
 from ...model.kernels import compiled_uncounted
@@ -25,8 +25,7 @@ def _given(opens: OpenCalls, parameter: int) -> Mask:
     return np.asarray(opens.given >> np.uint32(parameter) & np.uint32(1), np.bool_)
 
 
-@dataclass(frozen=True, eq=False)
-class CallHandles:
+class CallHandles(Frozen):
     """Handles of calls: what following them needs, and which of the definitions' handles they are.
 
     Attributes

@@ -10,12 +10,12 @@ import ctypes
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ctypes import c_uint64, c_void_p
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 
 import numpy as np
 
-from ...model.arrays import Rows
+from ...model.arrays import Frozen, Rows
 from ...model.codes import IoMode, IoRecord
 from ...model.definitions import Definitions
 from ...model.events import IoEvents
@@ -40,8 +40,7 @@ from .file_check import (
 _BATCH: Final = 1 << 16
 
 
-@dataclass(frozen=True, eq=False)
-class LocationEvents:
+class LocationEvents(Frozen):
     """What was read of a location: I/O events, the number of all events, what is wrong or None, Enter and Leave."""
 
     events: IoEvents = field(default_factory=IoEvents.empty)
@@ -121,8 +120,7 @@ class LibraryWalk:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _BatchReader:
+class _BatchReader(Frozen):
     """Reads locations one after the other with one reader of the library."""
 
     anchor: Anchor

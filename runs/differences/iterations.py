@@ -9,13 +9,13 @@ spread: there iterations are compared by their number, the first with the first.
 import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
 import numpy as np
 
-from ...model.arrays import Floats
+from ...model.arrays import Floats, Frozen
 from ..collection.loops import LoopStep, steps_of
 from ..collection.rows import IterationRow, LoopRow, Run
 from .quantities import FLUSHED, RECURRING
@@ -61,8 +61,7 @@ _MINOR: Final = 0.05
 """Loops with less of the time of all loops are not compared."""
 
 
-@dataclass(frozen=True, eq=False)
-class RunLoop:
+class RunLoop(Frozen):
     """A loop of a run, with what its layers do by iteration."""
 
     row: LoopRow
@@ -136,8 +135,7 @@ class RunLoop:
         return np.array(() if row is None else row.summed_s if summed else row.busy_s, np.float64)
 
 
-@dataclass(frozen=True, eq=False)
-class LoopPair:
+class LoopPair(Frozen):
     """A loop that runs of both sides have: that of each run which has it."""
 
     before: tuple[RunLoop, ...]
@@ -331,8 +329,7 @@ class LoopPair:
         return effective_count(together) if len(together) >= _FEWEST else 1.0 + len(self.layers)
 
 
-@dataclass(frozen=True, eq=False)
-class Compared:
+class Compared(Frozen):
     """How long an iteration takes on both sides, in s: geometric means, the test, and the means of each run's logs."""
 
     before: float

@@ -1,12 +1,11 @@
 """How well a schedule serves its jobs, and the same jobs under several policies, as often as chance asks for."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ...model.arrays import Floats
+from ...model.arrays import Floats, Frozen
 from ...model.document import Record
 from ...model.errors import SelectionError
 from .jobs import PeriodicJob, Workload, make_workload
@@ -14,8 +13,7 @@ from .policies import POLICIES, queues_of
 from .simulation import Simulated, simulate
 
 
-@dataclass(frozen=True, eq=False)
-class Metrics:
+class Metrics(Frozen):
     """What a schedule made of its jobs (FTIO, IPDPS'24, section IV, after section V-D of Set-10's authors).
 
     Attributes
@@ -110,8 +108,7 @@ class PolicyOutcome(Record):
     utilization_range: tuple[float, float]
 
 
-@dataclass(frozen=True, eq=False)
-class PolicyComparison:
+class PolicyComparison(Frozen):
     """Jobs under several policies.
 
     Attributes

@@ -1,20 +1,18 @@
 """A job that is to be scheduled, a workload, and how many jobs become one."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from ...model.arrays import Floats, Ints
+from ...model.arrays import Floats, Frozen, Ints
 from ...model.errors import SelectionError
 
 _LEAST_JITTER: Final = 1e-6
 """Below, times do not differ in any digit that is shown, and their law has no finite shape."""
 
 
-@dataclass(frozen=True, eq=False)
-class Workload:
+class Workload(Frozen):
     """Jobs, each with its phases one after another; phase ``first[j] + k`` is the k-th of job ``j``.
 
     Attributes
@@ -92,8 +90,7 @@ PHASES_BY_DEFAULT: Final = 2**19
 MOST_PHASES: Final = 2**21
 
 
-@dataclass(frozen=True, eq=False)
-class PeriodicJob:
+class PeriodicJob(Frozen):
     """A job that computes and does I/O in turns, over and over.
 
     Attributes

@@ -1,13 +1,12 @@
 """Who gets the bandwidth: the sets and priorities of Set-10, and policies to compare it with, as weighted queues."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from ...analysis.set_10 import LONGEST, SHORTEST, set_numbers, set_priorities
-from ...model.arrays import Floats, Ints
+from ...model.arrays import Floats, Frozen, Ints
 from ...model.document import Record
 from .jobs import Workload
 
@@ -38,8 +37,7 @@ class Set(Record):
     jobs: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Queues:
+class Queues(Frozen):
     """Queues whose first phases share the bandwidth.
 
     Attributes

@@ -1,20 +1,18 @@
 """Jobs that compute and do I/O in turns on one shared bandwidth: a fluid simulation from event to event."""
 
 from collections import deque
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import Final
 
 import numpy as np
 
-from ...model.arrays import Floats, Ints
+from ...model.arrays import Floats, Frozen, Ints
 from .jobs import Workload
 
 _NEVER: Final = float("inf")
 
 
-@dataclass(frozen=True, eq=False)
-class Simulated:
+class Simulated(Frozen):
     """When each I/O phase of a workload was asked for, began and ended.
 
     Attributes

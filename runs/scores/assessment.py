@@ -2,12 +2,11 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
 import numpy as np
 
-from ...model.arrays import Floats
+from ...model.arrays import Floats, Frozen
 from ...model.document import Record
 from .accounting import JobAccount
 from .blocks import METRICS, MetricBlock
@@ -95,8 +94,7 @@ def groups(jobs: Iterable[JobScore]) -> tuple[Alike, ...]:
     return tuple(sorted(alike, key=lambda one: -one.jobs))
 
 
-@dataclass(frozen=True, eq=False)
-class Ranking:
+class Ranking(Frozen):
     """Jobs in their order.
 
     Attributes

@@ -1,12 +1,11 @@
 """Metrics of jobs in segments of time, for many jobs at once."""
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Floats, Ints
+from ...model.arrays import Floats, Frozen, Ints
 from ..collection.rows import METRICS as RECORDED
 
 METRICS: Final = (RECORDED[0], "md_mod", *RECORDED[1:], *(f"osc_{name}" for name in RECORDED[4:]))
@@ -24,8 +23,7 @@ def too_long(job: str, there: float, wanted: float) -> str | None:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class MetricBlock:
+class MetricBlock(Frozen):
     """Some jobs, whole ones, as series: one metric of one node on one file system each.
 
     Attributes

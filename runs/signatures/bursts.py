@@ -1,6 +1,5 @@
 """Step B of IOSI: the bursts of one sample, found in a wavelet approximation of it."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -8,7 +7,7 @@ import numpy as np
 from scipy.signal import find_peaks
 
 from ...analysis.timefrequency.wavelets import approximation
-from ...model.arrays import Floats
+from ...model.arrays import Floats, Frozen
 from ...model.errors import SelectionError
 from .sample import Sample
 
@@ -20,8 +19,7 @@ LEAST_VOLUME_SHARE: Final = 0.5
 EDGE_SHARE: Final = 0.01
 
 
-@dataclass(frozen=True, eq=False)
-class Burst:
+class Burst(Frozen):
     """A burst of a sample, in places of its values.
 
     Attributes

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from scipy.special import bdtrc
 
-from ...model.arrays import Floats, Ints, Rows, median
+from ...model.arrays import Floats, Frozen, Ints, Rows, median
 from .bursts import Burst
 from .coincidence import BusyStretch, coincidences
 from .sample import Sample
@@ -34,8 +34,7 @@ MOST_PEERS: Final = 64
 """With how many points of a neighbourhood each is compared at most."""
 
 
-@dataclass(frozen=True, eq=False)
-class Points:
+class Points(Frozen):
     """Bursts as points, columns of shape (n,).
 
     Attributes
@@ -61,8 +60,7 @@ class UnitGrid:
     height: float
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
+class Found(Frozen):
     """A common burst.
 
     Attributes

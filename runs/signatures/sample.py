@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Self
 
 import numpy as np
 
-from ...model.arrays import Floats
+from ...model.arrays import Floats, Frozen
 from ...model.errors import SelectionError
 
 MOST_VALUES: Final = 2**20
@@ -15,8 +15,7 @@ MOST_VALUES: Final = 2**20
 VALUES_BY_DEFAULT: Final = 200
 
 
-@dataclass(frozen=True, eq=False)
-class Sample:
+class Sample(Frozen):
     """The throughput during one run.
 
     Attributes

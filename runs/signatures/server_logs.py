@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...model.arrays import Floats
+from ...model.arrays import Floats, Frozen
 from ...model.errors import SelectionError, TraceError
 from ...otf2io.files.regular import open_regular
 from ..collection.csv_rows import csv_rows
@@ -40,8 +40,7 @@ class JobTimes:
     end: float
 
 
-@dataclass(frozen=True, eq=False)
-class ThroughputLog:
+class ThroughputLog(Frozen):
     """Throughput of a file system at regular times.
 
     Attributes

@@ -1,13 +1,14 @@
 """Samples out of traces: the bandwidth of one layer of each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...layers.selection.directions import Direction
 from ...layers.trace import Trace
+from ...model.arrays import Frozen
 from ...model.errors import SelectionError
 from ...signals.construction import signal_of_samples
 from ...signals.step import StepSignal
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from ..collection.tables import Collection
 
 
-@dataclass(frozen=True, eq=False)
-class RunSignals:
+class RunSignals(Frozen):
     """The bandwidths of a run in one direction, of layers that moved bytes, highest first; name, loops and ranks.
 
     The `trace` is there where it has loops, which those of other runs may tell more of.

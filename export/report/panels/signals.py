@@ -1,7 +1,6 @@
 """Signals as the page draws them: curves with their phases, spectra, and the sizes of requests."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
@@ -13,7 +12,7 @@ from ....analysis.results.result import PeriodResult, Phase
 from ....analysis.spectral.spectrum import power_spectrum
 from ....layers.layer import Layer
 from ....layers.selection.directions import Direction
-from ....model.arrays import Array, Floats, Ints
+from ....model.arrays import Array, Floats, Frozen, Ints
 from ....model.quantities import bytes_text, counted, frequency_text, percent_text, seconds_text, share_text
 from ....signals.construction import StepSignal
 from ....signals.step import envelope
@@ -160,8 +159,7 @@ _FEWEST_SIZES: Final = 8
 _UNITS: Final = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
 
-@dataclass(frozen=True, eq=False)
-class RequestSizes:
+class RequestSizes(Frozen):
     """How many operations requested how many bytes, by powers of two.
 
     The bin ``2^k`` holds requests of 2^k to 2^(k+1) − 1 bytes; requests of 0 bytes and those whose size the trace does

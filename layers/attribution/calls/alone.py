@@ -1,16 +1,13 @@
 """For which rank all others wait: while it alone is outside of MPI, nobody else can end what they wait for."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from ....model.arrays import Floats, Ints
+from ....model.arrays import Floats, Frozen, Ints
 from ....model.ranges import Coverage
 from ....model.sums import NOBODY
 
 
-@dataclass(frozen=True, eq=False)
-class Alone:
+class Alone(Frozen):
     """When each rank was outside of MPI, or in I/O, and all others in MPI without I/O, until it called MPI itself.
 
     Where others go on by themselves, they did not wait for it. Columns of shape (ranks,) in s.

@@ -1,12 +1,11 @@
 """What I/O costs a run by rank: its share of the time, what could be saved, overlap, and who waits for whom."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Annotated, ClassVar, Final
 
 import numpy as np
 
-from ....model.arrays import Floats, Ints, Links, Mask
+from ....model.arrays import Floats, Frozen, Ints, Links, Mask
 from ....model.codes import IoFlag
 from ....model.document import Document, Record, keys_of, rows_of
 from ....model.operations import view
@@ -130,8 +129,7 @@ def _seconds(calls: Calls, chosen: Mask) -> Floats:
     return ticks / calls.scope.window.ticks_per_second
 
 
-@dataclass(frozen=True, eq=False)
-class Overlap:
+class Overlap(Frozen):
     """What the first thread of each rank did while its non-blocking operations were under way.
 
     Attributes

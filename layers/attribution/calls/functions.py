@@ -1,12 +1,11 @@
 """Functions of a trace: the layer and group that each belongs to, the tree of call paths and the keys that it gives."""
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from ....model.arrays import Ints, Links, Mask, nearest_marked
+from ....model.arrays import Frozen, Ints, Links, Mask, nearest_marked
 from ....model.stream.calls import OF_MPI, OF_THE_PROGRAM, PARADIGMS, Regions
 
 NO_EVENT: Final = 0
@@ -36,8 +35,7 @@ _MPI_IO: Final = "MPI-IO"
 _OTHER: Final = "other I/O"
 
 
-@dataclass(frozen=True, eq=False)
-class FunctionGroups:
+class FunctionGroups(Frozen):
     """Regions of a trace beside what they belong to; columns of shape (n,).
 
     Attributes
@@ -114,8 +112,7 @@ _INNERMOST: Final = 24
 """Functions of a path that its name has; a path can be as long as a trace."""
 
 
-@dataclass(frozen=True, eq=False)
-class PathTree:
+class PathTree(Frozen):
     """A tree of call paths.
 
     Attributes
