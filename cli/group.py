@@ -72,14 +72,6 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, summaries[name]) for name in self.list_commands(ctx)])
 
 
-def _print_version(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
-    if wanted and not context.resilient_parsing:
-        from ..model.version import __version__
-
-        click.echo(f"iostrata {__version__}")
-        context.exit()
-
-
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True},
@@ -88,9 +80,7 @@ def _print_version(context: click.Context, _option: click.Parameter, wanted: boo
     'eval "$(_IOSTRATA_COMPLETE=bash_source iostrata)", or zsh_source.',
     no_args_is_help=False,
 )
-@click.option(
-    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Print the version."
-)
+@click.version_option(package_name="iostrata", message="iostrata %(version)s", help="Print the version.")
 def iostrata() -> None:
     """Show what each I/O layer did in a trace: its operations, its bandwidth over time and its period.
 

@@ -121,6 +121,7 @@ def command(
     from ...runs.signatures.sample import cut_to_shortest
     from ...runs.signatures.scaling import scaling_of
     from ...runs.signatures.signature import extract_signature
+    from ...runs.signatures.traces import trace_samples
 
     left_out: tuple[SampleUse, ...] = ()
     chosen = signature = scaling = None
@@ -128,7 +129,8 @@ def command(
         samples, left_out = _from_log(log, jobs, direction, interval)
         samples = cut_to_shortest(samples) if partial else samples
     else:
-        runs, samples, chosen = _from_runs(traces, request, layer, direction, interval)
+        runs, chosen = _read_runs(traces, request, layer, direction)
+        samples = trace_samples(runs, chosen, interval)
         samples = cut_to_shortest(samples) if partial else samples
         scaling = scaling_of(runs, chosen)
         signature = _by_loops(method, runs, samples, chosen, direction, kappa)
@@ -137,7 +139,7 @@ def command(
         samples, recorded=recorded, method=method or "iosi", level=level, gamma=gamma, kappa=kappa
     )
     what = f"{log or chosen} {direction}"
-    written = _write(signature, what, out, picture)
+    written = _write(signature, what, out, picture) if out or picture else []
     if request.as_json:
         from ...export.json.runs import signature_document
 
@@ -216,24 +218,12 @@ def _by_loops(
 
 def _write(signature: "Signature", what: str, out: Path | None, picture: Path | None) -> "list[Written]":
     """Write the files that were asked for."""
-    if out is None and picture is None:
-        return []
     from ...export.runs.signature_files import write_signature, write_signature_figure
 
     return cli.write_all(
         (out, lambda path: write_signature(signature, path, what)),
         (picture, lambda path: write_signature_figure(signature, path, what)),
     )
-
-
-def _from_runs(
-    paths: tuple[Path, ...], request: cli.Request, layer: str | None, direction: "Direction", interval: float | None
-) -> tuple[list["RunSignals"], list["Sample"], str]:
-    """Return each trace or run of a collection with its sample, and the layer that they are of."""
-    from ...runs.signatures.traces import trace_samples
-
-    found, chosen = _read_runs(paths, request, layer, direction)
-    return found, trace_samples(found, chosen, interval), chosen
 
 
 def _read_runs(

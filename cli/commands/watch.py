@@ -99,7 +99,9 @@ def command(
         names = [(one,) for one in sources] if apart else [sources]
         updates = _followed(list(zip(jobs, names, strict=True)), interval, once)
     else:
-        updates = _replayed(jobs[0], Request(replay, layers, **reading), interval, speed)
+        from ...live.following import replay as replayed
+
+        updates = replayed(jobs[0], Request(replay, layers, **reading).open(), interval, speed)
     broken: list[str] = []
     if metrics is not None:
         from ...export.openmetrics import published
@@ -231,9 +233,3 @@ def _followed(jobs: "list[tuple[LiveJob, tuple[str, ...]]]", interval: float | N
             if isinstance(source, LateSource):
                 warn(f"{name} is not there yet; waiting for it")
     return follow_jobs(followed, interval or 1.0, once=once)
-
-
-def _replayed(job: "LiveJob", request: Request, interval: float | None, speed: float | None) -> "Iterator[Update]":
-    from ...live.following import replay
-
-    return replay(job, request.open(), interval, speed)
