@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from ...layers.attribution.calls.cost import WaitingChain
+from ...layers.attribution.calls.cost import RunCost, WaitingChain
 from ...layers.trace import Trace
 from ...model.quantities import counted, named_ranks, percent_text, seconds_range_text, seconds_text
 from ...model.stream.calls import OF_MPI
@@ -23,9 +23,12 @@ _MEETINGS: Final = 5
 
 def elsewhere(trace: Trace) -> tuple[str, ...]:
     """Return a sentence on each; none where the trace does not tell when functions were entered and left."""
-    for_one = tuple(_awaited(trace))
-    others = for_one or tuple(_awaited_alone(trace)) or tuple(_all(trace))
-    return (*_set_aside(trace), *others, *_at_one_place(trace, bool(for_one)))
+    cost, chain = trace.calls.cost, trace.calls.chain if others_may_wait(trace) else None
+    if cost is None or chain is None:
+        return (*_set_aside(trace), *_awaited_alone(trace))
+    for_one = tuple(_awaited(trace, cost, chain))
+    others = for_one or tuple(_awaited_alone(trace)) or tuple(_all(cost, chain))
+    return (*_set_aside(trace), *others, *_at_one_place(cost, chain, bool(for_one)))
 
 
 def _set_aside(trace: Trace) -> Iterator[str]:
@@ -51,11 +54,8 @@ def _set_aside(trace: Trace) -> Iterator[str]:
     yield f"{seconds_text(spent)}{who}, {of_run} of the run, are calls of I/O on files set aside or not known{mostly}"
 
 
-def _awaited(trace: Trace) -> Iterator[str]:
+def _awaited(trace: Trace, cost: RunCost, chain: WaitingChain) -> Iterator[str]:
     """Tell for which rank the others wait where all meet in calls of MPI, whatever that one does meanwhile."""
-    cost, chain = trace.calls.cost, trace.calls.chain if others_may_wait(trace) else None
-    if cost is None or chain is None:
-        return
     rank, held = next(iter(chain.held_up.items()), (None, 0.0))
     mine = np.array([one == rank for one in chain.rank]) & (chain.waited > 0)
     each, mostly = held / (len(cost.rank) - 1), float(chain.mostly[mine].sum())
@@ -74,25 +74,22 @@ def _awaited(trace: Trace) -> Iterator[str]:
     who = f"Rank {others[0]} waits {seconds_text(each)}" if len(others) == 1 else f"{_EACH} {seconds_text(each)} each"
     yield (
         f"{who}, {share} of the run, for rank {rank}, which comes last to "
-        f"{mine.sum():,} of {counted(waits, 'call')} in which all meet; {does}{_in_turn(trace, rank, chain)}"
+        f"{mine.sum():,} of {counted(waits, 'call')} in which all meet; {does}{_in_turn(cost, rank, chain)}"
     )
 
 
-def _in_turn(trace: Trace, rank: int | None, chain: WaitingChain) -> str:
+def _in_turn(cost: RunCost, rank: int | None, chain: WaitingChain) -> str:
     """Return how long a rank that others wait for waits for the next one of those, in words, where it is much."""
     other, held = next(((one, held) for one, held in chain.held_up.items() if one != rank), (None, 0.0))
     each = held / (len(chain.ranks) - 1)
-    if other is None or rank is None or trace.calls.cost is None or each < MUCH_WAITED * trace.calls.cost.length:
+    if other is None or rank is None or each < MUCH_WAITED * cost.length:
         return ""
     who = f"rank {rank} waits" if len(chain.ranks) == 2 else "all wait"
     return f"; {who} {seconds_text(each)} for rank {other} in turn"
 
 
-def _all(trace: Trace) -> Iterator[str]:
+def _all(cost: RunCost, chain: WaitingChain) -> Iterator[str]:
     """Tell how long ranks wait where all meet, now for one rank and now for another."""
-    cost, chain = trace.calls.cost, trace.calls.chain if others_may_wait(trace) else None
-    if cost is None or chain is None:
-        return
     # Where a run begins and ends all wait for the slowest once, and what makes most of it is told by itself.
     again = np.array([bool(one) and not one.startswith(("MPI_Init", "MPI_Finalize")) for one in chain.function])
     waited = chain.waited * again
@@ -110,14 +107,11 @@ def _all(trace: Trace) -> Iterator[str]:
     )
 
 
-def _at_one_place(trace: Trace, told: bool) -> Iterator[str]:
+def _at_one_place(cost: RunCost, chain: WaitingChain, told: bool) -> Iterator[str]:
     """Tell which ranks wait much of the run in one call in which all meet, as at its end, and for whom.
 
     Not for the rank that others wait for most, where that is `told`.
     """
-    cost, chain = trace.calls.cost, trace.calls.chain if others_may_wait(trace) else None
-    if cost is None or chain is None:
-        return
     # Processes start one after the other.
     met = [row for row, name in enumerate(chain.function) if not name.startswith("MPI_Init")]
     step = max(met, key=lambda row: chain.waited[row], default=0)

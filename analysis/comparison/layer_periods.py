@@ -281,14 +281,14 @@ def _part_signals(
     return iter(binned.signals(wanted))
 
 
-def with_fit(
-    period: LayerPeriod, components: int, fs: float | Literal["auto"] = "auto", filter: Butterworth | str | None = None
-) -> LayerPeriod:
-    """Return a period with its signal as `components` cosines.
+def fitted(
+    signal: StepSignal, components: int, fs: float | Literal["auto"] = "auto", filter: Butterworth | str | None = None
+) -> "SignalFit":
+    """Return a signal as `components` cosines.
 
     Parameters
     ----------
-    period : LayerPeriod
+    signal : StepSignal
     components : int
     fs : float or "auto"
         As `iostrata.analysis.fitting.fit_signal` takes it.
@@ -300,11 +300,11 @@ def with_fit(
     from ..fitting import fit_signal
 
     if filter is None:
-        return replace(period, fit=fit_signal(period.signal, components, fs=fs))
+        return fit_signal(signal, components, fs=fs)
     from ..timefrequency.filters import filtered_signal
 
-    filtered = filtered_signal(period.signal, filter, fs)
-    return replace(period, fit=fit_signal(filtered.signal, components, fs=fs, baseline=filtered.baseline))
+    filtered = filtered_signal(signal, filter, fs)
+    return fit_signal(filtered.signal, components, fs=fs, baseline=filtered.baseline)
 
 
 def _ways(quantity: Quantity, directions: Iterable[Direction]) -> tuple[Direction | None, ...]:

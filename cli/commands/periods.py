@@ -122,14 +122,14 @@ def command(
     refuse_frequency(request, bool(request.filter or components or picture))
     options, filter = _options(request.method, tuning), _filter(request.filter, order)
     prepare_picture(picture)
-    from ...analysis.comparison.layer_periods import LayerPeriod, with_fit
+    from ...analysis.comparison.layer_periods import LayerPeriod, fitted
 
     trace, found = _search(request, by, parts, ranks, quantity, filter, options)
     periods: list[LayerPeriod | PartsLeftOut] = []
     with Progress("detecting periods") as progress:
         for period in found:
             if components is not None and isinstance(period, LayerPeriod):
-                period = with_fit(period, components, request.fs, filter)
+                period = replace(period, fit=fitted(period.signal, components, request.fs, filter))
             periods.append(period)
             progress(len(periods), 0)
         written = _draw(request, periods, picture)

@@ -8,16 +8,16 @@ from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from ...analysis.comparison.layer_periods import LayerPeriod, in_loop
+from ...analysis.comparison.layer_periods import LayerPeriod, fitted, in_loop
 from ...analysis.comparison.layers import Comparison, pair_entries
 from ...analysis.comparison.periods import VERDICTS
 from ...analysis.comparison.story import Segment
 from ...analysis.detect import detect_period
-from ...analysis.fitting import FourierFit, fit_signal
+from ...analysis.fitting import FourierFit
 from ...analysis.registry import period_method
 from ...analysis.results.parts import PeriodMetrics
 from ...analysis.results.result import PeriodResult
-from ...analysis.timefrequency.filters import Butterworth, filtered_signal
+from ...analysis.timefrequency.filters import Butterworth
 from ...layers.attribution.calls.calls import CALL_KINDS, Calls
 from ...layers.handles.forest import HandleForest
 from ...layers.selection.directions import DIRECTIONS, Traffic
@@ -334,10 +334,7 @@ class PeriodSearch:
 
     def fit(self, signal: StepSignal, components: int) -> FourierFit:
         """Return `signal`, after the filter, as `components` cosines."""
-        if self.filter is None:
-            return fit_signal(signal, components, fs=self.fs).fit
-        filtered = filtered_signal(signal, self.filter, self.fs)
-        return fit_signal(filtered.signal, components, fs=self.fs, baseline=filtered.baseline).fit
+        return fitted(signal, components, self.fs, self.filter).fit
 
 
 def write_regimes(writer: GroupWriter, results: Mapping[Place, PeriodResult]) -> None:
@@ -367,9 +364,9 @@ def write_components(writer: GroupWriter, fits: Mapping[Place, FourierFit]) -> N
     row = ("component",)
     _write_places(writer, "component", [place for place, _, _ in rows])
     for name, units, long_name in _COSINES:
-        fitted = [getattr(fit.components, name)[number] for _, fit, number in rows]
+        cosines = [getattr(fit.components, name)[number] for _, fit, number in rows]
         lines = [getattr(fit.lines, name)[number] for _, fit, number in rows]
-        writer.floats(name, row, fitted, units, f"{long_name}, fitted")
+        writer.floats(name, row, cosines, units, f"{long_name}, fitted")
         writer.floats(f"line_{name}", row, lines, units, f"{long_name}, line of the Fourier transform")
     for name, of, what in (("fit", "components", "fitted sum"), ("line", "lines", "sum of the lines")):
         errors = [getattr(fit, of).mean_square_error / max(fit.lines.mean, 1e-300) ** 2 for _, fit, _ in rows]
@@ -408,5 +405,5 @@ def _write_places(writer: GroupWriter, dimension: str, places: list[Place]) -> N
     writer.dimension(dimension, len(places))
     for position, axis in enumerate(_GRID):
         long_name = f"row of the {dimension}'s {axis} in the dimension {axis}"
-        rows = [place[position] for place in places]
-        writer.integers(f"{dimension}_{axis}", (dimension,), rows, "1", long_name, np.int32)
+        rows = np.array([place[position] for place in places], np.int32)
+        writer.numbers(f"{dimension}_{axis}", (dimension,), rows, long_name=long_name, units="1")

@@ -221,16 +221,10 @@ class GroupWriter:
         self.numbers(name, dimensions, column, long_name=long_name, units=units)
 
     def integers(
-        self,
-        name: str,
-        dimensions: tuple[str, ...],
-        values: Sequence[int],
-        units: str,
-        long_name: str,
-        dtype: npt.DTypeLike = np.int64,
+        self, name: str, dimensions: tuple[str, ...], values: Sequence[int], units: str, long_name: str
     ) -> None:
-        """Write integers, in C order where there are several dimensions."""
-        self.numbers(name, dimensions, np.array(values, dtype), long_name=long_name, units=units)
+        """Write int64, in C order where there are several dimensions."""
+        self.numbers(name, dimensions, np.array(values, np.int64), long_name=long_name, units=units)
 
     def amounts(
         self, name: str, dimensions: tuple[str, ...], values: Sequence[float], units: str, long_name: str

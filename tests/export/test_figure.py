@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from iostrata import MissingLibraryError, OutputError, SelectionError, detect_period, step_signal
-from iostrata.analysis.comparison.layer_periods import LayerPeriod, with_fit
+from iostrata.analysis.comparison.layer_periods import LayerPeriod, fitted
 from iostrata.analysis.spectral.autocorrelation import autocorrelation
 from iostrata.analysis.spectral.spectrum import power_spectrum
 from iostrata.analysis.timefrequency.transforms import discrete_scalogram, scalogram
@@ -25,7 +25,8 @@ def two_regimes(method: str = "auto", name: str = "POSIX") -> LayerPeriod:
 
 
 def test_one_time_axis_holds_signal_regimes_fit_and_transforms() -> None:
-    period = with_fit(two_regimes(), 5)
+    period = two_regimes()
+    period = replace(period, fit=fitted(period.signal, 5))
     figure = draw_periods([period])
     top, wavelet, fourier, discrete, sliding, spectrum, *_ = figure.axes
     (part,) = figure.subfigs
@@ -97,7 +98,7 @@ def test_a_file_of_each_kind_and_twice_the_same(tmp_path: Path, suffix: str) -> 
 def test_a_signal_that_is_one_impulse_can_be_drawn(tmp_path: Path) -> None:
     signal = step_signal([1.0], [1.0], [5.0], window=(0.0, 3.0))
     period = LayerPeriod("POSIX", "read", "all", signal, detect_period(signal))
-    assert write_period_figure([with_fit(period, 3)], tmp_path / "one.png").bytes > 0
+    assert write_period_figure([replace(period, fit=fitted(period.signal, 3))], tmp_path / "one.png").bytes > 0
 
 
 @pytest.mark.parametrize(("count", "name"), [(0, "a.png"), (MOST_SIGNALS + 1, "a.png"), (1, "a.jpg"), (1, "a")])
