@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ...layers.attribution.calls.cost import io_seconds
 from ...layers.attribution.calls.functions import CALLER, FUNCTION, NO_EVENT, TRANSFER
@@ -18,7 +17,7 @@ from ...layers.handles.stack import layer_name
 from ...layers.selection.directions import DIRECTIONS, Direction
 from ...layers.selection.window import sums_by
 from ...layers.trace import Trace
-from ...model.arrays import Floats, Ints, Mask
+from ...model.arrays import Floats, Integers, Ints, Mask
 from ...model.codes import IoFlag, IoMode, IoRecord
 from ...model.keyed import KeyedSums
 from ...model.sums import NOBODY
@@ -27,8 +26,6 @@ from ..results.parts import Phase
 from ..results.result import PeriodResult
 from .waiting import waited_part
 
-Numbers = npt.NDArray[np.integer[Any]]
-"""Numbers of processes or files, −1 where unknown."""
 LEAST_SHARE: Final = 0.01
 """What concerns less of the bytes and of the time is no warning."""
 MUCH_OF_RUN: Final = 0.02
@@ -354,7 +351,7 @@ class Facts:
         """Return the name of a file row, empty where there is none."""
         return self.definitions.files.name[row] if row >= 0 else ""
 
-    def ranks(self, processes: Numbers) -> list[int]:
+    def ranks(self, processes: Integers) -> list[int]:
         """Return the distinct MPI ranks of some processes in ascending order."""
         ranks = np.append(self.definitions.groups.rank, -1)[np.unique(processes)]
         return sorted({int(rank) for rank in ranks if rank >= 0})
@@ -374,12 +371,12 @@ class Facts:
             "time_range_s": list(self.cells.extent(cells)),
         }
 
-    def who(self, processes: Numbers) -> dict[str, Any]:
+    def who(self, processes: Integers) -> dict[str, Any]:
         """Return the first ranks of some processes, and how many there are."""
         ranks = self.ranks(processes)
         return {"ranks": ranks[:RANKS_SHOWN], "rank_count": len(ranks)}
 
-    def on_files(self, file: Numbers, weight: Ints) -> dict[str, Any]:
+    def on_files(self, file: Integers, weight: Ints) -> dict[str, Any]:
         """Return the names of the files with the largest weights, and how many files there are."""
         known, place = np.unique(file, return_inverse=True)
         order = np.argsort(-sums_by(place, weight, len(known)), kind="stable")
@@ -389,7 +386,7 @@ class Facts:
         }
 
     def files_within(
-        self, layer: str, processes: Numbers, ticks: tuple[int, int], *modes: int, own: bool = True, share: float = 1.0
+        self, layer: str, processes: Integers, ticks: tuple[int, int], *modes: int, own: bool = True, share: float = 1.0
     ) -> dict[str, Any]:
         """Return the files on which some processes are longest in a layer's operations between two times.
 

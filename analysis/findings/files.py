@@ -7,9 +7,9 @@ from typing import Final
 import numpy as np
 
 from ...layers.selection.window import sums_by
-from ...model.arrays import Mask
+from ...model.arrays import Integers, Mask
 from ...model.quantities import bytes_text, counted, factor_text, joined, named_ranks, percent_text
-from .facts import MIB, Facts, Gain, Match, Numbers
+from .facts import MIB, Facts, Gain, Match
 from .rule import finding
 
 LOCAL_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/run/", "/local/", "/localscratch/")
@@ -161,7 +161,7 @@ def _system_files(facts: Facts, least: float) -> Iterator[Match]:
         )
 
 
-def _counted(facts: Facts, mask: Mask, place: Numbers, names: Sequence[str]) -> dict[str, int]:
+def _counted(facts: Facts, mask: Mask, place: Integers, names: Sequence[str]) -> dict[str, int]:
     """Return the operations in some cells by the name of their place, in the order of the places."""
     places, row = np.unique(place[mask], return_inverse=True)
     counts = sums_by(row, facts.cells.columns.operations[mask], len(places))

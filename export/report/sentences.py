@@ -1,13 +1,14 @@
 """The first sentences of a report, with each period in words and the stretches of the run in which it holds."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from ...analysis.comparison.alike import alike, is_part
 from ...analysis.comparison.layer_periods import LayerPeriod
 from ...analysis.findings.find import LEAST_COST
 from ...analysis.results.result import PeriodResult, Regime
 from ...layers.attribution.breakdown import METADATA_KINDS
+from ...model.document import Document
 from ...model.quantities import (
     bytes_text,
     count_text,
@@ -106,8 +107,6 @@ def _in_regimes(regimes: tuple[Regime, ...]) -> str:
         text += f" and so on in {counted(left, 'further regime', 'further regimes')}"
     return text
 
-
-Document = dict[str, Any]
 
 _VERBS: Final = {"write": "wrote", "read": "read"}
 _OTHER_LAYER: Final = 0.05

@@ -22,6 +22,7 @@ from ...layers.layer import Layer
 from ...layers.selection.directions import DIRECTIONS, Traffic
 from ...layers.summary.statistics import LayerStatistics
 from ...layers.trace import Trace
+from ...model.document import Document
 from ...model.metrics import Metric, columns_of, metrics_of
 from ...model.quantities import count_text, counted, seconds_text
 from ...model.stream.summary import start_time
@@ -38,8 +39,6 @@ from .panels.signals import curve, metadata_charts, phase_strip, request_sizes, 
 from .panels.timeline import collective_calls, timeline
 from .panels.volumes import handle_tree, heat_maps, system_nodes
 from .sentences import first_sentences, holds_io, no_bytes, period_text
-
-Document = dict[str, Any]
 
 PICTURES: Final = (
     "trace.css", "view.js", "plot.js", "bandwidth.js", "tables.js", "findings.js", "periods.js", "flow.js",

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...layers.trace import Trace
-from ...model.arrays import Integers, column_at
+from ...model.arrays import Integers, Ints, column_at
 from ...model.codes import IoMode
-from .marks import KINDS, Ints
+from .marks import KINDS
 
 _KIND_OF_MODE = {IoMode.READ: "read", IoMode.WRITE: "write", IoMode.FLUSH: "flush"}
 

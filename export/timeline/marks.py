@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from ...analysis.comparison.layer_periods import LayerPeriod
 from ...analysis.results.parts import Regime
@@ -14,16 +13,13 @@ from ...layers.handles.metadata import Lifetimes, MetadataEvents, UsedHandles, h
 from ...layers.handles.scope import ScopedBlock
 from ...layers.selection.window import TickWindow
 from ...layers.trace import Trace
-from ...model.arrays import Array, Columns, Floats, Integers, Links, Octets, column_at
+from ...model.arrays import Array, Columns, Floats, Integers, Ints, Links, Octets, column_at
 from ...model.codes import UNDEFINED_TIME, IoMode, IoRecord
 from ...model.definitions import Definitions
 from ...model.keyed import KeyedSums
 from ...model.operations import Operations, view
 from ...model.quantities import interval_text, seconds_text
 
-Ints = npt.NDArray[np.int64]
-
-Keys = Links
 _MarkColumns = tuple[Any, Any, Octets, Ints, Ints, Array]
 
 KINDS: Final = ("in use", "read", "write", "flush", "open", "close", "other")
@@ -257,7 +253,7 @@ def _in_time(columns: _MarkColumns) -> _MarkColumns:
     return key[order], process[order], kind[order], start[order], end[order], volume[order]
 
 
-def _operations(operations: Operations, window: TickWindow, keys: Keys) -> _MarkColumns:
+def _operations(operations: Operations, window: TickWindow, keys: Links) -> _MarkColumns:
     chosen = window.part(operations)
     chosen = view(chosen, keys[chosen.handle] >= 0)
     kind = np.full(256, KINDS.index("other"), np.uint8)
@@ -267,7 +263,7 @@ def _operations(operations: Operations, window: TickWindow, keys: Keys) -> _Mark
     return keys[chosen.handle], chosen.process, kind[chosen.mode], begin, end, volume
 
 
-def _lifetimes(lifetimes: Lifetimes, window: TickWindow, keys: Keys) -> _MarkColumns:
+def _lifetimes(lifetimes: Lifetimes, window: TickWindow, keys: Links) -> _MarkColumns:
     """Return the time from a handle's making to its destruction, as far as it lies in the window."""
     begin = np.where(lifetimes.created == UNDEFINED_TIME, window.start, lifetimes.created)
     end = np.where(lifetimes.destroyed == UNDEFINED_TIME, window.end, lifetimes.destroyed)

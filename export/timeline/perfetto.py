@@ -27,7 +27,7 @@ from ...layers.attribution.calls.cost import io_seconds
 from ...layers.attribution.calls.walk import StackBars
 from ...layers.selection.directions import DIRECTIONS, Traffic
 from ...layers.trace import Trace
-from ...model.arrays import Frozen
+from ...model.arrays import Frozen, Ints
 from ...model.definitions import Definitions
 from ...model.quantities import bytes_text, counted
 from ...signals.step import envelope
@@ -37,7 +37,7 @@ from ..exporters import Exporter
 from ..json.documents import json_text
 from ..written import Written
 from .causes import causing_slices, effects_of
-from .marks import KINDS, Ints, Marks, held_periods, marks_of_files, merged_marks
+from .marks import KINDS, Marks, held_periods, marks_of_files, merged_marks
 from .stacks import call_stacks
 
 MOST_SLICES: Final = 200_000
