@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from ...model.arrays import Codes, Links, Mask, Octets, named_columns
+from ...model.arrays import Codes, Frozen, Links, Mask, Octets, named_columns
 from ...model.stream.calls import FILE_IO, FILE_IO_METADATA
 
 
@@ -191,8 +191,7 @@ def plain_name(name: str) -> str:
     return words[-1].lstrip("*&") if words else ""
 
 
-@dataclass(frozen=True, eq=False)
-class CalledFunctions:
+class CalledFunctions(Frozen):
     """Regions of an archive that are calls of libraries without I/O records, and the parameters that calls have.
 
     Attributes

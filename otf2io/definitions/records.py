@@ -5,12 +5,12 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from ctypes import c_uint64, c_void_p
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 import numpy as np
 
-from ...model.arrays import Unsigned
+from ...model.arrays import Frozen, Unsigned
 from ...model.budget import require_memory
 from ...model.errors import TraceError
 from ...model.interrupts import kept_interrupts
@@ -30,8 +30,7 @@ _GROUP_TYPES_OF_LOCATIONS: Final = frozenset((1, 4, 5, 6, 7))
 Record = tuple[Any, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Records:
+class Records(Frozen):
     """Records by their type, in the order of the file; ids and references as they stand there.
 
     Attributes

@@ -2,12 +2,13 @@
 
 import json
 import math
+import os
 
 import numpy as np
 import pytest
 from iostrata import TraceError
-from iostrata.analysis import known_signature
 from iostrata.analysis.known_signature import as_periods, is_signature, read_signature, room_of
+from iostrata.model.document import read_document
 from scipy.stats import t
 
 
@@ -128,16 +129,16 @@ def test_bursts_that_take_no_time_at_the_begin_are_sound(known):
     assert known([burst(0.0, 0.0)]).start.tolist() == [0]
 
 
-def test_a_document_is_known_by_its_keys_and_a_large_one_is_not_read(tmp_path, monkeypatch):
+def test_a_document_is_known_by_its_keys_and_a_large_one_is_not_read(tmp_path):
     assert is_signature(document(THREE))
     assert not is_signature({"bursts": [], "signature": []})
     assert not is_signature([])
     path = tmp_path / "a.json"
     path.write_text(json.dumps(document(THREE)))
-    assert known_signature._LARGEST == 1 << 30
     size = path.stat().st_size
-    monkeypatch.setattr(known_signature, "_LARGEST", size)
-    assert read_signature(path).name == "a"
-    monkeypatch.setattr(known_signature, "_LARGEST", size - 1)
+    assert read_document(path, "it", len, size) == len(document(THREE))
+    with pytest.raises(TraceError, match=r"not it \(it is larger"):
+        read_document(path, "it", len, size - 1)
+    os.truncate(path, 2**30 + 1)
     with pytest.raises(TraceError, match="larger than 1,024 MiB"):
         read_signature(path)
