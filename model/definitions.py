@@ -168,8 +168,7 @@ class Handles(Frozen):
     precreated_status: Codes
 
 
-@dataclass(frozen=True, eq=False)
-class Group:
+class Group(Frozen):
     """A group of locations, ranks or regions (``Group``); `members` is uint64 (m,)."""
 
     id: int
