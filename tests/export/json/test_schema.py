@@ -1,7 +1,7 @@
 """JSON Schema of documents, as it follows from records, metrics and annotations."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -28,7 +28,6 @@ class Part(Record):
     end: float
 
 
-@dataclass(frozen=True)
 class WiderPart(Part):
     """A part with a name."""
 
