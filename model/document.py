@@ -46,9 +46,10 @@ def read_document(path: Path, what: str, made: Callable[[Document], T], most: in
     made of it, and OSError where it cannot be read.
     """
     try:
-        if path.stat().st_size > most:
-            raise ValueError(f"it is larger than {most // 2**20:,} MiB")
-        return made(checked_document(json.loads(path.read_bytes())))
+        with path.open("rb") as file:
+            if path.stat().st_size > most or len(content := file.read(most + 1)) > most:
+                raise ValueError(f"it is larger than {most // 2**20:,} MiB")
+        return made(checked_document(json.loads(content)))
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         reason = f"no {error.args[0]}" if isinstance(error, KeyError) else " ".join(str(error).split())[:200]
         raise TraceError(f"{path}: not {what} ({reason})") from None
