@@ -65,6 +65,9 @@ def _awaited(trace: Trace, cost: RunCost, chain: WaitingChain) -> Iterator[str]:
     if mine.sum() < _MEETINGS or chain.waited[mine].max() > _MOSTLY * held or mostly < _MOSTLY * each:
         return
     does = _does(float(chain.io_mostly[mine].sum()) / mostly)
+    longer = _longer_in_io(trace, cost, rank)
+    if longer >= _MOSTLY * each:
+        does = f"it is {seconds_text(longer)} longer in I/O than they, so that it comes later to what follows"
     alone = trace.calls.alone
     if alone is not None and rank in alone.rank and alone.summed[alone.rank.index(rank)] > each:
         # Messages make them wait as well.
@@ -76,6 +79,16 @@ def _awaited(trace: Trace, cost: RunCost, chain: WaitingChain) -> Iterator[str]:
         f"{who}, {share} of the run, for rank {rank}, which comes last to "
         f"{mine.sum():,} of {counted(waits, 'call')} in which all meet; {does}{_in_turn(cost, rank, chain)}"
     )
+
+
+def _longer_in_io(trace: Trace, cost: RunCost, rank: int) -> float:
+    """Return how much longer a rank is in I/O than the others (median), without what they wait there, in s."""
+    met = trace.calls.all_meetings
+    waited = np.bincount(met.process, met.waited, minlength=len(trace.definitions.groups.id))
+    first = trace.definitions.locations.group[trace.definitions.locations.first]
+    worked = cost.io - waited[first] / trace.definitions.clock.ticks_per_second
+    place = cost.rank.index(rank)
+    return float(worked[place] - np.median(np.delete(worked, place)))
 
 
 def _in_turn(cost: RunCost, rank: int | None, chain: WaitingChain) -> str:

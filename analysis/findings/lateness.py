@@ -78,7 +78,7 @@ def _arrivals_match(facts: Facts, layer: str, met: Meetings, cost: float, names:
     ranks = facts.ranks(late) if always else []
     number, times = int(main.sum()), int(np.isin(last[main], late).sum())
     comes = f"{named_ranks(ranks)} come{'s' if len(ranks) == 1 else ''}" if always else "another rank each time comes"
-    which = f"{comes} last in {times:,} of these" if always else "another rank comes last each time"
+    often = f"{times:,} times" if always and times < number else "each time"
     longest = int(np.bincount(met.region, met.waited).argmax())
     least, most = sorted((float((summed / met.counts).sum()), float(behind.sum())))
     # Of ranks that are named, how late these are where half of the waiting for them is.
@@ -88,7 +88,8 @@ def _arrivals_match(facts: Facts, layer: str, met: Meetings, cost: float, names:
         layer,
         f"ranks wait {seconds_text(float(summed.sum()))} in all in {layer} calls that several make together, most in "
         f"{names[longest]}, until the last one comes, {percent_text(float(summed[main].sum() / summed.sum()))} of "
-        f"it in {counted(number, 'call')}: {which}, {seconds_text(after)} after the median of the ranks",
+        f"it in {counted(number, 'call')}, to which {comes.replace(' each time', '')} last {often}, "
+        f"{seconds_text(after)} after the median of the ranks",
         {
             "comes": comes.replace(" come", " once come") if always and times == 1 < number else comes,
             "calls": number,

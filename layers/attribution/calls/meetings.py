@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ....model.arrays import Columns, Ints, Links, Mask, Octets, subtree_sums
+from ....model.arrays import Columns, Ints, Links, Mask, Octets, Rows, subtree_sums
 from ....model.definitions import self_communicators
 from ....model.keyed import KeyedSums, numbered, positions
 from ....model.ranges import Coverage
@@ -91,8 +91,8 @@ class Meetings(Columns):
         Counted from the highest.
     kind, process, handle, file, region : int64
         As in `SharedRows`.
-    begin : int64
-        When the process entered the call, in ticks.
+    begin, end : int64
+        When the process entered the call and left it, in ticks.
     waited : int64
         Ticks until the last one entered it; of `without` those in which that one was in no I/O.
     """
@@ -105,6 +105,7 @@ class Meetings(Columns):
     file: Ints
     region: Ints
     begin: Ints
+    end: Ints
     waited: Ints
 
     @cached_property
@@ -118,7 +119,10 @@ class Meetings(Columns):
         return np.flatnonzero(np.append(True, np.diff(self.meeting) != 0)[: len(self)])
 
     def without(self, busy: Coverage) -> "Meetings":
-        """Return the same with the time left out in which the last process was in I/O, which `busy` has by process."""
+        """Return the same with the time left out in which the last process was in I/O, which `busy` has by process.
+
+        Also that by which it left the call before later than the one that waits, as who moves the data of all does.
+        """
         last = np.repeat(self.final, self.counts)
         until, process = self.begin[last], self.process[last]
         waited = self.waited.copy()
@@ -127,7 +131,17 @@ class Meetings(Columns):
         for one, rows in zip(ones.tolist(), np.split(order, first[1:]), strict=False):
             covered = busy.until(one, until[rows]) - busy.until(one, self.begin[rows])
             waited[rows] -= np.minimum(np.rint(covered).astype(np.int64), waited[rows])
-        return replace(self, waited=waited)
+        return replace(self, waited=waited - np.minimum(self._left_later(last), waited))
+
+    def _left_later(self, last: Rows) -> Ints:
+        """Return by how many ticks the process in row `last` left the meeting before later than that of each row."""
+        order = np.lexsort((self.begin, self.process, self.layer))
+        follows = (np.diff(self.process[order]) == 0) & (np.diff(self.layer[order]) == 0)
+        before = np.full(len(self), -1)
+        before[order[1:]] = np.where(follows, order[:-1], -1)
+        one, other = before[last], before
+        same = (one >= 0) & (other >= 0) & (self.meeting[one] == self.meeting[other])
+        return np.where(same, np.maximum(0, self.end[one] - self.end[other]), 0)
 
     def of_layer(self, layer: int) -> "Meetings":
         """Return those in calls of a layer."""
@@ -195,5 +209,5 @@ def _of_layer(layer: int, rows: SharedRows, first: int) -> Meetings:
     columns = {name: getattr(rows, name)[meet].astype(np.int64) for name in ("kind", "process", "handle", "file")}
     return Meetings(
         number[meet], np.full(int(meet.sum()), layer), **columns, region=rows.region[meet].astype(np.int64),
-        begin=rows.begin[meet], waited=(np.repeat(last, count) - rows.begin)[meet],
+        begin=rows.begin[meet], end=rows.end[meet], waited=(np.repeat(last, count) - rows.begin)[meet],
     )  # fmt: skip

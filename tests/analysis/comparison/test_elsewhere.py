@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from iostrata import open_trace
 from iostrata.analysis.comparison.elsewhere import elsewhere
+from iostrata.layers.attribution.calls.meetings import Meetings
 from otf2.enums import IoOperationMode
 
 
@@ -41,11 +42,12 @@ def made(
     mostly=1.0,
     longest=None,
     by=0.0,
+    longer=0.0,
 ):
     """Return a run of 10 s on two ranks, whose calls of one function on what is set aside take `aside` on rank 1.
 
     Each rank is waited for in as many calls, of which the longest one may be told; `io` of the time is in I/O. Of what
-    rank 0 is in MPI while rank 1 is not, `by` are messages and the like.
+    rank 0 is in MPI while rank 1 is not, `by` are messages and the like. Rank 0 is `longer` in I/O.
     """
     times = np.zeros((1, 3, 3), np.int64)
     times[0, 1, 2] = int(1e6 * aside)
@@ -56,7 +58,7 @@ def made(
         paths=SimpleNamespace(region=np.zeros(1, np.int32)),
         functions=SimpleNamespace(layer=np.zeros(1, np.int64), regions=SimpleNamespace(name=(function,))),
     )
-    mpi, own = np.array([sum(waited), 0.0]), np.zeros(2)
+    mpi, own = np.array([sum(waited), 0.0]), np.array([longer, 0.0])
     cost = SimpleNamespace(rank=(0, 1), set_aside=np.array([0.0, aside]), length=10.0, mpi=mpi, io=own)
     held = dict(sorted(enumerate(waited), key=lambda one: -one[1]))
     each = np.repeat(np.array(waited) / meetings, meetings)
@@ -78,7 +80,12 @@ def made(
     summed, awaited = np.array([0.0, 0.9 * by]), np.array([0.0, by])
     alone = SimpleNamespace(rank=(0, 1), summed=summed, io=np.zeros(2), stretches=np.ones(2), awaited=awaited)
     alone = alone if by else None
-    return SimpleNamespace(calls=SimpleNamespace(totals=calls, cost=cost, chain=chain, alone=alone))
+    met, one_each = Meetings.empty(), SimpleNamespace(group=np.arange(2), first=np.ones(2, np.bool_))
+    definitions = SimpleNamespace(
+        groups=SimpleNamespace(id=np.arange(2)), locations=one_each, clock=SimpleNamespace(ticks_per_second=1.0)
+    )
+    found = SimpleNamespace(totals=calls, cost=cost, chain=chain, alone=alone, all_meetings=met)
+    return SimpleNamespace(calls=found, definitions=definitions)
 
 
 @pytest.mark.parametrize(
@@ -99,6 +106,8 @@ def made(
             "for rank 0, which comes last to 5 of 10 calls in which all meet; it is mostly",
         ),
         (made(waited=(1.1, 1.2), io=0.2), "20 % of what it does meanwhile is I/O"),
+        # It moves the data of both, and comes later from there.
+        (made(waited=(2.0, 0.1), longer=1.5), "it is 1.5 s longer in I/O than they, so that it comes later to what"),
         # Few barriers, or one rank of several that waits.
         (made(waited=(0.1, 1.9), meetings=2), None),
         (made(waited=(0.1, 3.9), meetings=4), None),

@@ -88,6 +88,13 @@ def test_the_time_in_which_the_last_one_is_in_io_is_left_out():
     assert found.without(busy).waited.tolist() == [60 - 25 - 10, 50 - 20 - 10, 0]
 
 
+def test_who_left_the_call_before_later_is_not_waited_for_again():
+    """Process 1 moves the data of both and leaves 30 later; from there on it takes 30 to the next, and 0 20."""
+    found = found_in([(0, 0, 0, 10, 100), (1, 0, 0, 60, 130), (0, 0, 0, 120, 175), (1, 0, 0, 160, 190)])
+    assert found.waited.tolist() == [50, 0, 40, 0]
+    assert found.without(Coverage(*np.zeros((3, 0), np.int64))).waited.tolist() == [50, 0, 10, 0]
+
+
 def test_of_too_many_calls_nothing_is_said(monkeypatch):
     monkeypatch.setattr("iostrata.layers.attribution.calls.meetings._MOST", 2)
     assert len(found_in([(0, 0, 0, 10, 25), (1, 0, 0, 20, 25)])) == 2
