@@ -21,8 +21,8 @@ _ENOUGH: Final = 4
 """Larger transfers below which nobody knows how long one usually takes."""
 
 
-def gain_of_larger(facts: Facts, layer: int, mode: int, size: float, costs: tuple[float, float]) -> Gain | None:
-    """Return what larger transfers than `size` would save of `cost`; None where no pace of transfers is known.
+def gain_of_larger(facts: Facts, layer: int, mode: int, size: float, costs: tuple[float, float, float]) -> Gain | None:
+    """Return what larger transfers than `size` would save of their cost; None where no pace of transfers is known.
 
     At least what the pace of the larger ones there are saves, at most what the best pace of a tenth of the bytes saves.
     Without any larger ones it is not known whether bytes or calls cost the time.
@@ -34,10 +34,11 @@ def gain_of_larger(facts: Facts, layer: int, mode: int, size: float, costs: tupl
     mode : int
         Of transfers; see `iostrata.layers.flow.access_pattern.StreamSums`.
     size : byte
-    costs : float, float
-        Time in s of the rank that is longest in the smaller ones, without and with what few of them take longer.
+    costs : float, float, float
+        Time in s of the rank that is longest in the smaller ones: without what few of them take longer, with as much of
+        that as fewer of them would spare, and what their operations take.
     """
-    cost, whole = costs
+    cost, spared, moving = costs
     streams = facts.sums.streams.get(layer)
     if streams is None:
         return None
@@ -46,13 +47,16 @@ def gain_of_larger(facts: Facts, layer: int, mode: int, size: float, costs: tupl
     part, others = paces.taken(small), paces.taken(~small)
     if not part["bytes"].sum() or not cost:
         return None
-    usual = part["ticks"].sum() / part["bytes"].sum() * (cost / whole)
+    usual = part["ticks"].sum() / part["bytes"].sum() * (cost / moving)
     best = min(1.0, float(best_pace(paces) / usual))
     rate = f"{bytes_text(facts.cells.window.ticks_per_second / (best * usual))}/s"
     if others["count"].sum() < _ENOUGH:
-        return Gain((0.0, cost), "from nothing, if bytes cost the time, to all, if calls do: there are no larger ones")
+        return Gain(
+            (0.0, spared), "from nothing, if bytes cost the time, to all, if calls do: there are no larger ones"
+        )
     larger = min(1.0, float(others["ticks"].sum() / others["bytes"].sum() / usual))
     low, high = sorted((cost * (1 - larger), cost * (1 - best)))
+    high += spared - cost
     return Gain((low, high), f"at the mean rate of larger ones, and at the best rate there is, {rate}")
 
 

@@ -17,7 +17,7 @@ from ...layers.handles.stack import layer_name
 from ...layers.selection.directions import DIRECTIONS, Direction
 from ...layers.selection.window import sums_by
 from ...layers.trace import Trace
-from ...model.arrays import Floats, Integers, Ints, Mask
+from ...model.arrays import Floats, Integers, Ints, Mask, Rows
 from ...model.codes import IoFlag, IoMode, IoRecord
 from ...model.keyed import KeyedSums
 from ...model.sums import NOBODY
@@ -325,14 +325,11 @@ class Facts:
         cells : bool (cells,), optional
             The operations, where it is known which they are.
         """
-        calls = self.trace.calls.totals
-        if calls is None or deed not in _DOES or layer not in calls.scope.order:
-            return {}
-        regions, ticks = calls.functions.regions, calls.outermost[:, 1]
-        of_layer = calls.functions.layer == calls.scope.order.index(layer)
-        does = np.array([bool(of_layer[row] and _DOES[deed].search(name)) for row, name in enumerate(regions.name)])
-        rows = np.flatnonzero(does[calls.paths.region]) if len(does) else NOBODY
+        calls, rows = self.trace.calls.totals, self._paths_of(layer, deed)
         found: dict[str, str] = {}
+        if calls is None or not len(rows):
+            return found
+        regions, ticks = calls.functions.regions, calls.outermost[:, 1]
         mine = _UNKNOWN_PART if cells is None else self._share_of_deed(layer, deed, cells)
         for by in (FUNCTION, CALLER):
             taken = sums_by(calls.paths.keys(by)[rows] + 1, ticks[rows], len(regions) + 1)
@@ -340,6 +337,30 @@ class Facts:
             if most and taken[most] > (1 - mine / 2) * taken.sum():
                 found[by] = calls.paths.texts(by, np.array([most - 1]))[0]
         return found
+
+    def _paths_of(self, layer: str, deed: str) -> Rows:
+        """Return the call paths of functions of a layer that read, write or flush; none where that is not known."""
+        calls = self.trace.calls.totals
+        if calls is None or deed not in _DOES or layer not in calls.scope.order:
+            return NOBODY
+        of_layer, names = calls.functions.layer == calls.scope.order.index(layer), calls.functions.regions.name
+        does = np.array([bool(of_layer[row] and _DOES[deed].search(name)) for row, name in enumerate(names)], np.bool_)
+        return np.flatnonzero(does[calls.paths.region])
+
+    def longest_in_calls_s(self, layer: str, direction: Direction, cells: Mask) -> float:
+        """Return the time that the rank which is longest in some operations spends in the calls that make them, in s.
+
+        Of short ones, what a call does before and after is a good part, as long in each as on average in all.
+        """
+        calls, every = self.trace.calls.totals, self.cells.of(layer, direction)
+        seconds = self.rank_seconds(cells)
+        if calls is not None:
+            around = calls.outermost[self._paths_of(layer, direction), 1].sum() - self.cells.columns.ticks[every].sum()
+            each = max(0.0, around / max(1, self.cells.operations(every))) / self.cells.window.ticks_per_second
+            known = cells & (self.cells.process >= 0)
+            often, length = self.cells.columns.operations[known], len(self.definitions.groups.id)
+            seconds = seconds + each * sums_by(self.cells.process[known], often, length)[self.cells.processes]
+        return min(float(seconds.max(initial=0.0)), self.run_s)
 
     def _share_of_deed(self, layer: str, deed: str, cells: Mask) -> float:
         """Return the share of some operations in the time of all of their layer and kind."""

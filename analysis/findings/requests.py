@@ -15,7 +15,10 @@ from .better_cases import gain_of_larger
 from .counted import CountedFacts, pattern_text
 from .facts import KIB, Facts, Match, ends_of
 from .rule import finding
-from .streams import stalled_s
+from .streams import Stalled, stalled
+
+_AS_MANY: Final = 1.25
+"""Times the small requests of a higher layer up to which those of a lower one are told with them."""
 
 
 def _small_requests_counted(
@@ -60,14 +63,17 @@ def small_requests(
     :In short: {direction} are small; larger ones.
     :Why: Each has the same latency, whatever its size.
     :How it is measured: Sizes asked for, of all operations of a layer and direction that ask for bytes; but not of
-        non-blocking ones that a library puts together to larger ones. Cost is without what few of them take longer
-        than others of their size: that is no matter of the size (``slow-operations``).
+        non-blocking ones that a library puts together to larger ones. Cost is the time in their calls, without what
+        few of them take longer than others of their size: that is no matter of the size (``slow-operations``). Where
+        half of that is in a hundred of them or more, all over the run, it is part of the cost, and of the most to gain.
     :When it is wrong: A buffer below may merge them: look at the layer beneath.
     :What helps: Writes: collect data in a buffer (setvbuf, H5Pset_meta_block_size, nc__enddef with padding) and write
         more per call. Reads: larger pieces at once (setvbuf, H5Pset_sieve_buf_size, H5Pset_chunk_cache). Or call
-        collectively so that the library can merge.
+        collectively so that the library can merge, and measure both ways: where ranks share processors, to exchange the
+        data may take longer.
     """
-    cells, stalled = facts.cells, stalled_s(facts, size)
+    cells, few = facts.cells, stalled(facts, size)
+    told: dict[str, int] = {}
     for (row, layer), direction in product(enumerate(cells.layers), DIRECTIONS):
         sized, requests = cells.of(layer, direction) & cells.sized, facts.sums.requests.get((row, direction))
         # Ranks without bytes in a collective call, and reads at the end of a file, ask for nothing: they do not count.
@@ -78,12 +84,18 @@ def small_requests(
             continue
         if _merged_meanwhile(facts, layer, direction, small, least_share):
             continue
+        if below <= _AS_MANY * told.get(direction, 0):
+            # They are what calls of a higher layer become.
+            continue
+        told[direction] = below
         (median,) = requests.at([empty + (count - 1) // 2])
-        whole = facts.longest_s(small)
+        whole, moving = facts.longest_in_calls_s(layer, direction, small), facts.longest_s(small)
         # What calls of a higher layer lose, those in them do as well.
-        above = [stalled.get((one, direction), 0.0) for one in reversed(cells.layers[: row + 1])]
-        lost = min(whole, next(filter(None, above), 0.0))
+        above = (few.get((one, direction)) for one in reversed(cells.layers[: row + 1]))
+        lost, spread = next(filter(None, above), Stalled(0.0, False))
+        lost = min(whole, lost)
         cost, apart = whole - lost, f"; {seconds_text(lost)} of their time is in few of them" if lost else ""
+        apart += ", all over the run" if spread else ""
         yield Match(
             layer,
             f"{percent_text(below / count)} of {count:,} {layer} {direction}s"
@@ -99,14 +111,14 @@ def small_requests(
                 "limit": size,
             },
             cells=small,
-            cost_s=cost,
-            gain=gain_of_larger(facts, row, modes_of(direction)[0], size, (cost, whole)),
+            cost_s=whole if spread else cost,
+            gain=gain_of_larger(facts, row, modes_of(direction)[0], size, (cost, whole if spread else cost, moving)),
         )
 
 
 _APART: Final = (
-    "What is asked for by one call lies apart in the file, and no buffer cuts it: make the blocks of the data type or "
-    "file view larger, or of the hyperslab; or let ranks whose blocks lie side by side move them together: call "
+    "What is asked for by one call lies apart in the file, and no buffer cuts it: make its blocks larger (of the data "
+    "type, of the file view, of the hyperslab); or let ranks whose blocks lie side by side move them together: call "
     "collectively (MPI_File_write_all, H5FD_MPIO_COLLECTIVE), and measure both ways."
 )
 

@@ -20,6 +20,9 @@ from .facts import MIB, Facts, Gain, Match
 from .rule import finding
 
 _PACES_PER_OCTAVE: Final = 2
+_SPREAD: Final = 100
+"""Transfers that make half of what few of them lose, from which on they are all over the run, as where a rank waits for
+a processor that it shares: who calls less often meets fewer of them."""
 _NO_HEAD_S: Final = 1e-3
 """Time of a transfer below which no head of a disk moves: half a turn alone takes 2 ms at 15,000 a minute."""
 
@@ -334,7 +337,7 @@ def _gain_of_sorting(facts: Facts, layer: str, mode: int, sums: _Waited, each: f
     return Gain((0.0, most), f"to the best rate there is, as {why}")
 
 
-@finding(by_time=True, units={"times_as_long": "times"})
+@finding(by_time=True, units={"times_as_long": "times"}, explained_by={"small-requests": 1.0})
 def slow_operations(
     facts: Facts,
     *,
@@ -381,8 +384,15 @@ def slow_operations(
             yield _slow_match(facts, layer, direction, found, most_of_loss)
 
 
-def stalled_s(facts: Facts, size: float) -> dict[tuple[str, str], float]:
-    """Return what the rank that loses most loses in few transfers smaller than `size`, in s, by layer and direction.
+class Stalled(NamedTuple):
+    """What the rank that loses most loses in few transfers, in s, and whether it is so many that fewer lose less."""
+
+    seconds: float
+    spread: bool
+
+
+def stalled(facts: Facts, size: float) -> dict[tuple[str, str], Stalled]:
+    """Return what is lost in few transfers smaller than `size` by layer and direction.
 
     Of the program's own, where `slow_operations` would tell so of them.
     """
@@ -391,7 +401,7 @@ def stalled_s(facts: Facts, size: float) -> dict[tuple[str, str], float]:
         small = (sums.paces.keys[0] == mode) & (sums.paces.keys[1] < np.log2(size))
         slow = _SlowTransfers(sums.paces.taken(small), limits["slower"])
         if slow.few(limits["operations_share"], limits["time_share"]):
-            found[layer, direction] = slow.cost(facts)
+            found[layer, direction] = Stalled(slow.cost(facts), slow.half >= _SPREAD)
     return found
 
 
@@ -415,6 +425,13 @@ class _SlowTransfers:
         self.all_of_same_ranks = int(paces["count"][same].sum())
         # What would be left of them at the usual pace.
         self.excess = np.where(slow, paces["ticks"] * (1 - 2.0 ** -np.maximum(self.octaves, 0)), 0)
+
+    @property
+    def half(self) -> int:
+        """How many make half of what is lost, the slowest first."""
+        order = np.argsort(-self.octaves, kind="stable")
+        until = int(np.searchsorted(np.cumsum(self.excess[order]), 0.5 * self.excess.sum())) + 1
+        return int(self.paces["count"][order[:until]].sum())
 
     def few(self, operations_share: float, time_share: float) -> bool:
         """Tell whether few take most of the time; where all of what their ranks do is slow, that is slow_ranks."""
