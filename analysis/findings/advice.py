@@ -16,10 +16,11 @@ _KNOBS: Final = {
     "ROMIO": re.compile(r"\b(ROMIO|romio_\w+|ind_\w+)"),
     "OMPIO": re.compile(r"\b(OMPIO|OMPI_MCA\w+|sharedfp)"),
     "ISOC": re.compile(r"setvbuf"),
+    "ranks": re.compile(r"\b(ranks?|aggregators?)\b|\bMPI_(?!File_)\w+"),
     "Lustre": re.compile(r"\b(lfs|Lustre)\b"),
     "database": re.compile(r"transaction"),
 }
-"""Names by which one sees which library or file system a piece of advice is for."""
+"""Names by which one sees which library or file system a piece of advice is for, or that it is for several ranks."""
 _OPEN_MPI: Final = re.compile(r"/ompi\.|/openmpi|spectrum_?-?mpi")
 """In names of files: its session folder, its settings, and what IBM makes of it."""
 _OF_DATABASES: Final = re.compile(r"[-.](journal|wal|aof)$|/(pg_wal|pg_xlog)/|/ib_logfile\d+$|/MANIFEST-\d{6}$")

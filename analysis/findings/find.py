@@ -25,6 +25,8 @@ from .waiting import held_up_s, outside_alone
 
 LEAST_COST: Final = 0.001
 """What costs a smaller share of the run is only counted where there is little room: runs differ by more."""
+_RANKS: Final = "ranks"
+"""What shows that advice for several ranks is of use."""
 _NAMED: Final = 4
 """More ranks than these are not named."""
 _OTHER_WORK: Final = ("late-arrivals", "slow-iteration")
@@ -167,7 +169,7 @@ def find(
     table = [rule for rule in (rules() if chosen is None else chosen) if not rule.reason_missing(recording)]
     if not table:
         return ()
-    shown = shown_in(trace.definitions, trace.order)
+    shown = shown_in(trace.definitions, trace.order) | ({_RANKS} if trace.ranks > 1 else set())
     found = [
         (rule, _finding(facts, rule, match, shown))
         for rule, facts in _looked_at(trace, table, periods)

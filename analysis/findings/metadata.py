@@ -15,6 +15,7 @@ from ...model.quantities import counted, joined, named_ranks, seconds_text
 from .better_cases import gain_of_fewer_calls
 from .counted import CountedFacts
 from .facts import LEAST_SHARE, Facts, Gain, Match, distinct_names
+from .outside import without_filling
 from .rule import finding
 
 _FEWER_OBJECTS: Final = (
@@ -35,6 +36,8 @@ _FLUSHES: Final = re.compile("sync|flush|suspend|wait", re.IGNORECASE)
 """Functions that put out what was written, or wait until it is, some of which leave no event."""
 _KINDS_NAMED: Final = 3
 _CLOSES: Final = "closes"
+_LONGER: Final = 1.25
+"""Times what such calls of a higher layer take, from which on those of a lower one are told beside them."""
 _TOLD: Final = 0.1
 """Of the time in calls: what ranks wait there for the last of them beside it is told from that on."""
 
@@ -192,7 +195,8 @@ def metadata_time(
     :Why: However fast the transfers are, the run does not become faster.
     :How it is measured: From Enter to Leave of these calls, summed over ranks, against the time of the layer's reads
         and writes, without what ranks wait in calls of all of them until the last one comes (``late-arrivals``); cost
-        is the time of the rank that is longest in them. What such calls take in a lower layer is not reported again.
+        is the time of the rank that is longest in them. What such calls take in a lower layer is not reported again,
+        nor what fill values do in ``nc_enddef`` (``fill-values``).
     :When it is wrong: Which calls all ranks make together is known of MPI by their names, and of layers above by the
         calls of MPI inside; a rank may wait elsewhere, too.
     :What helps: Open a file once and keep it open, put several steps into one file, let only those open it that use it;
@@ -202,7 +206,7 @@ def metadata_time(
     calls, reported = facts.trace.calls.totals, 0.0
     if calls is None:
         return
-    every = _metadata_calls(facts, calls)
+    every, filling, filled = without_filling(facts, calls, _metadata_calls(facts, calls))
     for row in range(len(facts.cells.layers)):
         sums = every.taken(every.keys[0] == row)
         transfers, transfer_s = _transfers(facts, row)
@@ -216,7 +220,9 @@ def metadata_time(
         closing = facts.seconds_of(of_closes)
         closes = closing is not None and facts.is_much(float(closing.max(initial=0.0)))
         # What calls of a higher layer take, those below them take as well.
-        if cost > reported and ((cost >= least and beside >= beside_transfers) or (closes and cost >= least_s)):
+        if cost > _LONGER * reported + (filling if row > filled else 0.0) and (
+            (cost >= least and beside >= beside_transfers) or (closes and cost >= least_s)
+        ):
             reported = cost
             yield _metadata_match(facts, row, calls, sums, took)
 

@@ -6,10 +6,12 @@ from typing import Final
 
 import numpy as np
 
+from ...layers.attribution.calls.calls import Calls
 from ...layers.attribution.calls.functions import FUNCTION
 from ...layers.flow.balance import CAUSES, WITHOUT_PARENT, HiddenTraffic
 from ...layers.flow.flow import Flow
 from ...model.arrays import Mask
+from ...model.keyed import KeyedSums
 from ...model.quantities import bytes_text, joined, named_ranks, percent_text
 from .facts import KIB, Facts, Gain, Match
 from .rule import finding
@@ -49,12 +51,8 @@ def fill_values(facts: Facts, *, least_share: float = 0.05, least_bytes: float =
         return
     where = facts.where(fills)
     start, end = where["time_range_s"]
-    first = facts.longest_s(fills)
-    again = facts.longest_s(
-        facts.cells.of(flow.lower, "write") & np.isin(facts.cells.file, facts.cells.file[fills]) & ~fills
-    )
     filling, function = _filling(facts, flow.upper)
-    most = max(first, filling)
+    most = max(facts.longest_s(fills), filling)
     yield Match(
         flow.upper,
         f"{flow.upper} filled {joined(where['files'], where['file_count'])} with {bytes_text(filled)} "
@@ -74,8 +72,8 @@ def fill_values(facts: Facts, *, least_share: float = 0.05, least_bytes: float =
         where=where,
         cost_s=most,
         gain=Gain(
-            (min(first, again), most),
-            "from what takes less of writing first and again, as who is first allocates, to all of the calls that fill",
+            (0.0, most),
+            "from nothing, if it is to allocate the file, which the writes of the program would do, to all",
         ),
     )
 
@@ -85,12 +83,28 @@ def _filling(facts: Facts, layer: str) -> tuple[float, str]:
     calls = facts.trace.calls.totals
     if calls is None:
         return 0.0, ""
-    names = calls.functions.regions.name
-    fills = np.array([bool(_FILLING.search(name)) for name in names] + [False])
-    sums = facts.worked_metadata
-    sums = sums.taken((sums.keys[0] == facts.cells.layer_row(layer)) & fills[sums.keys[5]] & (sums.keys[2] >= 0))
+    names, sums = calls.functions.regions.name, facts.worked_metadata
+    sums = sums.taken((sums.keys[0] == facts.cells.layer_row(layer)) & _fills(calls, sums) & (sums.keys[2] >= 0))
     longest = float(np.bincount(sums.keys[2], sums["ticks"]).max(initial=0.0)) / calls.scope.window.ticks_per_second
     return longest, names[sums.keys[5][sums["ticks"].argmax()]] if len(sums) else ""
+
+
+def _fills(calls: Calls, sums: KeyedSums) -> Mask:
+    """Return which sums of calls that move no data are of functions that fill variables."""
+    fills = np.array([bool(_FILLING.search(name)) for name in calls.functions.regions.name] + [False])
+    return np.asarray(fills[sums.keys[5]])
+
+
+def without_filling(facts: Facts, calls: Calls, sums: KeyedSums) -> tuple[KeyedSums, float, int]:
+    """Return sums of calls that move no data without those that fill variables, how long these take, and their layer.
+
+    In the calls of lower layers within them it is not known which do.
+    """
+    found = _fill_writes(facts)
+    if found is None or facts.cells.bytes(found[1]) < fill_values.thresholds["least_share"] * found[0].upper_bytes:
+        return sums, 0.0, len(facts.cells.layers)
+    row = facts.cells.layer_row(found[0].upper)
+    return sums.taken((sums.keys[0] != row) | ~_fills(calls, sums)), _filling(facts, found[0].upper)[0], row
 
 
 def _fill_writes(facts: Facts) -> tuple[Flow, Mask, Mask] | None:

@@ -39,14 +39,14 @@ def _redundant_counted(counters: CountedFacts, *, often: float, least_bytes: flo
 
 
 @finding(explained_by={"read-back": 0.9}, units={"times": "times"}, counted=_redundant_counted)
-def redundant_reads(facts: Facts, *, often: float = 2.0, least_bytes: float = MIB) -> Iterator[Match]:
-    """Files are read at least twice over.
+def redundant_reads(facts: Facts, *, often: float = 1.5, least_bytes: float = MIB) -> Iterator[Match]:
+    """Files are read one and a half times over or more.
 
     Parameters
     ----------
     often : times
         Bytes read over those read for the first time by any process; by counters, over the bytes from the start of the
-        file to the last one read.
+        file to the last one read. Where each file is read twice, others are read once beside it.
     least_bytes : byte
         A header is read by every process; less counts where it takes much of the run.
 
@@ -58,7 +58,7 @@ def redundant_reads(facts: Facts, *, often: float = 2.0, least_bytes: float = MI
         against all that it reads; by counters, bytes read over all processes against the largest offset read. Cost is
         the share of the time that one reading would not take.
     :When it is wrong: What is in memory already costs little; a file that was read, written and read again changed.
-    :What helps: Read once, on one rank, and hand the data on (MPI_Bcast); keep it in memory.
+    :What helps: Read once and keep it in memory; or let one rank read it and hand it on (MPI_Bcast).
     """
     for row, layer in enumerate(facts.cells.layers):
         reads = facts.cells.of(layer, "read")

@@ -17,6 +17,8 @@ from .facts import KIB, LEAST_SHARE, MIB, RANKS_SHOWN, Facts, Gain, Match
 from .rule import finding
 from .waiting import held_up_s, others_wait_s
 
+_DO_ALL = " do all"
+"""Of ranks that share the work alike: it may be what they are for."""
 _UNITS = {"rank_imbalance": "ratio", "node_imbalance": "ratio"}
 
 
@@ -75,8 +77,10 @@ def imbalance(
     :How it is measured: Bytes of the program's own operations by rank and node; cost is by how much longer than the
         mean the longest rank is in them, in flushes of what it wrote (beyond what the others spend in flushes), and in
         opens and closes.
-    :When it is wrong: Aggregators that gather on purpose look the same; see who writes in the layer below.
-    :What helps: Spread the data over more writers: one a node, or all of them by MPI-IO or a library above it.
+    :When it is wrong: Aggregators that gather on purpose look the same; see who writes in the layer below. Where few
+        ranks do all and share it alike, it is for information.
+    :What helps: Spread the data over more writers: one a node, or all of them by MPI-IO or a library above it. Where
+        few ranks are there to do it for all, see what each of their calls takes, or let more of them do it.
     """
     for layer, direction, own in facts.own():
         found, moved = moving_ranks(facts.cells, own), facts.cells.bytes(own)
@@ -100,6 +104,7 @@ def imbalance(
             },
             cells=own,
             cost_s=float(seconds.max(initial=0.0) - seconds.mean()),
+            minor=who.endswith(_DO_ALL),
             gain=_gain(facts, found, float(seconds.max(initial=0.0)), float(seconds.mean()), flushing),
         )
 
@@ -147,7 +152,7 @@ def _busiest(found: MovingRanks, least_share: float, times_fair: float) -> str:
         return ""
     # Few that share the work: it is no one rank's, and a node's only because they are there.
     if 2 * found.movers <= ranks and rank_share * found.movers < times_fair:
-        return f"{named_ranks(list(found.ranks.moving))} do all"
+        return f"{named_ranks(list(found.ranks.moving))}{_DO_ALL}"
     if one_rank:
         return f"rank {found.ranks.busiest} does {percent_text(rank_share)}"
     return f"node {found.nodes.busiest} does {percent_text(node_share)}"
@@ -184,7 +189,8 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
         for it as long as they are longer in MPI than it is (median), but no longer than it is longer in I/O than they.
     :When it is wrong: Where it is little, or the others compute meanwhile, it costs nothing that matters.
     :What helps: Let several ranks move the data: one a node, or all of them by MPI-IO or a library above it; where
-        it is little, it may stay as it is.
+        it is little, it may stay as it is. What one rank writes now and then, such as a dump for debugging: leave it
+        out, or let a thread write it while all go on.
     """
     for layer, direction, own in facts.own():
         found, moved = moving_ranks(facts.cells, own), facts.cells.bytes(own)

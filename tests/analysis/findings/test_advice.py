@@ -8,7 +8,20 @@ from iostrata import open_trace
 from iostrata.analysis.findings import find, rules
 from iostrata.analysis.findings.advice import advice_for, shown_in
 
-EVERY = ("netCDF", "HDF5", "PnetCDF", "ADIOS", "MPI-IO", "ISOC", "POSIX", "ROMIO", "OMPIO", "Lustre", "database")
+EVERY = (
+    "netCDF",
+    "HDF5",
+    "PnetCDF",
+    "ADIOS",
+    "MPI-IO",
+    "ISOC",
+    "POSIX",
+    "ROMIO",
+    "OMPIO",
+    "Lustre",
+    "database",
+    "ranks",
+)
 KNOBS = {
     "HDF5": r"\bH5[A-Z]",
     "netCDF": r"\b(nc_|NC_)",
@@ -18,6 +31,7 @@ KNOBS = {
     "ISOC": "setvbuf",
     "Lustre": r"lfs |Lustre",
     "database": r"transaction",
+    "ranks": r"\branks?\b|MPI_Bcast",
 }
 SHOWN = [("POSIX",), ("MPI-IO", "POSIX", "ROMIO"), ("MPI-IO", "POSIX", "OMPIO"), ("HDF5", "POSIX", "Lustre"), EVERY]
 
@@ -66,6 +80,21 @@ def test_a_run_of_mpi_io_gets_no_hints_for_hdf5(fixtures):
     every = find(open_trace(fixtures / "ckpt4"))
     assert every
     assert not any("H5" in one.advice or "nc_" in one.advice for one in every)
+
+
+def test_one_process_gets_no_advice_for_ranks(tmp_path):
+    """It reads a file three times over, by small pieces here and there, and flushes after each."""
+    rows = ["layer,rank,mode,start,end,bytes,file,offset"]
+    for place in range(600):
+        at = 0.01 * place
+        rows += [f"POSIX,0,read,{at},{at + 0.004},8192,/s/a,{8192 * (7 * place % 200)}"]
+        rows += [f"POSIX,0,write,{at + 0.005},{at + 0.0055},4096,/s/b,{4096 * place}"]
+        rows += [f"POSIX,0,flush,{at + 0.006},{at + 0.009},0,/s/b,"]
+    path = tmp_path / "run.csv"
+    path.write_text("\n".join(rows))
+    every = {one.id: one.advice for one in find(open_trace(path))}
+    assert every["redundant-reads"] == "Read once and keep it in memory."
+    assert not [advice for advice in every.values() if re.search(r"\branks?\b|MPI_", advice)]
 
 
 def test_a_buffer_of_iso_c_is_for_calls_of_iso_c_and_what_they_cause(tmp_path):

@@ -434,6 +434,36 @@ def test_a_library_that_takes_time_to_make_fewer_bytes_compresses(written, mode,
     assert "layer-overhead" not in ids
 
 
+@pytest.mark.parametrize("lasts", [10_000, 700])
+def test_parts_of_compressed_chunks_are_compressed_again_and_again(written, lasts):
+    """Each write reads and writes again as much as it asks for, and takes long: no bytes are hidden by that."""
+    file = written.file("/s/a")
+    library = written.trace.definitions.io_paradigm("HDF5", "HDF5", IoParadigmClass.SERIAL, IoParadigmFlag.NONE, {})
+    upper = written.handle(file, library)
+    lower = written.handle(file, written.posix, upper)
+    for start in range(0, 16 * 20_000, 20_000):
+        written.operate(0, upper, WRITE, start, start + lasts, 2**20)
+        written.operate(0, lower, READ, start, start + 150, 2**20)
+        written.operate(0, lower, WRITE, start + 150, start + 300, 2**20)
+    ids = written.findings()
+    assert ("compression" in ids) is (lasts == 10_000)
+    if lasts == 10_000:
+        found = ids["compression"]
+        assert found.gain_s == pytest.approx((found.cost_s / 2, found.cost_s))
+        assert "as writes change parts of chunks" in found.text
+        assert "H5Pset_chunk_cache" in found.advice
+        assert "layer-overhead" not in ids
+
+
+def test_a_call_that_fills_variables_is_no_matter_of_its_own(found):
+    """Most of what metadata takes is ``nc_enddef``, by fill values; without them the program's writes may take it."""
+    assert "metadata-time" not in found("ncckpt4_indep")
+    assert "nc_enddef" not in found("ncckpt4_perstep")["metadata-time"].text
+    for name in ("ncckpt4_indep", "ncckpt4_perstep"):
+        fill = found(name)["fill-values"]
+        assert fill.gain_s == (0.0, fill.cost_s)
+
+
 def test_the_layer_that_compresses_is_named_and_none_above_it(written):
     """netCDF hands all bytes on to HDF5, of which half arrive in POSIX."""
     file, below = written.file("/s/a"), None

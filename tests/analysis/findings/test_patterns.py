@@ -30,6 +30,12 @@ def test_bytes_that_all_read_again_and_again(written):
     assert one.evidence["ranks"] == [0, 1, 2, 3]
 
 
+def test_files_that_are_read_twice_beside_others_that_are_read_once(written):
+    read_over(written, 2, ranks=[0])
+    read_over(written, 1, ranks=[0], handle=written.handle(written.file("/s/b"), written.posix))
+    assert written.findings()["redundant-reads"].evidence["times"] == 1.5
+
+
 def test_what_is_read_once_is_not_read_again(written):
     read_over(written, 1, ranks=[2])
     assert "redundant-reads" not in written.findings()
