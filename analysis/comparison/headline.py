@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...layers.attribution.calls.cost import io_seconds
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.summary.counted import KINDS
 from ...layers.trace import Trace
@@ -29,8 +30,8 @@ _LATE: Final = ("stragglers", "late-arrivals")
 """What is told as well where something else is the cause."""
 _UNEVEN: Final = ("serial-io", "imbalance")
 """What others may wait for: what they do is told beside the cause."""
-_ALONE_SAVED: Final = (*_UNEVEN, "fill-values")
-"""What spares no other call its time: what is not filled is allocated as it is written."""
+_OF_ALL: Final = ("collective-without-benefit", "funnelled-collective", "layer-overhead", "waiting-ranks")
+"""What all ranks wait for, in other calls as well."""
 _APART: Final = "flush-dominates"
 """What never tells the time of one layer again in another, so that layers add up."""
 _LOCKED: Final = "lock-waiting"
@@ -140,7 +141,7 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
     if io is None:
         return _unknown(trace, run_s)
     longest, mean, rank, basis = io
-    any_s, (threads, waited) = _of_any(trace), _other_threads(trace, run_s)
+    any_s, (threads, waited) = _of_any(trace), _other_threads(trace, findings, run_s)
     share = longest / run_s if run_s > 0 else 0.0
     known = Headline("", "", longest, share, run_s, mean, any_s, rank, basis=basis)
     told, head = trace.definitions.recording.told, _share_text(known, trace, threads)
@@ -236,15 +237,25 @@ def _in_mpi(trace: Trace, run_s: float) -> str:
     return f"; ranks spend {percent_text(mpi.mean_s / run_s)} of the run in calls of MPI ({mean})"
 
 
-def _other_threads(trace: Trace, run_s: float) -> tuple[str, bool]:
-    """Return how long other threads than the first one of a rank are in I/O, in words, and whether it may wait."""
-    cost = trace.calls.cost
+def _other_threads(trace: Trace, findings: Sequence[Finding], run_s: float) -> tuple[str, bool]:
+    """Return how long other threads than the first one of a rank are in I/O, in words, and whether it may wait.
+
+    It waits no longer than the one of them that is longest there.
+    """
+    cost, calls = trace.calls.cost, trace.calls.totals
     beside = 0.0 if cost is None else float(cost.other_threads_io.max(initial=0.0))
-    if not beside:
+    if not beside or calls is None:
         return "", False
-    waited = beside >= _LITTLE * run_s
     text = f"; other threads are in I/O for {seconds_text(beside)} beside the first one of a rank"
-    return f"{text}, and whether it waits for them is not recorded" if waited else text, waited
+    if beside < _LITTLE * run_s:
+        return text, False
+    longest = float(np.delete(io_seconds(calls), trace.definitions.locations.first).max())
+    beside_it = (one for one in findings if 2 * one.evidence.get("first_thread_s", np.inf) < (one.cost_s or 0.0))
+    named = [one for one in beside_it if rule_of(one.id).in_short]
+    first = max(named, key=lambda one: (not rule_of(one.id).by_time, one.cost_s or 0.0), default=None)
+    why = "" if first is None or (first.cost_s or 0.0) < _MOST * longest else f", most of it since {_wrong(first)}"
+    more = f"if it does, more of them could save up to {seconds_text(longest)}"
+    return f"{text}{why}, and whether it waits for them is not recorded: {more}", True
 
 
 def _of_any(trace: Trace) -> float | None:
@@ -308,13 +319,14 @@ def _causes(findings: Sequence[Finding], io_s: float, run_s: float) -> list[Find
 def _explained(causes: Sequence[Finding]) -> tuple[float, float, float]:
     """Return what causes cost, the first of them, and what at least could be saved of it.
 
-    Where it explains hardly more, what only the times of a run tell comes behind what the program does each time, and
-    what may save nothing behind what saves something for sure; what nothing helps against, and that something stood in
-    the way, behind what explains half as much.
+    Where it explains hardly more, what only the times of a run tell, and no reason for it, comes behind what the
+    program does each time, and what may save nothing behind what saves something for sure; what nothing helps against,
+    and that something stood in the way, behind what explains half as much.
     """
     first = causes[0]
     least = (first.gain_s or _NOTHING)[0]
-    later = _ALIKE if rule_of(first.id).by_time or first.id == _NEEDLESS or not least else 1.0
+    by_times = rule_of(first.id).by_time and "reason" not in first.evidence
+    later = _ALIKE if by_times or first.id == _NEEDLESS or not least else 1.0
     half = first.gain_s == _NOTHING or first.id == _STALLED
     return _cost(causes) * (_MOST if half else later), _cost(causes[:1]), least
 
@@ -341,8 +353,12 @@ def _late(findings: Sequence[Finding], causes: Sequence[Finding], run_s: float) 
         return ""
     if first.id in known:
         return f"; others wait up to {seconds_text(waited)} for that"
-    wrong = rule_of(first.id).in_short.partition(";")[0].format_map(_told([first]))
-    return f"; {wrong}, for which others wait up to {seconds_text(waited)}"
+    return f"; {_wrong(first)}, for which others wait up to {seconds_text(waited)}"
+
+
+def _wrong(one: Finding) -> str:
+    """Return what is wrong, in words."""
+    return rule_of(one.id).in_short.partition(";")[0].format_map(_told([one]))
 
 
 def _cost(causes: Sequence[Finding]) -> float:
@@ -363,9 +379,7 @@ def _why(causes: Sequence[Finding], findings: Sequence[Finding], gain: tuple[flo
     if gain == _NOTHING:
         return f"{' and '.join(wrong)}; nothing to gain by {' and '.join(map(str.strip, helps))}".format_map(told)
     if gain is not None:
-        own = min(gain[1], sum(one[1] for one in map(_gained, causes) if one))
-        saved, all_told = seconds_range_text(gain[0], own), seconds_text(gain[1], 2)
-        saved += "" if seconds_text(own, 2) == all_told else f", {all_told} if the other calls wait for the same"
+        saved = seconds_range_text(*gain)
     return f"{' and '.join(wrong)}; {' and '.join(map(str.strip, helps))} could save {saved}".format_map(told)
 
 
@@ -403,8 +417,8 @@ def _gain_of(causes: Sequence[Finding], io_s: float) -> tuple[tuple[float, float
         return None, reason
     (least, most), cost = (sum(one[place] for one in known) for place in (0, 1)), _cost(causes)
     waits = bool(causes[0].evidence.get("meanwhile"))
-    if _MOST * io_s <= cost < io_s and causes[0].id not in _ALONE_SAVED and BOUNDED not in reason and not waits:
-        # Closes, opens and other ranks wait for the same: what spares most of these calls' time spares theirs.
+    if _MOST * io_s <= cost < io_s and causes[0].id in _OF_ALL and BOUNDED not in reason and not waits:
+        # Closes and opens wait for the same: what spares most of these calls' time spares theirs.
         most *= io_s / cost
         reason += "; at most with as much of the other calls, if they wait for the same"
     most = min(most, io_s)

@@ -1,19 +1,24 @@
 """Findings about iterations of a loop: some that take much longer than the others, and I/O between computing."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from ...layers.selection.directions import Direction
+from ...model.arrays import Mask
 from ...model.codes import IoFlag, IoMode
 from ...model.quantities import seconds_text
 from ..loops.find import find_loops
-from ..loops.loops import Iteration, Loop
+from ..loops.loops import BodyStep, Iteration, Loop
 from ..loops.words import Blame, blame_of, outlier_text, slow_iterations
 from .facts import MUCH_OF_RUN, Facts, Gain, Match
 from .rule import finding
+
+_MODES: Final = {"read": IoMode.READ, "write": IoMode.WRITE, "flush": IoMode.FLUSH}
 
 
 @finding(by_time=True, units={"iteration": "count", "slower": "times", "loop": "count", "iterations": "count"})
@@ -29,7 +34,7 @@ def slow_iteration(facts: Facts, *, fewest_iterations: float = 4, share_of_run: 
 
     Notes
     -----
-    :In short: iteration {iteration} takes {times} times as long as usual; the usual pace.
+    :In short: iteration {iteration} takes {times} times as long as usual{reason}; {instead}.
     :Why: The same steps can be done as fast as in the other iterations.
     :How it is measured: Iterations that stand out by their length, as ``iostrata loops`` marks them, if a layer is busy
         for most of it or of what it takes longer than usual, or a rank comes late to collective calls by as much. Cost
@@ -38,38 +43,85 @@ def slow_iteration(facts: Facts, *, fewest_iterations: float = 4, share_of_run: 
         times the median: only what is longer than the others let expect stands out. The first iteration may do more
         than the others: create files, allocate space, fill caches.
     :What helps: Of a first iteration, create and preallocate files before the loop, or keep them open. Of others, see
-        what the rank did before; a load of other jobs on the file system comes and goes, so compare with another run.
+        what else was done then; a load of other jobs on the file system comes and goes, so compare with another run.
     """
     for loop in find_loops(facts.trace).outermost:
-        usual, long = loop.usual_length, slow_iterations(loop)
+        long = slow_iterations(loop)
         blamed = {number: who for number, one in long.items() if (who := blame_of(loop, one)) and who.costs}
-        if len(loop.iterations) < fewest_iterations or not blamed or not usual:
+        if len(loop.iterations) < fewest_iterations or not blamed or not loop.usual_length:
             continue
         worst = next(iter(blamed))
-        cost = sum(min(long[number].length_s - usual, who.seconds) for number, who in blamed.items())
-        slower = sorted(one.length_s for number, one in enumerate(loop.iterations, 1) if number not in long)
-        longest = max(usual, slower[-1]) if slower else usual
+        usual = {number: loop.usual_of(long[number]) for number in blamed}
+        cost = sum(min(long[number].length_s - usual[number], who.seconds) for number, who in blamed.items())
+        others = (one for number, one in enumerate(loop.iterations, 1) if number not in long)
+        longest = max((one.length_s for one in others if one.other == long[worst].other), default=0.0)
+        least = sum(
+            max(0.0, min(long[number].length_s - max(longest, usual[number]), who.seconds))
+            for number, who in blamed.items()
+        )
         if cost < share_of_run * facts.run_s:
             continue
+        done = _done(facts, loop, long[worst], blamed[worst])
+        where = _where(facts, long[worst], blamed[worst], done)
         yield Match(
             blamed[worst].layer,
             f"of {loop.count:,} iterations, {outlier_text(loop)}",
-            {"loop": loop.id, "iteration": worst, "slower": long[worst].length_s / usual, "iterations": sorted(blamed)},
+            {
+                **{"loop": loop.id, "iteration": worst, "slower": long[worst].length_s / usual[worst]},
+                "iterations": sorted(blamed),
+                **_in_words(blamed[worst], where["files"]),
+            },
             cost_s=cost,
-            gain=Gain(
-                (sum(max(0, min(long[one].length_s - longest, who.seconds)) for one, who in blamed.items()), cost),
-                "were they as long as the longest of the others, and as long as usual",
-            ),
-            where=_where(facts, long[worst], blamed[worst]),
+            gain=Gain((cost / 2, cost), "from half of it, where it must be done sometime, to all")
+            if blamed[worst].waits
+            else Gain((least, cost), "were they as long as the longest of the others, and as long as usual"),
+            cells=done,
+            where=where,
         )
 
 
-def _where(facts: Facts, one: Iteration, who: Blame) -> dict[str, Any]:
-    """Return who is to blame, when, and on which files the layer that is busy then is longest."""
-    rank, within = facts.definitions.groups.rank, facts.ticks(one.begin_s, one.end_s)
-    there = np.arange(len(rank)) if who.rank is None else np.flatnonzero(rank == who.rank)
+def _done(facts: Facts, loop: Loop, one: Iteration, who: Blame) -> Mask:
+    """Return the operations that make an iteration long: the loop's own, or what a rank does that is waited for."""
+    cells, (begin, end) = facts.cells, facts.ticks(one.begin_s, one.end_s)
+    of_rank = np.append(facts.definitions.groups.rank, -1)[cells.process] == who.rank
+    there = (
+        cells.selected & (cells.columns.begin <= end) & (cells.columns.end >= begin) & (of_rank | (who.rank is None))
+    )
+    steps = list(_steps(facts, loop))
+    kinds = [re.compile(re.escape(step.file).replace(r"\*", ".*")) for step in steps]
+    of_loop = [any(kind.fullmatch(name) for kind in kinds) for name in facts.definitions.files.name]
+    on_files = np.append(of_loop, False)[cells.file] if all(kind.pattern for kind in kinds) else cells.selected
+    elsewhere = there & cells.own & ~on_files
+    if who.waits and elsewhere.any():
+        return np.asarray(elsewhere)
+    done = on_files & (~cells.own | np.isin(cells.mode, [_MODES[step.kind] for step in steps if step.kind in _MODES]))
+    return np.asarray(there & done & (cells.layer == cells.layer_row(who.layer)))
+
+
+def _steps(facts: Facts, loop: Loop) -> Iterator[BodyStep]:
+    """Give the steps of an iteration, and of loops within it."""
+    for step in loop.body:
+        inner = next((one for one in find_loops(facts.trace).loops if one.id == step.loop), None)
+        yield from (step,) if inner is None else _steps(facts, inner)
+
+
+def _in_words(who: Blame, files: Sequence[str]) -> dict[str, str]:
+    """Return why and what helps, for a headline."""
+    if not who.waits or who.rank is None:
+        return {"instead": "the usual pace"}
+    reason = f", as others wait for rank {who.rank}"
+    if not files:
+        return {"reason": reason, "instead": "if it came in time, that"}
+    return {
+        "reason": f"{reason}, which is busy with {Path(files[0]).name}",
+        "instead": "doing that elsewhere or not at all",
+    }
+
+
+def _where(facts: Facts, one: Iteration, who: Blame, done: Mask) -> dict[str, Any]:
+    """Return who is to blame, when, and on which files it is longest."""
     ranks = {} if who.rank is None else {"ranks": [who.rank], "rank_count": 1}
-    files = facts.files_within(who.layer, there, within, *IoMode, own=False)
+    files = facts.on_files(facts.cells.file[done], facts.cells.columns.ticks[done])
     return {**ranks, **files, "time_range_s": [one.begin_s, one.end_s]}
 
 

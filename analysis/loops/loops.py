@@ -13,13 +13,15 @@ from ...layers.loops.iterations import METADATA, OUTSIDE, IterationNumbers, Iter
 from ...layers.loops.steps import STEP_KINDS, StepCode
 from ...layers.selection.window import FRACTION
 from ...layers.trace import Trace
-from ...model.arrays import Floats, Ints, Mask
+from ...model.arrays import Floats, Ints, Mask, Rows
 from ...model.codes import IoMode
 from ...model.document import Document, Record
 from ...model.errors import import_library
 from ...model.metrics import metric
 from .timing import Intervals, Timing, standing_out, timing_of
 
+_KIND: Final = 4
+"""Iterations that do something else from which on it is known how long these take."""
 _SUBSTANTIAL: Final = 0.001
 """Share of bytes, or of the run, from which on a loop is among the first to be shown."""
 
@@ -286,6 +288,16 @@ class Loop(Record):
         """How long iterations take in the median, in s; 0 where they are not told one by one."""
         return float(np.median([one.length_s for one in self.iterations])) if self.iterations else 0.0
 
+    def usual_of(self, one: Iteration) -> float:
+        """How long iterations that do as one does take in the median, in s; of few that do something else, all."""
+        return self._usual_of_alike[one.other]
+
+    @cached_property
+    def _usual_of_alike(self) -> dict[bool, float]:
+        groups = _alike([one.other for one in self.iterations])
+        lengths = np.array([one.length_s for one in self.iterations])
+        return {self.iterations[place].other: float(np.median(lengths[group])) for group in groups for place in group}
+
     @cached_property
     def usual_busy(self) -> dict[str, float]:
         """How long each layer is busy in an iteration in the median, in s."""
@@ -300,6 +312,16 @@ class Loop(Record):
     def in_bursts(self) -> bool:
         """Whether half of the intervals are so short that their mean is none of them."""
         return self.timing == "irregular" and 2 * self.interval_s.median < self.interval_s.mean
+
+
+def _alike(other: Sequence[bool]) -> list[Rows]:
+    """Return the places of iterations that do the same; of a few that do something else it is not known what is usual.
+
+    Such as those that also flush: they are longer, and as long as one another.
+    """
+    flags = np.array(other, np.bool_)
+    groups = [np.flatnonzero(flags == one) for one in (False, True)]
+    return groups if min(map(len, groups)) >= _KIND else [np.arange(len(flags))]
 
 
 _LOOPS: Final = {"loops": tuple[Loop, ...], "outside": dict[str, LayerPart]}
@@ -406,7 +428,9 @@ class Told:
         begin = np.minimum.reduceat(sums.amounts["begin"][: edges[-1]], edges[:-1]) / second
         end = np.maximum.reduceat(sums.amounts["end"][: edges[-1]], edges[:-1]) / second
         length = end - begin
-        long = standing_out(length, float(np.ptp(begin)) / max(1, count - 1))
+        interval, long = float(np.ptp(begin)) / max(1, count - 1), np.zeros(count, np.bool_)
+        for alike in _alike(other[:count]):
+            long[alike] = standing_out(length[alike], interval)
         blamed = _blamed(sums, first, count)
         groups = first * sums.layers + np.arange(count * sums.layers)
         # Unions of very many intervals are rounded.

@@ -101,7 +101,8 @@ def _until_next(loop: Loop, meanwhile: "_Meanwhile", usually: "_Meanwhile") -> S
     between = np.diff(_begins(loop))
     place, usual = int(np.argsort(between, kind="stable")[-1]), float(np.median(between))
     length = float(between[place])
-    own, more = longest_iteration(loop)[1].length_s - loop.usual_length, length - usual
+    longest = longest_iteration(loop)[1]
+    own, more = longest.length_s - loop.usual_of(longest), length - usual
     if more <= max(_MORE * own, _MUCH * usual):
         return None
     what, outlier = meanwhile.told(_MOST * more, usually), bool(standing_out(between, float(between.mean()))[place])
@@ -116,7 +117,7 @@ def _by_own_steps(loop: Loop, meanwhile: "_Meanwhile") -> SlowestIteration:
     number, one = longest_iteration(loop)
     text, cause = _blamed(loop, one, meanwhile)
     told = outlier_text(loop, lambda *_: text)
-    return SlowestIteration(number, False, one.length_s, loop.usual_length, one.outlier, cause, told)
+    return SlowestIteration(number, False, one.length_s, loop.usual_of(one), one.outlier, cause, told)
 
 
 def _blamed(loop: Loop, one: Iteration, meanwhile: "_Meanwhile") -> tuple[str, Cause | None]:

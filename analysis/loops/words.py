@@ -466,7 +466,7 @@ def outlier_text(loop: Loop, blame: Callable[[Loop, Iteration], str] | None = No
     if len(loop.iterations) < 2:
         return ""
     long, (number, worst) = slow_iterations(loop), longest_iteration(loop)
-    length, usual = worst.length_s, loop.usual_length
+    length, usual = worst.length_s, loop.usual_of(worst)
     if not _busiest_s(worst):
         return ""
     if not long:
@@ -527,7 +527,7 @@ def blame_of(loop: Loop, one: Iteration) -> Blame | None:
             return Blame(layer, part.slowest_rank, part.busy_s, _busy_text(loop, layer, part))
     for layer, part in reversed(one.layers.items()):
         longer = part.busy_s - usual[layer]
-        if length > loop.usual_length and longer > 0.5 * (length - loop.usual_length):
+        if length > loop.usual_of(one) and longer > 0.5 * (length - loop.usual_of(one)):
             text = f"{_busy_text(loop, layer, part)}, {seconds_text(longer)} more than usual"
             return Blame(layer, part.slowest_rank, longer, text)
     return None

@@ -345,6 +345,30 @@ def test_other_threads_that_are_long_in_io_leave_open_what_is_to_gain(tmp_path, 
     assert ("little to gain there" in text) is not told_so
 
 
+def test_what_another_thread_does_is_no_cause_of_what_the_first_one_is_in_and_told_with_what_more_of_them_save(
+    tmp_path,
+):
+    """The first thread writes ten times 30 ms; another reads here and there, 5 ms each and once 200 ms."""
+    calls = [(7, 500_000 * row, 30_000, "write", 0) for row in range(10)]
+    for row in range(200):
+        at = 20_000 * row + 200_000 * (row > 90)
+        calls.append((8, at, 200_000 if row == 90 else 5_000, "pread", 2**16 * (77 * row % 200)))
+    lines = [
+        {"id": row, "name": name, "cat": "POSIX", "ph": "X", "ts": begin, "dur": length, "pid": 7, "tid": tid}
+        | {"args": {"fhash": tid, "size_sum": 2**16, "ret": 2**16, "offset": offset}}
+        for row, (tid, begin, length, name, offset) in enumerate(sorted(calls, key=lambda one: one[1]))
+    ]
+    path = tmp_path / "trace.pfw"
+    path.write_text("[\n" + "".join(json.dumps(one) + "\n" for one in lines) + "]")
+    trace = open_trace(path)
+    findings = find(trace)
+    slow = next(one for one in findings if one.id == "slow-iteration")
+    assert (slow.evidence["first_thread_s"], slow.severity) == (0.0, "info")
+    found = headline_of(trace, findings)
+    assert found.finding != "slow-iteration"
+    assert "more of them could save up to 1.2 s" in found.text
+
+
 def test_the_cause_is_what_the_first_thread_does_and_not_what_others_do_longer(tmp_path):
     """The first thread flushes after each write; another reads small pieces for ten times as long."""
     pieces = (0, 400, "write"), (500, 900, "fsync")
@@ -379,7 +403,8 @@ def test_a_cause_that_is_most_of_the_io_spares_as_much_of_the_calls_beside_it(fi
         alone = max(one.gain_s[1] for one in causes)
         if told.cause_share >= 0.5 and len(causes) == 1:
             # Where nothing may be saved for sure, nothing is promised of other calls.
-            other = "meanwhile" not in causes[0].evidence and causes[0].cost_s < told.io_s
+            of_all = told.finding in ("funnelled-collective", "layer-overhead", "waiting-ranks")
+            other = of_all and "meanwhile" not in causes[0].evidence and causes[0].cost_s < told.io_s
             assert most == pytest.approx(min(told.io_s, alone * (told.io_s / causes[0].cost_s if other else 1)))
             assert least == pytest.approx(min(told.io_s, causes[0].gain_s[0]))
             assert ("other calls" in told.gain_reason) is other
@@ -549,5 +574,5 @@ def test_what_is_not_filled_spares_no_other_call_its_time(fixtures):
     changed = [replace(fill, cost_s=cost, gain_s=(0.0, cost))]
     assert headline_of(trace, changed).gain_s[1] == cost
     # Of what takes a part of the calls' time elsewhere, the others may wait for the same.
-    other = [replace(fill, id="small-requests", cost_s=cost, gain_s=(0.0, cost))]
+    other = [replace(fill, id="funnelled-collective", cost_s=cost, gain_s=(0.0, cost))]
     assert headline_of(trace, other).gain_s[1] > cost

@@ -105,7 +105,7 @@ def test_another_rank_each_time_is_no_straggler(written):
 def test_who_comes_late_to_collective_calls(written):
     found = phases_of(written, [1] * PHASES, flags=IoOperationFlag.COLLECTIVE, layer="mpi")
     one = found["late-arrivals"]
-    assert "rank 1 comes last in 12 of these, 60 ms after the median of the ranks" in one.text
+    assert "to which rank 1 comes last each time, 60 ms after the median of the ranks" in one.text
     assert one.cost_s == pytest.approx(PHASES * 0.06, rel=1e-3)
     assert one.gain_s == pytest.approx((PHASES * 0.045, PHASES * 0.06), rel=1e-3)
     assert "stragglers" not in found
@@ -166,7 +166,7 @@ def test_another_rank_each_time_may_come_late(written):
 def test_few_ranks_of_several_may_be_late_by_turns(written):
     one = opens_of(written, [0, 3] * 6)["late-arrivals"]
     assert one.evidence["ranks"] == [0, 3]
-    assert "ranks 0 and 3 come last in 12 of these" in one.text
+    assert "ranks 0 and 3 come last each time" in one.text
 
 
 def test_who_waits_for_a_rank_in_its_io_waits_for_io(written):
@@ -388,6 +388,14 @@ def test_more_aggregators_do_not_spare_the_waiting_for_a_rank_that_comes_late(wr
     found = collectives_of(written, busy)
     assert found["funnelled-collective"].cost_s == pytest.approx(12 * 0.01, rel=0.01)
     assert ("late-arrivals" in found) is not busy
+
+
+def test_what_others_wait_for_is_named_with_the_file_and_heads_the_io(written):
+    found = collectives_of(written, True)
+    one = found["slow-iteration"]
+    assert (one.files, one.ranks) == (("/s/own",), (2,))
+    text = headline_of(open_trace(written.folder), find(open_trace(written.folder))).text
+    assert "as others wait for rank 2, which is busy with own; doing that elsewhere or not at all could save" in text
 
 
 def test_a_rank_that_comes_late_once_is_told_by_how_late_it_was_then(written):

@@ -67,6 +67,20 @@ def test_a_rank_that_comes_late_to_calls_of_its_own_costs_no_io(tmp_path):
     assert not slow_ones(trace)
 
 
+@pytest.mark.parametrize("stalls", [False, True])
+def test_iterations_that_also_flush_are_slow_beside_those_that_do_so_only(written, stalls):
+    """Every eighth flushes, which takes a hundred times as long as a write."""
+    log = written.handle(written.file("/s/log"), written.posix)
+    for step in range(96):
+        at = 10_000 * step + 200_000 * (stalls and step > 55)
+        took = 200_000 if stalls and step == 55 else 1_000 + 10 * (step % 3)
+        written.operate(0, log, IoOperationMode.WRITE, at, at + 10, 4096)
+        if step % 8 == 7:
+            written.operate(0, log, IoOperationMode.FLUSH, at + 10, at + 10 + took, 0)
+    found = slow_ones(written.closed())
+    assert [(one.evidence["iterations"], round(one.evidence["slower"], -1)) for one in found] == [([56], 200)] * stalls
+
+
 def by_turns(written, *, count=8, takes=20, between=100, stall=0, calls=1, filled=False, waits=False):
     """Write a run whose ranks 0 and 1 write for `takes` ms by some calls and then compute, or are in MPI, as long."""
     length = 1000 * (takes + between)
