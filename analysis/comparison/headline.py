@@ -253,7 +253,7 @@ def _other_threads(trace: Trace, findings: Sequence[Finding], run_s: float) -> t
     beside_it = (one for one in findings if 2 * one.evidence.get("first_thread_s", np.inf) < (one.cost_s or 0.0))
     named = [one for one in beside_it if rule_of(one.id).in_short]
     first = max(named, key=lambda one: (not rule_of(one.id).by_time, one.cost_s or 0.0), default=None)
-    why = "" if first is None or (first.cost_s or 0.0) < _MOST * longest else f", most of it since {_wrong(first)}"
+    why = "" if first is None or (first.cost_s or 0.0) < _MOST * longest else f", mostly because {_wrong(first)}"
     more = f"if it does, more of them could save up to {seconds_text(longest)}"
     return f"{text}{why}, and whether it waits for them is not recorded: {more}", True
 
