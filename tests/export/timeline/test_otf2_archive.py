@@ -11,6 +11,7 @@ import pytest
 from iostrata import OutputError, open_trace, write_otf2
 from iostrata.analysis.comparison.layer_periods import chosen_layers, layer_periods
 from iostrata.analysis.comparison.layers import compare_layers
+from iostrata.analysis.findings.facts import Facts
 from iostrata.export.json.documents import handles_document, layers_document, periods_document
 from iostrata.layers.attribution.callers import TraceCalls
 from iostrata.layers.attribution.calls.meetings import Meetings
@@ -71,9 +72,10 @@ def told(trace):
 
 @pytest.mark.parametrize("name", ARCHIVES)
 def test_a_trace_written_anew_is_the_same_trace(tmp_path, monkeypatch, name):
-    # What ranks wait in calls of several of them is what calls tell, too.
+    # What ranks wait in calls of several of them, and what calls do around operations, is what calls tell, too.
     for name_of in ("meetings", "all_meetings"):
         monkeypatch.setattr(TraceCalls, name_of, Meetings.empty())
+    monkeypatch.setattr(Facts, "longest_in_calls_s", lambda facts, _layer, _way, cells: facts.longest_s(cells))
     trace = open_trace(FIXTURES / name)
     written = write_otf2(trace, tmp_path / "anew.otf2")
     assert written.bytes == sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
