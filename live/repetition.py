@@ -19,7 +19,7 @@ from ..analysis.results.result import fewest_more
 from ..model.arrays import Floats, Frozen, Ints, Rows
 from ..model.quantities import bytes_text, counted, seconds_text
 from .activity import Activity
-from .pace import Pace, delayed, jitter_text, latest_pace
+from .pace import RATHER, Pace, delayed, jitter_text, latest_pace
 from .prediction import LATEST
 
 LONGEST: Final = 16
@@ -116,8 +116,9 @@ class Repetition(Frozen):
 
     @property
     def period(self) -> float | None:
-        """Mean of the usual intervals in s; None where they vary too much to be a period."""
-        return float(self.usual.mean()) if self.jitter <= MOST_JITTER else None
+        """Mean of the usual intervals in s; None where they vary too much, or are too few, to be a period."""
+        sure = self.jitter <= MOST_JITTER and self.pace.confidence >= RATHER
+        return float(self.usual.mean()) if sure else None
 
     @property
     def jitter(self) -> float:
@@ -147,7 +148,7 @@ class Repetition(Frozen):
         mean, late = float(self.usual.mean()), self.intervals.size - self.usual.size
         apart = f"{seconds_text(mean, 4)} apart, {jitter_text(self.jitter, mean, self.grain)}"
         apart += f", but for {counted(late, 'delay')}" if late else ""
-        more = "" if self.period else ": too much for a period"
+        more = "" if self.period else f": too {'few' if self.jitter <= MOST_JITTER else 'much'} for a period"
         return f"{self._prospect() if self.period else ''}{often}; {apart}{more}."
 
     def _prospect(self) -> str:

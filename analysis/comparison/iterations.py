@@ -407,6 +407,9 @@ def period_by_loops(
     periodic = leading.period is not None and leading.confidence >= _LIKELY and not drift_text(main.loop)
     if leading.period is None or not periodic:
         return _irregular(main.loop, result, signal)
+    if not _is_of_loop(leading.period, main.loop):
+        whole = None if main.loop.timing == "irregular" else _whole(main.loop)
+        return _irregular(main.loop, result, signal) if whole is None else _by_trains(found, [whole], result, signal)
     if result.period is not None and _alike(result.period, leading.period):
         return result
     reason = f"As the bursts of {name}, which the program called: {leading.reason}"
@@ -433,26 +436,42 @@ def _near(one: float, other: float) -> bool:
     return max(one, other) <= _SEVERAL * min(one, other)
 
 
+def _is_of_loop(period: float, loop: Loop) -> bool:
+    """Tell whether a period of a signal may be how often iterations begin, or bursts of them do."""
+    between = loop.interval_s
+    near = any(abs(period - one) <= _WITHIN * one for one in (between.median, between.mean))
+    return near or (loop.in_bursts and period > between.mean)
+
+
 def _trains(loop: Loop) -> "list[PulseTrain]":
     """Return the stretches in which a loop has a period; none where its intervals are irregular.
 
     That it repeats is certain by its steps, so intervals that vary by no more than those of any period are regular. A
     loop of a single step, which has no evidence but its times, must show by these.
     """
-    # Loading numba takes half a second.
-    from ..phases.bursts import FEWEST_BURSTS, Bursts
-    from ..phases.stretches import MOST_JITTER, PulseTrain, divided
-
-    begin = np.array([one.begin_s for one in loop.iterations])
-    if drift_text(loop) or len(begin) < FEWEST_BURSTS or np.diff(begin).min() <= 0:
+    whole = _whole(loop)
+    if whole is None:
         return []
-    bursts = Bursts(begin, np.array([one.end_s for one in loop.iterations]), np.ones(len(begin)))
-    trains = [one for one in divided(bursts)[0] if _is_likely(one)]
-    whole = PulseTrain(bursts, np.ones(len(begin) - 1), 0.0)
-    found = trains if sum(len(one.bursts) for one in trains) > _MOST * len(begin) else []
+    # Loading numba takes half a second.
+    from ..phases.stretches import MOST_JITTER, divided
+
+    trains = [one for one in divided(whole.bursts)[0] if _is_likely(one)]
+    found = trains if sum(len(one.bursts) for one in trains) > _MOST * len(whole.bursts) else []
     sure = whole.jitter <= (_REGULAR if found else MOST_JITTER) and _confidence(whole) >= _LIKELY
     one_pace = len(trains) < 2 and not any(one.drift for one in trains)
     return [whole] if loop.bits > 0 and sure and one_pace else found
+
+
+def _whole(loop: Loop) -> "PulseTrain | None":
+    """Return all iterations of a loop as one train; None for too few, or where how often they come drifts."""
+    from ..phases.bursts import FEWEST_BURSTS, Bursts
+    from ..phases.stretches import PulseTrain
+
+    begin = np.array([one.begin_s for one in loop.iterations])
+    if drift_text(loop) or len(begin) < FEWEST_BURSTS or np.diff(begin).min() <= 0:
+        return None
+    bursts = Bursts(begin, np.array([one.end_s for one in loop.iterations]), np.ones(len(begin)))
+    return PulseTrain(bursts, np.ones(len(begin) - 1), 0.0)
 
 
 def _is_likely(train: "PulseTrain") -> bool:

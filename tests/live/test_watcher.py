@@ -179,6 +179,16 @@ def test_the_third_iteration_foretells_the_next_by_its_contents():
     assert answers[-1].iteration == 4
 
 
+def test_nothing_is_periodic_that_is_rather_wrong_than_right():
+    """Two intervals of 1.2 and 2 s tell when the next may come, and no period."""
+    start = np.repeat(np.array([0.0, 1.2, 3.2, 4.7]), 4) + np.tile(0.01 * np.arange(4), 4)
+    _, answers = watched(start, start + 0.005, np.full(16, 2**20), 1)
+    third = answers[9]
+    assert (third.iteration, third.periodic, third.period, third.next_bytes) == (3, False, None, 2**22)
+    assert "too few for a period" in third.reason
+    assert all(one.confidence >= 0.5 for one in answers if one.periodic)
+
+
 @pytest.mark.parametrize("before", [[0.1], [0.0, 0.1, 9.0]])
 def test_what_came_before_a_long_silence_does_not_hide_what_repeats_since(before):
     """A program reads its input, starts for 20 s, and then writes every 0.1 s."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iostrata import compare_layers, detect_period, open_trace
-from iostrata.analysis.comparison.iterations import VERDICTS, loops_of
+from iostrata.analysis.comparison.iterations import VERDICTS, loops_of, period_by_loops
 from iostrata.analysis.comparison.layer_periods import layer_periods, part_periods
 from iostrata.analysis.results.parts import Period
 from otf2.enums import IoOperationMode
@@ -228,6 +228,34 @@ def test_no_period_of_a_loop_is_rather_wrong_than_right(tmp_path):
     ends = (8.53, 9.29, 9.82, 10.23, 10.54, 10.85, 11.16, 11.44, 11.75, 12.06)
     result = _period_of_loop(tmp_path, begins, ends)
     assert result.confidence >= 0.5 or not result.periodic
+
+
+SLOW_ONE = (
+    0.667, 0.895, 1.161, 1.445, 1.713, 2.026, 2.399, 2.713, 3.021, 3.292, 3.58, 3.875, 4.173, 6.213, 6.483, 6.759,
+    7.038, 7.329, 7.593, 7.946,
+)  # fmt: skip
+"""One of twenty takes 1.9 s, which a spectrum takes for a period."""
+UNEVEN = (
+    0.74, 0.966, 1.261, 1.602, 1.994, 2.358, 2.645, 2.93, 3.176, 3.414, 3.648, 3.909, 4.146, 4.384, 4.736, 5.094,
+    5.398, 5.751, 6.132, 6.401,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("period", "timing", "own"), [(1.9, "irregular", None), (0.246, "regular", 0.298)])
+def test_a_period_of_a_signal_that_is_none_of_the_loop_is_none(irregular, period, timing, own):
+    """That of a burst that takes long, or of half of the iterations."""
+    (found,) = layer_periods(irregular.layers.values(), ["write"], loops=loops_of(irregular))
+    begins = SLOW_ONE if own is None else UNEVEN
+    iterations = tuple(replace(one, begin_s=at, end_s=at + 0.2) for one, at in zip(
+        2 * loops_of(irregular).loops.outermost[0].iterations, begins, strict=False
+    ))  # fmt: skip
+    loop = replace(loops_of(irregular).loops.outermost[0], iterations=iterations, count=20, bits=0.0)
+    loop = loop.timed(np.array(begins), begins[-1] + 0.2, False)
+    passes = replace(loops_of(irregular).of("POSIX", "write")[0], loop=loop)
+    leading = replace(found.result, periods=(Period(period, (0.9 * period, 1.1 * period), 0.9, 1.0),))
+    result = period_by_loops([passes], leading, found.signal, lambda: ("POSIX", leading))
+    assert loop.timing == timing
+    assert result.period == (own and pytest.approx(own, rel=0.01))
 
 
 def test_an_iteration_that_comes_early_is_none_of_the_train_of_the_others(tmp_path):
