@@ -113,13 +113,15 @@ class _Copies:
 class _Loop:
     """A loop that came compiled, called like the Python function that it was made from.
 
-    Arrays of another layout than it was compiled for are copied, and what it changes in them is copied back.
+    Arrays of another layout than it was compiled for are copied, and what it changes in them is copied back. That
+    function is its `py_func`, as of numba's.
 
     Raises TypeError where it was compiled for no such types.
     """
 
     def __init__(self, function: Callable[..., object], ways: list[tuple[list[Any], Any]]) -> None:
         functools.update_wrapper(self, function)
+        self.py_func = function
         self._name = f"{function.__module__}.{function.__qualname__}"
         self._ways = ways
         self._known: dict[Any, tuple[Any, Any]] = {}
