@@ -366,6 +366,12 @@ class TraceBlock(ScopedBlock, Attributed):
 
         All of them overlap the window. One that never ended takes no time.
         """
-        operations = view(self.operations, np.asarray(rows, np.intp))
-        begin, end = self.window.clipped(operations)
-        return begin, np.where(operations.status == Status.NEVER_COMPLETED, begin, end)
+        begin, end = self._clipped
+        return begin[rows], end[rows]
+
+    @cached_property
+    def _clipped(self) -> tuple[Ints, Ints]:
+        """Begin and end of the part within the window of all that overlap it."""
+        begin, end = self.window.clipped(self.operations)
+        never = self.operations.status == Status.NEVER_COMPLETED
+        return begin, np.where(never, begin, end) if never.any() else end

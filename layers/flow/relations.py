@@ -112,8 +112,9 @@ class RelationSums(Sums):
         sequence, place = self._places.keys(block.operations, block.sequences)
         offset = self._positions.offsets(block)
         split: list[tuple[int, Rows]] = []
+        there = [direction for direction in self.directions if block.of_direction(direction).any()]
         for (high, low), adjacent in self.adjacent.items():
-            for direction in self.directions:
+            for direction in there:
                 rows = FlowRows(block, high, low, direction)
                 marks = np.zeros(len(rows.upper), np.bool_)
                 if adjacent and len(rows.beneath):
