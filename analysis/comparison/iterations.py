@@ -17,8 +17,9 @@ from ...model.codes import IoMode
 from ...model.document import Record
 from ...model.quantities import counted, percent_text, seconds_text
 from ...signals.step import StepSignal
-from ..loops.find import find_loops, slots_of
+from ..loops.find import find_loops
 from ..loops.loops import BodyStep, Loop, Loops
+from ..loops.members import slots_of
 from ..loops.timing import Intervals
 from ..loops.words import drift_text, layers_called, loop_text
 from ..registry import DEFAULT_METHOD

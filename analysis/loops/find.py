@@ -1,7 +1,7 @@
 """Finding the loops of a trace: the steps of all ranks are folded, and loops that go on together become one."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import groupby
@@ -12,7 +12,6 @@ import numpy as np
 
 from ...layers.loops.iterations import OUTSIDE, Assignment, IterationNumbers, IterationSums, Spans, Times
 from ...layers.loops.steps import (
-    OPEN,
     STEP_CODES,
     STEP_KINDS,
     UNKNOWN_BYTES,
@@ -30,20 +29,18 @@ from ...layers.trace import Trace
 from ...model.arrays import Ints
 from .folding import Folded, fold, unparted
 from .loops import BodyStep, Loop, Loops, Told
-from .members import Member, calls_by_kind, completed
-from .recurring import added_steps, with_outer
+from .members import Member, calls_by_kind, completed, regular, slots_of
+from .recurring import added_steps, with_occasional, with_outer
 from .slowest import slowest_iterations
 
 _TOGETHER = 0.9
 """Share of the iterations of two loops that must follow one another by turns for both to be one loop."""
 _TURNS = 6
 """Steps on each of two kinds of files from which on it is evidence that they come by turns: of two orders in 924."""
-_ORDER: Final = (OPEN, *(kind for kind in range(len(STEP_KINDS)) if kind != OPEN))
+_ORDER: Final = ("open", "data set open", "read", "write", "flush", "data set close", "close", "deletion")
 """In which the kinds of calls are told whose order is not kept."""
 _STEPS_SHOWN = 12
 """Steps of an iteration from which on those of one kind are told together."""
-MOST_ITERATIONS = 1 << 12
-"""Iterations of a loop that are told one by one; of loops with more, only what they are in all."""
 
 
 def find_loops(trace: Trace) -> Loops:
@@ -65,7 +62,7 @@ def find_loops(trace: Trace) -> Loops:
 
 def _found(trace: Trace) -> Loops:
     names, kinds, groups = streams_of(trace)
-    return loops_of_members(trace, names, kinds, list(_members(groups, trace)))
+    return loops_of_members(trace, names, kinds, list(_members(groups, trace)), groups)
 
 
 def _members(groups: Iterable[StepGroup], trace: Trace) -> Iterator[Member]:
@@ -87,24 +84,31 @@ def _members(groups: Iterable[StepGroup], trace: Trace) -> Iterator[Member]:
             if any(one.count == like.folded.count and _by_turns(member, like) for like in known[group.kind]):
                 members = [member]
         for place, loop in enumerate(members):
-            members[place] = _completed(loop, known[group.kind], [*members[:place], *members[place + 1 :]])
+            members[place] = _completed(loop, known, [*members[:place], *members[place + 1 :]])
         yield from members
 
 
-def _completed(member: Member, known: Sequence[Member], beside: Sequence[Member]) -> Member:
+def _completed(member: Member, known: Mapping[int, Sequence[Member]], beside: Sequence[Member]) -> Member:
     """Return a loop with the iterations in which its threads do something else than most that do the same.
 
-    These are nothing that its threads do in other loops, those `beside`.
+    Or in which they do something else on these files than in most that come by turns with those on others. These are
+    nothing that its threads do in other loops, those `beside`.
     """
-    others = sorted((one for one in known if one.group is not member.group), key=lambda one: -one.weight)
+    group = member.group
+    alike = [one for one in known[group.kind] if one.group is not group]
+    by_turns = [one for kind in known if kind != group.kind for one in known[kind] if _of_same_threads(one, member)]
     taken = [one.folded.start[[0, -1]] for one in beside]
-    for like in others:
+    for like in (one for some in (alike, by_turns) for one in sorted(some, key=lambda one: -one.weight)):
         whole = completed(member, like)
         if whole and _by_turns(whole, like):
             first, last = whole.folded.start[[0, -1]]
             if all(last <= begin or end <= first for begin, end in taken):
                 return whole
     return member
+
+
+def _of_same_threads(one: Member, other: Member) -> bool:
+    return one.group.locations == other.group.locations and other.folded.count >= _TURNS
 
 
 def streams_of(trace: Trace) -> tuple[Sequence[str], FileKinds, list[StepGroup]]:
@@ -123,9 +127,11 @@ def streams_of(trace: Trace) -> tuple[Sequence[str], FileKinds, list[StepGroup]]
     return names, kinds, groups
 
 
-def loops_of_members(trace: Trace, names: Sequence[str], kinds: FileKinds, members: Sequence[Member]) -> Loops:
+def loops_of_members(
+    trace: Trace, names: Sequence[str], kinds: FileKinds, members: Sequence[Member], groups: Iterable[StepGroup] = ()
+) -> Loops:
     """Return what groups of threads repeat as loops, with what all layers do in them."""
-    together = _joined(members)
+    together = with_occasional(groups, _joined(members))
     assignment = _assignment(together, kinds)
     amounts = trace.stream.summed_in_order(partial(IterationSums, trace.scope, assignment))
     loops = with_outer(tuple(_loops(trace, together, names, amounts)), together)
@@ -179,11 +185,6 @@ def _by_turns(one: Member, other: Member) -> bool:
     return bool((latest < first).mean() >= _TOGETHER)
 
 
-def slots_of(count: int) -> int:
-    """Return how many iterations of a loop have sums of their own."""
-    return count if count <= MOST_ITERATIONS else 1
-
-
 def _assignment(
     sets: Iterable[Sequence[Member]], kinds: FileKinds, numbers_of: Callable[[int], int] = slots_of
 ) -> Assignment:
@@ -202,11 +203,12 @@ def _assignment(
         for member in members:
             # Iterations that are not told one by one are one.
             call = member.calls if slots == count else member.calls[[0, -1]]
+            mine = places if member.places is None else places[member.places]
             for location in member.group.locations:
-                key = np.full(slots, location * kinds.total + member.group.kind)
-                spans.append((key, call[:-1], call[1:], places))
-            begin = np.append(member.begin[:slots], member.end + 1)
-            times.append((np.full(slots + 1, member.group.kind), begin, np.append(places, OUTSIDE)))
+                key = np.full(len(mine), location * kinds.total + member.group.kind)
+                spans.append((key, call[:-1], call[1:], mine))
+            since = np.append(member.since[: len(mine)], member.since[-1])
+            times.append((np.full(len(since), member.group.kind), since, np.append(mine, OUTSIDE)))
     return Assignment(Spans(*_in_order(spans)), Times(*_in_order(times)), kinds)
 
 
@@ -226,7 +228,7 @@ def _loops(
         doing = {one for member in members for one in member.group.locations}
         ranks = ranks_of(trace.definitions, doing)
         threads = len(doing) if len(doing) > len(ranks) > 0 else None
-        body, inner = _body(trace, members, kinds, number, ranks)
+        body, inner = _body(trace, regular(members), kinds, number, ranks)
         told = Told.of(amounts, place, slots_of(count), any_other(members))
         place += slots_of(count)
         begin = told.begin if len(told.begin) == count else members[0].begin / trace.definitions.clock.ticks_per_second
@@ -240,11 +242,14 @@ def _loops(
         number += 1 + len(inner)
 
 
-def any_other(members: Iterable[Member]) -> list[bool]:
+def any_other(members: Sequence[Member]) -> list[bool]:
     """Return which iterations have other steps than the usual in some thread."""
-    others = (one.folded.other.repeat(1 if one.folded.repeats is None else one.folded.repeats) for one in members)
-    either: list[bool] = np.logical_or.reduce(list(others)).tolist()
-    return either
+    either = np.zeros(members[0].folded.count, np.bool_)
+    for one in members:
+        other = one.folded.other.repeat(1 if one.folded.repeats is None else one.folded.repeats)
+        either[slice(None) if one.places is None else one.places] |= other
+    found: list[bool] = either.tolist()
+    return found
 
 
 def _body(
@@ -413,7 +418,8 @@ def _calls_of(group: StepGroup, low: int, high: int, once: bool) -> Iterator[tup
         mixed = steps.kinds[row] // np.uint32(times) * np.uint32(often)
         if np.count_nonzero(mixed) > 1:
             layer = StepCode.of(int(steps.code[row])).layer
-            yield from ((2 * (layer * STEP_CODES + kind), None, int(mixed[kind])) for kind in _ORDER if mixed[kind])
+            kinds = (kind for kind in map(STEP_KINDS.index, _ORDER) if mixed[kind])
+            yield from ((2 * (layer * STEP_CODES + kind), None, int(mixed[kind])) for kind in kinds)
             continue
         each: int | None = None
         known = total >= 0 and (times == count or group.steps.content[row] == 0)
@@ -433,7 +439,7 @@ def _by_kind(steps: Sequence[BodyStep]) -> list[BodyStep]:
         else:
             same = known.bytes == one.bytes
             together[key] = replace(known, count=known.count + one.count, bytes=one.bytes if same else None)
-    return sorted(together.values(), key=lambda one: _ORDER.index(STEP_KINDS.index(one.kind)))
+    return sorted(together.values(), key=lambda one: _ORDER.index(one.kind))
 
 
 def _varying(steps: Steps, folded: Folded) -> set[tuple[int, str]]:

@@ -189,7 +189,14 @@ def fold(steps: Steps, evidence: float = EVIDENCE, second: float = 1e9) -> list[
     if len(steps) < _FEWEST:
         return repeated
     line = _line_of(steps, second)
-    return _even_calls(steps, line) or _repeating(steps, line, repeated, evidence)
+    needed = max(0.0, evidence - _bits_of_runs(steps, line)) if evidence > 0 else evidence
+    return _even_calls(steps, line) or _repeating(steps, line, repeated, needed)
+
+
+def _bits_of_runs(steps: Steps, line: Line) -> float:
+    """Return what telling runs of equal calls by their length saves, where steps were joined: few lengths, or one."""
+    often = np.bincount(_numbered(steps.unit), np.minimum(steps.times, _COMPARED)).astype(np.int64)
+    return float(factorial_bits(often.sum()) - factorial_bits(often).sum()) - _order_bits(line.tokens[0])
 
 
 def _repeating(steps: Steps, line: Line, repeated: list[Folded], evidence: float) -> list[Folded]:
@@ -564,6 +571,7 @@ def _loops(line: Line, cuts: Cuts, offset: int, depth: int) -> Iterator[Folded]:
         start, other, usual = _with_first(line, start, other, usual, done)
         start, other = _with_last(line, cuts, start, other, usual, done)
         start, other = _with_addition(cuts.plain[:limit], start, other, usual)
+        start, other = _parted_by_pauses(line, start, other, usual)
         yield from _found(line.part(done, int(start[0])), offset + done, depth + 1)
         body = _body_of(line, cuts.plain, start, usual)
         inner = tuple(_found(body, offset + int(start[usual]), depth + 1, 0.0))
@@ -709,7 +717,7 @@ def _is_before(line: Line, first: slice, second: slice, usual: slice) -> bool:
     """
     one, another, body = (line.kind[where] for where in (first, second, usual))
     ends_as_usual = len(one) <= len(body) and np.mean(one == body[-len(one) :]) >= _BEGINS
-    whole = line.opens[first.start] and line.opens[second.start] and _are_used_alike(one, another)
+    whole = line.opens[first.start] and line.opens[second.start] and _are_used_alike(line, first, second)
     return not (ends_as_usual or whole or _are_alike(one, another, _BEGINS))
 
 
@@ -843,6 +851,21 @@ def _with_addition(plain: Ints, start: Ints, other: Mask, usual: int) -> tuple[I
     return start, other
 
 
+def _parted_by_pauses(line: Line, start: Ints, other: Mask, usual: int) -> tuple[Ints, Mask]:
+    """Return iterations each with what an other one adds at its end, where the pause between both comes before that."""
+    lengths, pause = np.diff(start), line.gap[start[1:-1]]
+    if not len(pause) or not _is_long(pause, line.begin[start[:-1]], line.second):
+        return start, other
+    start, other, usually = start.copy(), other.copy(), float(np.median(pause))
+    for place in np.flatnonzero(other[:-1] & (lengths[:-1] > lengths[usual])).tolist():
+        low, behind = int(start[place] + lengths[usual]), int(start[place + 1])
+        first = low + int(np.argmax(line.gap[low:behind]))
+        short = min(usually, float(line.gap[first])) / _CLEAR
+        if place + 1 != usual and line.gap[first] > _PART * usually and line.gap[behind] < short:
+            start[place + 1], other[place], other[place + 1] = first, first > low, True
+    return start, other
+
+
 def _begin_alike(line: Line, cuts: Cuts) -> tuple[Mask, Mask]:
     """Return which parts begin another file as the next one does, and which are one of a kind as the next; (n-1,)."""
     fresh, single = line.fresh[cuts.start], np.bincount(cuts.first, minlength=len(cuts.first))[cuts.first] == 1
@@ -860,9 +883,11 @@ def _are_alike(one: Ints, other: Ints, share: float) -> bool:
     return 2 * _shared(one, other) >= share * (len(one) + len(other))
 
 
-def _are_used_alike(one: Ints, other: Ints) -> bool:
-    """Tell whether the same is done to two files, however often each step is: opened, written, closed."""
-    if not np.array_equal(np.unique(one), np.unique(other)):
+def _are_used_alike(line: Line, here: slice, there: slice) -> bool:
+    """Tell whether the same is done to as many files, however often each step is: opened, written, closed."""
+    one, other = line.kind[here], line.kind[there]
+    same = np.array_equal(np.unique(one), np.unique(other))
+    if not same or len(np.unique(line.file[here])) != len(np.unique(line.file[there])):
         return False
     runs = (part[np.append(True, part[1:] != part[:-1])] for part in (one, other))
     return _are_alike(one, other, _ALIKE) or bool(np.array_equal(*runs))
@@ -895,7 +920,7 @@ def _clusters(line: Line, cuts: Cuts, ends: Ints) -> Ints:
         if cluster[before] != cluster[before + 1] and (
             _are_alike(line.alike[here], line.alike[there], _ALL)
             or (single[before] and _are_alike(cuts.token[here], cuts.token[there], _ALIKE))
-            or (whole[before] and _are_used_alike(line.kind[here], line.kind[there]))
+            or (whole[before] and _are_used_alike(line, here, there))
         ):
             cluster[cluster == cluster[before + 1]] = cluster[before]
     return cluster

@@ -34,7 +34,8 @@ class BodyStep(Record):
     layer : str or None
         None for a loop.
     kind : str
-        ``read``, ``write``, ``flush``, ``open``, ``close``, ``deletion``, or ``loop``.
+        ``read``, ``write``, ``flush``, ``open``, ``close``, ``deletion``, ``data set open``, ``data set close``, or
+        ``loop``.
     bytes : int or None
         Of one call of one rank; None where they vary or there are none.
     file : str

@@ -1,5 +1,6 @@
 """Loops of threads, before those that go on together become one."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -8,19 +9,30 @@ from typing import Final
 import numpy as np
 
 from ...layers.loops.steps import StepGroup, Steps
-from ...model.arrays import Ints
+from ...model.arrays import Ints, Rows
 from .folding import Folded
 
 _ODD: Final = 0.2
 """Share of the iterations in which a thread may do something else than others do."""
+MOST_ITERATIONS: Final = 1 << 12
+"""Iterations of a loop that are told one by one; of loops with more, only what they are in all."""
 
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """What a group of threads repeats on one kind of file."""
+    """What a group of threads repeats on one kind of file.
+
+    Attributes
+    ----------
+    group : StepGroup
+    folded : Folded
+    places : intp (count,) or None
+        Of what they do in some iterations of a loop only: which these are.
+    """
 
     group: StepGroup
     folded: Folded
+    places: Rows | None = None
 
     @cached_property
     def begin(self) -> Ints:
@@ -48,6 +60,17 @@ class Member:
         """When the last one ends there."""
         return int(self.group.steps.end[self.folded.start[-2] : self.folded.start[-1]].max())
 
+    @cached_property
+    def since(self) -> Ints:
+        """From when on what no call caused is of each iteration, and of none behind the last one, int64 (count+1,).
+
+        It is of the one that it is nearer to: what a data set needs is written before there is a handle of it.
+        """
+        steps, first = self.group.steps, self._places[0]
+        before = np.maximum.accumulate(steps.end)[np.maximum(first - 1, 0)]
+        inside = (first > 0) & (self._places[1] == 0) & (before < self.begin)
+        return np.append(np.where(inside, (before + self.begin) // 2, self.begin), self.end + 1)
+
     @property
     def weight(self) -> int:
         """Calls in all."""
@@ -56,29 +79,47 @@ class Member:
         return int(first[start[-1]] - first[start[0]]) * len(self.group.locations)
 
 
+def regular(members: Iterable[Member]) -> list[Member]:
+    """Return those of a loop that take part in each iteration."""
+    return [one for one in members if one.places is None]
+
+
+def slots_of(count: int) -> int:
+    """Return how many iterations of a loop have sums of their own."""
+    return count if count <= MOST_ITERATIONS else 1
+
+
 def calls_by_kind(steps: Steps, folded: Folded) -> Ints:
     """Return how many calls of each kind of step there are in each iteration, int64 (count, kinds)."""
     return np.add.reduceat(steps.kinds[: folded.start[-1]].astype(np.int64), folded.start[:-1])
 
 
 def completed(member: Member, like: Member) -> Member | None:
-    """Return a loop with the iterations in which its threads do something else, where others have some more; else None.
+    """Return a loop with the iterations in which its threads do something else, where another one has more; else None.
 
-    Each of those begins with the first step from when it begins in the others on.
+    Each of those begins with the first step from when it begins in the other one on, in which others do the same, or
+    the same threads something on other files, at about the same time or always before or after that.
     """
     folded, steps, count = member.folded, member.group.steps, like.folded.count
-    missing = count - folded.count
+    missing, beside = count - folded.count, member.group.kind != like.group.kind
     if folded.repeats is not None or like.folded.repeats is not None or not 0 < missing <= max(1, _ODD * count):
         return None
-    place = np.searchsorted((like.begin[1:] + like.begin[:-1]) // 2, member.begin)
-    if len(np.unique(place)) < len(place):
+    first, then = like.begin[:-1], like.begin[1:]
+    ways = (np.searchsorted(edge, member.begin) for edge in ((then, first + 1) if beside else ((first + then) // 2,)))
+    place = next((one for one in ways if (np.diff(one) > 0).all()), None)
+    if place is None:
         return None
     # The threads may be somewhat ahead of the others.
     due = like.begin + min(0, int((member.begin - like.begin[place]).min()))
     odd = np.setdiff1d(np.arange(count), place)
     row = np.searchsorted(steps.begin, due[odd])
-    end = max(int(folded.start[-1]), int(np.searchsorted(steps.begin, like.end, side="right")))
-    behind = np.searchsorted(steps.begin, np.append(due[1:], like.end)[odd])
+    until = like.end
+    if beside:
+        row = np.where(odd > place[-1], np.maximum(row, folded.start[-1]), row)
+        later = np.median(steps.end[folded.start[1:] - 1] - like.begin[place])
+        until = max(until, int(like.begin[-1] + later))
+    end = max(int(folded.start[-1]), int(np.searchsorted(steps.begin, until, side="right")))
+    behind = np.searchsorted(steps.begin, np.append(due[1:], until)[odd])
     edges = np.sort(np.concatenate((folded.start[:-1], row)))
     if (row >= behind).any() or (np.diff(edges) <= 0).any():
         return None

@@ -2,16 +2,19 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Final
 
 import numpy as np
 
-from ...layers.loops.steps import STEP_KINDS, StepCode, ranks_of
+from ...layers.loops.steps import OPEN, STEP_CODES, STEP_KINDS, StepCode, StepGroup, ranks_of
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.trace import Trace
 from ...model.arrays import Ints, Rows
+from .folding import Folded
 from .loops import AddedStep, BodyStep, Loop, Within
-from .members import Member, calls_by_kind
+from .members import MOST_ITERATIONS, Member, calls_by_kind, regular
+from .timing import timing_of
 
 _SELDOM: Final = 1 / 3
 """Share of the iterations that add a step at most: what more of them do is how the loop goes."""
@@ -21,6 +24,8 @@ _FEWEST: Final = 3
 """Iterations at an even distance from which on that is evidence."""
 _FEWEST_APART: Final = 6
 """The same where no thread takes part in both loops, so that only times say what comes with what."""
+_LONG: Final = 10.0
+"""Times the usual interval from which on what is done in one iteration is rather something else."""
 _OUTER: Final = 8
 """Loops with most iterations in which others are looked for."""
 
@@ -40,45 +45,116 @@ def evenly(places: Rows, count: int) -> tuple[int, int] | None:
     return every, int(places[0]) + 1
 
 
+def with_occasional(groups: Iterable[StepGroup], sets: Iterable[Sequence[Member]]) -> list[list[Member]]:
+    """Return loops with what their threads do on files of another kind, all of it in some of the iterations.
+
+    What is done there once in each of these iterations and comes evenly, by their number or in time, stays a loop.
+    """
+    found = [list(members) for members in sets]
+    for group in groups:
+        own = [members for members in found if any(one.group is group for one in members)]
+        if any(len(members) > 1 for members in own):
+            continue
+        hosts = [members for members in found if members not in own and _may_host(members, group)]
+        guests = ((_guest_of(group, [one for (one,) in own], members), members) for members in hosts)
+        there = [(int(group.steps.begin[0] - _latest(members, group)), one, members) for one, members in guests if one]
+        if there:
+            _, guest, members = min(there, key=itemgetter(0))
+            found = [one for one in found if one not in own]
+            members.append(guest)
+    return found
+
+
+def _may_host(members: Sequence[Member], group: StepGroup) -> bool:
+    count = members[0].folded.count
+    known = members[0].folded.bits > 0
+    return known and _FEWEST <= count <= MOST_ITERATIONS and bool(_mine(members, group))
+
+
+def _mine(members: Sequence[Member], group: StepGroup) -> list[Member]:
+    """Return those of a loop that are of the same threads."""
+    return [one for one in regular(members) if one.group.locations == group.locations]
+
+
+def _latest(members: Sequence[Member], group: StepGroup) -> int:
+    """Return when what threads do in a loop ends latest before they begin on files of another kind."""
+    first, steps = group.steps.begin[0], [one.group.steps for one in _mine(members, group)]
+    return max(int(one.end[max(0, np.searchsorted(one.begin, first) - 1)]) for one in steps)
+
+
+def _guest_of(group: StepGroup, own: Sequence[Member], host: Sequence[Member]) -> Member | None:
+    """Return all that a group does as what it does in some iterations of a loop; None where it is not that."""
+    steps, begin = group.steps, np.minimum.reduce([one.begin for one in _mine(host, group)])
+    which, first = np.unique(np.searchsorted(begin, steps.begin, side="right") - 1, return_index=True)
+    often, count, usual = len(which), len(begin), np.median(np.diff(begin))
+    lasting = np.maximum.reduceat(steps.end, first) - steps.begin[first]
+    if which[0] < 0 or lasting.max() > _LONG * usual or steps.begin[-1] > max(one.end for one in host) + usual:
+        return None
+    if not (2 - bool(own)) <= often < count:
+        return None
+    single, even = len(np.unique(steps.file)) == 1, evenly(which, count) is not None
+    for one in own:
+        known, body = one.folded.bits > 0, steps.code[slice(*one.folded.body)]
+        opens = ((body >> 1) % STEP_CODES == OPEN).any()
+        if one.folded.count > often and known and (opens or often > _SELDOM * count):
+            return None
+        if one.folded.count <= often and (
+            even or not single or (known and timing_of(one.begin.astype(np.float64)).kind != "irregular")
+        ):
+            return None
+    edges = np.append(first, len(steps)).astype(np.int64)
+    return Member(group, Folded(edges, 0, np.ones(often, np.bool_), 0.0), which)
+
+
 def added_steps(
-    trace: Trace, members: Iterable[Member], kinds: Sequence[str], ranks: Sequence[int]
+    trace: Trace, members: Sequence[Member], kinds: Sequence[str], ranks: Sequence[int]
 ) -> Iterator[AddedStep]:
     """Give the steps that a few iterations of a loop add to those of the usual one, by kind of call.
 
     What all of its `ranks` do has none, else those that do.
     """
     together: dict[AddedStep, tuple[AddedStep, set[int]]] = {}
+    count = members[0].folded.count
     for member in members:
-        for one in _added_by(trace, member, kinds):
+        for one in _added_by(trace, member, kinds, count):
             same = replace(one, step=replace(one.step, mean_bytes=None))
             together.setdefault(same, (one, set()))[1].update(ranks_of(trace.definitions, member.group.locations))
     for one, who in together.values():
         yield replace(one, step=replace(one.step, ranks=None if who == set(ranks) else tuple(sorted(who))))
 
 
-def _added_by(trace: Trace, member: Member, kinds: Sequence[str]) -> Iterator[AddedStep]:
+def _added_by(trace: Trace, member: Member, kinds: Sequence[str], count: int) -> Iterator[AddedStep]:
     calls = calls_by_kind(member.group.steps, member.folded)
+    if member.places is not None:
+        order = np.argmax(member.group.steps.kinds > 0, axis=0)
+        for kind in sorted(np.flatnonzero(calls.any(axis=0)).tolist(), key=lambda one: int(order[one])):
+            own = np.flatnonzero(calls[:, kind])
+            yield _added(trace, member, kinds[member.group.kind], kind, own, calls[own, kind], count)
+        return
     more = calls - calls[member.folded.usual]
     if member.folded.repeats is not None or (more == 0).all(axis=1).mean() < _USUAL:
         return
     for kind in range(len(STEP_KINDS)):
         places = np.flatnonzero(more[:, kind] > 0)
         if 0 < len(places) <= _SELDOM * len(more):
-            yield _added(trace, member, kinds[member.group.kind], kind, places, more[places, kind])
+            yield _added(trace, member, kinds[member.group.kind], kind, places, more[places, kind], count)
 
 
-def _added(trace: Trace, member: Member, file: str, kind: int, places: Rows, more: Ints) -> AddedStep:
+def _added(trace: Trace, member: Member, file: str, kind: int, places: Rows, more: Ints, count: int) -> AddedStep:
     """Return what iterations at some places do more of a kind of call, with the mean of its bytes."""
     steps, start = member.group.steps, member.folded.start
-    rows = [np.arange(start[place], start[place + 1]) for place in (*places.tolist(), member.folded.usual)]
+    usual = [member.folded.usual] if member.places is None else []
+    rows = [np.arange(start[place], start[place + 1]) for place in (*places.tolist(), *usual)]
     mine = [one[steps.kinds[one, kind] > 0] for one in rows]
     code = StepCode.of(int(steps.code[mine[0][0]]))
     moved = [int(np.maximum(steps.total[one], 0).sum()) for one in mine]
     calls = int(more.sum()) * len(member.group.locations)
-    mean = (sum(moved[:-1]) - len(places) * moved[-1]) / calls
+    before = len(places) * moved[-1] if usual else 0
+    mean = (sum(moved[: len(places)]) - before) / calls
     step = BodyStep.of(trace.order[code.layer], code._replace(kind=kind), None, file, round(float(np.median(more))))
     step = replace(step, mean_bytes=mean if STEP_KINDS[kind] in DIRECTIONS and mean > 0 else None)
-    every, first = evenly(places, len(start) - 1) or (None, int(places[0]) + 1)
+    places = places if member.places is None else member.places[places]
+    every, first = evenly(places, count) or (None, int(places[0]) + 1)
     return AddedStep(step, len(places), first, every)
 
 
@@ -89,7 +165,7 @@ def with_outer(loops: Sequence[Loop], sets: Sequence[Sequence[Member]]) -> tuple
     """
     outermost = [one for one in loops if one.parent is None]
     most = sorted(zip(outermost, sets, strict=True), key=lambda one: one[0].count)[-_OUTER:]
-    threads = [{where: one for one in members for where in one.group.locations} for _, members in most]
+    threads = [{where: one for one in regular(members) for where in one.group.locations} for _, members in most]
     found: dict[int, Within] = {}
     for loop, members in zip(outermost, sets, strict=True):
         for (outer, _), of_thread in zip(most, threads, strict=True):

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ...layers.attribution.attribution import TraceBlock
+from ...layers.attribution.calls.cost import WaitingChain
 from ...layers.attribution.calls.meetings import Meetings
 from ...layers.handles.scope import Scope
 from ...layers.statistics.kinds import file_kinds
@@ -174,6 +175,13 @@ class _DoneSums(Sums):
             self.events = self.events.plus([np.full(len(by_whom), number), by_whom], {"often": 1})
 
 
+class _Waits(NamedTuple):
+    """Who is waited for, as a number, and for how long in s; (n,)."""
+
+    number: Ints
+    waited: Floats
+
+
 class _Told(NamedTuple):
     """What goes on between two times, and in words."""
 
@@ -286,25 +294,28 @@ class _Meanwhile:
         return _Told(Cause(None, rank, None, None, None), text)
 
     def _awaited(self, least_s: float, usually: "_Meanwhile | None") -> _Told | None:
-        """Return the rank that others wait for in calls, if for long enough."""
+        """Return the rank that others wait for, in calls of I/O or else where all ranks meet, if for long enough."""
         calls = self._trace.calls
         if not calls.recorded or calls.totals is None:
             return None
-        inside, pair, waited = self._waits(calls.meetings)
-        by_pair = np.bincount(pair, waited, minlength=1)
-        if usually is not None:
-            _, usual, before = usually._waits(calls.meetings)
-            by_pair = by_pair - np.bincount(usual, before, len(by_pair))[: len(by_pair)]
-        if by_pair.max() < least_s:
+        met, chain = calls.meetings, calls.chain
+        inside, waits = self._waits(met)
+        if found := _most_awaited(waits, None if usually is None else usually._waits(met)[1], least_s):
+            place, taken = found
+            row = met.final[inside[place]]
+            function = calls.totals.functions.regions.name[met.region[row]]
+            layer, rank = self._trace.order[int(met.layer[row])], self._rank(int(met.process[row]))
+        elif chain and (
+            found := _most_awaited(self._held_up(chain), None if usually is None else usually._held_up(chain), least_s)
+        ):
+            place, taken = found
+            function, layer, rank = chain.function[place], None, chain.rank[place]
+        else:
             return None
-        waited = np.where(pair == np.argmax(by_pair), waited, 0)
-        met, longest, taken = calls.meetings, inside[int(np.argmax(waited))], float(waited.sum())
-        function = calls.totals.functions.regions.name[met.region[met.final][longest]]
-        layer, rank = int(met.layer[met.final][longest]), self._rank(int(met.process[met.final][longest]))
         text = f"the others wait for rank {rank} for {seconds_text(taken)} in {function}"
-        return _Told(Cause(self._trace.order[layer], rank, function, None, taken), text)
+        return _Told(Cause(layer, rank, function, None, taken), text)
 
-    def _waits(self, met: Meetings) -> tuple[Ints, Ints, Floats]:
+    def _waits(self, met: Meetings) -> tuple[Ints, _Waits]:
         """Return which calls ranks are in together, a number of layer and last rank of each, and for how long in s.
 
         A call of one layer makes those of the layers below, in which the same ranks wait.
@@ -313,4 +324,22 @@ class _Meanwhile:
         inside = np.flatnonzero((begin >= self._low) & (begin < self._high))
         pair = met.layer[met.final] * len(self._trace.definitions.groups.id) + met.process[met.final]
         waited = met.waited[met.median][inside] / self._trace.definitions.clock.ticks_per_second
-        return inside, pair[inside], waited
+        return inside, _Waits(pair[inside], waited)
+
+    def _held_up(self, chain: WaitingChain) -> _Waits:
+        """Return by step of a chain a number of the last rank, and how long half of the others wait for it then."""
+        end = chain.end * self._trace.definitions.clock.ticks_per_second
+        number = np.array([chain.ranks.index(rank) for rank in chain.rank])
+        return _Waits(number, np.where((end > self._low) & (end <= self._high), chain.mostly, 0.0))
+
+
+def _most_awaited(waits: _Waits, usual: _Waits | None, least_s: float) -> tuple[int, float] | None:
+    """Return the place of the longest wait for those who are waited for longest, and how long that is in all."""
+    number, waited = waits
+    by_number = np.bincount(number, waited, minlength=1)
+    if usual is not None:
+        by_number = by_number - np.bincount(*usual, minlength=len(by_number))[: len(by_number)]
+    if by_number.max() < least_s:
+        return None
+    waited = np.where(number == np.argmax(by_number), waited, 0)
+    return int(np.argmax(waited)), float(waited.sum())

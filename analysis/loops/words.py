@@ -1,13 +1,14 @@
 """Loops in words."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from ...layers.loops.steps import INSIDE
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.statistics.kinds import common_folder
 from ...model.arrays import Floats
@@ -35,7 +36,7 @@ _MATTERS: Final = 0.01
 _STEPS_SHOWN: Final = 10
 """Steps of an iteration in a line: of more the largest are told, and how many there are beside them."""
 _ADDED_SHOWN: Final = 2
-"""Kinds of steps that a few iterations add in a line."""
+"""Kinds of steps that a few iterations add in a line; twice as many on a file that the others are not on."""
 _SMALL: Final = 4096
 """Bytes below which a buffer takes what is read or written, and many of these are one."""
 _PIECES: Final = 3
@@ -44,6 +45,7 @@ _RANKS_SHOWN: Final = 6
 """Ranks at one distance of which more are not named each."""
 _PACES_SHOWN: Final = 3
 """Loops that are alike of which the pace of each is told."""
+_VERBS: Final = {"deletion": "delete", "data set open": "open data set", "data set close": "close data set"}
 _RANGES_SHOWN: Final = 8
 """Ranges of ranks of which more would hide what the line is about; exports have all."""
 
@@ -57,9 +59,12 @@ def loop_text(
     """
     body = body_text(loop, loops, folder, file, _STEPS_SHOWN)
     often = f"{loop.count:,}" if mean is None else _mean_text(mean)
-    added = (loop.added or ())[:_ADDED_SHOWN]
+    named = {step.file for step in loop.body}
+    on_others = [one for one in loop.added or () if one.step.file not in named][: 2 * _ADDED_SHOWN]
+    added = [*[one for one in loop.added or () if one.step.file in named][:_ADDED_SHOWN], *on_others]
     by_whom = {_which(one): [like.step for like in added if _which(like) == _which(one)] for one in added}
-    return f"{often} × ({'; '.join((body, *(f'{whom} also {_added_text(steps)}' for whom, steps in by_whom.items())))})"
+    also = (f"{whom} also {_added_text(steps, named, folder)}" for whom, steps in by_whom.items())
+    return f"{often} × ({'; '.join((body, *also))})"
 
 
 def _which(one: AddedStep) -> str:
@@ -69,12 +74,17 @@ def _which(one: AddedStep) -> str:
     return f"iteration {one.first}" if one.iterations == 1 else f"{one.iterations:,} of them"
 
 
-def _added_text(steps: Sequence[BodyStep]) -> str:
-    """Return what iterations add; the same on several files, such as an open, once with how often in all."""
+def _added_text(steps: Sequence[BodyStep], named: Container[str], folder: str) -> str:
+    """Return what iterations add; the same on several files, such as an open, once with how often in all.
+
+    One file is named where it is none of those that all iterations are on.
+    """
     counts: Counter[str] = Counter()
     for one in steps:
         counts[_step_text(replace(one, count=1, mean_count=None))] += one.count
-    return ", ".join(text if count == 1 else f"{count:,} × {text}" for text, count in counts.items())
+    first, *others = (text if count == 1 else f"{count:,} × {text}" for text, count in counts.items())
+    (file,) = {one.file for one in steps} if len({one.file for one in steps}) == 1 else ("",)
+    return ", ".join((first if not file or file in named else f"{first} {file.removeprefix(folder)}", *others))
 
 
 def ordinal(number: int) -> str:
@@ -157,7 +167,7 @@ def body_text(
                 inner = known[step.loop]
                 text = loop_text(inner, loops, folder, file, step.mean_count) + _who(shown) if inner.body else text
             elif step.file != file and (name := step.file.removeprefix(folder)):
-                text += f" {name}"
+                text += f" {'in ' if step.kind in INSIDE else ''}{name}"
             file = step.file
             texts.append(text)
         parts.append(", ".join(texts) if often == 1 else f"{often:,} × ({', '.join(texts)}){who}")
@@ -262,7 +272,7 @@ def _step_text(step: BodyStep) -> str:
     often = f"{step.count:,} × " if step.count > 1 else ""
     often = often if step.mean_count is None else f"{_mean_text(step.mean_count)} × "
     how = "collective " if step.collective and step.kind in ("read", "write") else ""
-    what = "delete" if step.kind == "deletion" else step.kind
+    what = _VERBS.get(step.kind, step.kind)
     size = "" if step.mean_bytes is None else f" ~{bytes_text(step.mean_bytes)}"
     size = size if step.bytes is None else f" {size_text(step.bytes)}"
     return f"{often}{how}{what}{size}{_who(step)}"

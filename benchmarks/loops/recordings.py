@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 import iostrata
 from iostrata.analysis.loops.find import find_loops
+from iostrata.analysis.loops.loops import BodyStep
 
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -109,7 +110,18 @@ def verdicts(found: iostrata.Loops, stated: Stated) -> tuple[str, bool, bool]:
     mine = [one for one in found.outermost if any(fnmatch(step.file, stated.file) for step in one.body)]
     exact = [one for one in mine if one.count == stated.count]
     whole = [one for one in exact if _same_bytes(one, stated)]
-    return ", ".join(str(one.count) for one in mine[:4]) or "–", bool(exact), bool(whole)
+    # What some iterations of another loop do is told with these.
+    added = [one for loop in found.outermost for one in loop.added or () if fnmatch(one.step.file, stated.file)]
+    some = [one for one in added if one.iterations == stated.count]
+    moved = {kind: sum(_mean(one.step) for one in some if one.step.kind == kind) for kind in ("read", "write")}
+    wanted = {"read": stated.read, "write": stated.written}
+    same = bool(some) and all(wanted[kind] in (None, round(moved[kind])) for kind in moved)
+    counts = [one.count for one in mine] or sorted({one.iterations for one in added})
+    return ", ".join(map(str, counts[:4])) or "–", bool(exact or some), bool(whole) or same
+
+
+def _mean(step: BodyStep) -> float:
+    return step.count * (step.mean_bytes or 0.0)
 
 
 def _same_bytes(loop: iostrata.Loop, stated: Stated) -> bool:

@@ -15,7 +15,7 @@ from ...model.codes import METADATA_NAMES, IoRecord
 from ...model.definitions import Definitions
 from ...model.keyed import KeyedSums
 from ...model.sums import NOBODY, Sums, by_key, keyed
-from ..attribution.attribution import TraceBlock
+from ..attribution.attribution import TraceBlock, handle_families
 from ..handles.metadata import selected_metadata
 from ..handles.scope import Scope
 from ..statistics.kinds import file_kinds
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MOST_STEPS: Final = 1 << 15
 """Steps of a thread and kind of file that are kept; where there are more, those without a pause between are one."""
 STEP_CODES: Final = 8
-"""More than there are kinds of steps."""
+"""As many as there are kinds of steps, or more."""
 _ANCHORS: Final = 8
 """Kinds of steps at which steps that are too many are cut by way of trial."""
 _UNITS: Final = 64
@@ -55,7 +55,9 @@ _RECENT: Final = 1 << 8
 _COLLECTIVE: Final = 1
 _RECORDS: Final = (IoRecord.CREATE_HANDLE, IoRecord.DESTROY_HANDLE, IoRecord.DELETE_FILE)
 """Metadata events that are steps; seeks, locks and the like come and go with the operations they are for."""
-STEP_KINDS: Final = (*MODES.values(), *(METADATA_NAMES[one] for one in _RECORDS))
+INSIDE: Final = ("data set open", "data set close")
+"""Steps on handles of what is in a file, which its layer knows by itself, in the order of `_RECORDS`."""
+STEP_KINDS: Final = (*MODES.values(), *(METADATA_NAMES[one] for one in _RECORDS), *INSIDE)
 UNKNOWN_BYTES: Final = -1
 READ, WRITE = (STEP_KINDS.index(one) for one in DIRECTIONS_OF_MODES)
 OPEN: Final = STEP_KINDS.index(METADATA_NAMES[IoRecord.CREATE_HANDLE])
@@ -187,7 +189,9 @@ def _own_events(block: TraceBlock, kinds: FileKinds) -> "EventColumns":
     file = metadata.file[events]
     location = metadata.location[events] if kinds.lane is None else kinds.lane[metadata.location[events]]
     key = location.astype(np.int64) * kinds.total + kinds.of_file[file]
-    code = (layer[events] * STEP_CODES + kind[metadata.kind[events]]) * 2
+    inside = column_at(handle_families(scope.stack), metadata.handle[events]) != metadata.handle[events]
+    kinds_of = kind[metadata.kind[events]] + len(_RECORDS) * inside
+    code = (layer[events] * STEP_CODES + kinds_of) * 2
     return EventColumns(metadata.time[events], key, code.astype(np.int32), file)
 
 

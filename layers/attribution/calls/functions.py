@@ -23,8 +23,10 @@ WAITING: Final = "waiting for non-blocking I/O"
 SET_ASIDE: Final = "set aside"
 """The group of calls on files that do not count."""
 WAITS_FOR_ALL: Final = re.compile(
-    r"MPI_(Init|Finalize|Barrier|Allreduce|Allgather|Alltoall|Reduce_scatter|Comm_(dup|split|create)|Win_fence|"
-    r"File_(open|close|preallocate|set_size|set_view|sync|(read|write)_(at_)?all|(read|write)_ordered))"
+    r"MPI_(Init|Finalize|Barrier|Allreduce|Allgather|Alltoall|Reduce_scatter|Win_(create|allocate|free|fence)|"
+    r"Comm_(dup|split|create|spawn|accept|connect|disconnect)|Session_finalize|Intercomm_(create|merge)|"
+    r"(Cart|Graph|Dist_graph)_(create|sub)|"
+    r"File_(open|close|preallocate|set_(size|view|atomicity)|seek_shared|sync|(read|write)_((at_)?all|ordered)))"
 )
 """Functions of MPI that no rank of the communicator leaves before all have entered them, or in which that is usual."""
 POLLS: Final = re.compile("MPI_(Test|Iprobe|Improbe)")

@@ -5,7 +5,7 @@ import pytest
 from iostrata import SelectionError, find_loops, open_trace
 from iostrata.analysis.loops.find import _plain_steps
 from iostrata.analysis.loops.folding import Folded
-from iostrata.analysis.loops.words import alike, blame_text, who_text
+from iostrata.analysis.loops.words import alike, blame_text, loop_text, who_text
 from iostrata.layers.loops import steps
 from iostrata.model.codes import IoFlag, IoRecord
 from otf2.enums import IoOperationMode
@@ -437,3 +437,59 @@ def test_another_loop_of_a_rank_is_no_iteration_that_it_is_short_of(written):
     written.closed()
     found = find_loops(open_trace(written.folder)).outermost
     assert sorted((loop.count, loop.ranks) for loop in found) == [(2, (2,)), (18, (2,)), (20, (0, 1, 3))]
+
+
+@pytest.mark.parametrize("memory", [None, 400_000_000])
+def test_what_is_written_for_a_data_set_before_there_is_a_handle_of_it_is_of_its_iteration(written, memory):
+    """No call caused it: it comes after a pause, and before the first step."""
+    file = written.file("/s/data")
+    above = written.handle(file, written.mpi)
+    below = written.handle(file, written.posix, above)
+    written.create(0, above, 100)
+    for step in range(10):
+        at = 100_000 * (step + 1)
+        written.operate(0, below, IoOperationMode.WRITE, at - 3_000, at - 2_000, 512)
+        for block in range(4):
+            written.operate(0, above, IoOperationMode.WRITE, at + 100 * block, at + 100 * block + 90, 4096)
+            written.operate(0, below, IoOperationMode.WRITE, at + 100 * block + 10, at + 100 * block + 80, 4096)
+    written.closed()
+    (loop,) = find_loops(open_trace(written.folder, memory=memory)).outermost
+    assert {one.layers["POSIX"].bytes_written for one in loop.iterations} == {4 * 4096 + 512}
+    assert max(one.length_s for one in loop.iterations) < 0.005
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_streams_whose_iterations_alternate_are_one_loop_also_where_the_last_one_differs(written, order):
+    """Transactions: what comes behind the last one hides that it is one."""
+    files = [written.handle(written.file(name), written.posix) for name in ("/s/journal", "/s/data")]
+    for step in range(20):
+        at = 10_000 + 10_000 * step + step % 3 * 2_000
+        for place, which in enumerate(order):
+            for block in range(3 + which):
+                begin = at + 3_000 * place + 200 * block
+                written.operate(0, files[which], IoOperationMode.WRITE, begin, begin + 10, 100 * (block + 1))
+            if not (which and step == 19):
+                written.operate(0, files[which], IoOperationMode.READ, begin + 50, begin + 60, 8)
+    for block in range(100):
+        begin = 300_000 + 20 * block
+        written.operate(0, files[1], IoOperationMode.READ, begin, begin + 10, 4096)
+    written.closed()
+    first, *_ = find_loops(open_trace(written.folder)).outermost
+    assert (first.count, {step.file for step in first.body}) == (20, {"/s/journal", "/s/data"})
+
+
+def test_data_sets_that_are_opened_and_closed_are_told_as_such(written):
+    file = written.file("/s/data.h5")
+    whole = written.handle(file, written.posix)
+    written.create(0, whole, 100)
+    for step in range(12):
+        at, inside = 10_000 * (step + 1), written.handle(file, written.posix, whole)
+        written.create(0, inside, at)
+        written.operate(0, inside, IoOperationMode.WRITE, at + 10, at + 20, 1 << 20)
+        written.destroy(0, inside, at + 30)
+    written.closed()
+    found = find_loops(open_trace(written.folder))
+    (loop,) = found.outermost
+    assert [step.kind for step in loop.body] == ["data set open", "write", "data set close"]
+    text = "12 × (open data set in data.h5, write 1 MiB, close data set)"
+    assert loop_text(loop, found.loops, "/s/") == text

@@ -517,3 +517,37 @@ def test_files_in_sets_of_any_number_are_a_loop_of_sets_where_long_pauses_part_t
     gap[3 * np.cumsum(many)[:-1]] = between
     (loop,) = fold(steps_of(files_of((file, [(WRITE, 1000)]) for file in range(many.sum())), gap))
     assert (loop.count, len(loop.inner)) == ((20, 1) if inner else (100, 0))
+
+
+def test_a_merge_of_all_files_is_no_iteration_of_those_that_write_one_each():
+    rows = [(kind, 0, file) for file in range(16) for kind in (OPEN, CLOSE)]
+    rows += [(kind, 0, file) for kind in (OPEN, CLOSE) for file in range(16)]
+    first, *_ = fold(steps_of(rows))
+    assert (first.count, first.start[-1]) == (16, 32)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_follows_a_pause_is_of_the_iteration_behind_it(seed):
+    """Once in a while the program reads before it opens the next file."""
+    rng = np.random.default_rng(seed)
+    rows, gap, edges = [], [], [0]
+    for number in range(20):
+        more = [(READ, 50, number - 1)] * (number in (5, 11))
+        mine = [*more, (OPEN, 0, number), (WRITE, 100, number), (WRITE, 7, number), (CLOSE, 0, number)]
+        rows += mine
+        gap += [int(2_000_000 * rng.lognormal(0, 0.4)), *rng.integers(10, 3000, len(mine) - 1).tolist()]
+        edges.append(len(rows))
+    (loop,) = fold(steps_of(rows, gap))
+    assert loop.start.tolist() == edges
+    assert np.flatnonzero(loop.other).tolist() == [5, 11]
+
+
+def test_very_many_small_calls_in_one_iteration_do_not_hide_the_loop():
+    """Those of the others that follow one another are kept as one, so that few steps are left."""
+    few, odd = [(WRITE, 100)] * 4 + [(WRITE, 7)], [(WRITE, 60 + number % 5) for number in range(400)]
+    rows = few * 5 + few[:3] + odd + few[4:] + few * 4
+    steps = steps_of(rows)
+    joined = np.append(True, (steps.unit[1:] != steps.unit[:-1]))
+    joined[29:428] = False
+    (loop,) = fold(steps.coarsened(joined))
+    assert (loop.count, np.flatnonzero(loop.other).tolist()) == (10, [5])

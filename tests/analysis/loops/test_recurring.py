@@ -74,6 +74,29 @@ def test_what_every_sixth_iteration_adds_is_told(written):
     assert loop_text(loop, (loop,)) == text
 
 
+@pytest.mark.parametrize("better", [(3,), (1, 2, 5)])
+def test_a_file_that_some_iterations_write_is_told_with_these(written, better):
+    """The best model so far is kept when there is one: neither a loop of its own nor lost."""
+    log, best = (written.handle(written.file(name), written.posix) for name in ("/s/model", "/s/best"))
+    for step in range(8):
+        at = 10_000 + 50_000 * step
+        for block in range(4):
+            written.operate(0, log, WRITE, at + 20 * block, at + 20 * block + 10, 4096 * (block + 1))
+        if step in better:
+            written.create(0, best, at + 1000)
+            for block in range(4):
+                written.operate(0, best, WRITE, at + 1100 + 20 * block, at + 1110 + 20 * block, 1 << 20)
+            written.destroy(0, best, at + 1300)
+    written.closed()
+    found = find_loops(open_trace(written.folder))
+    (loop,) = found.outermost
+    whom = f"iteration {better[0] + 1}" if len(better) == 1 else f"{len(better)} of them"
+    assert loop_text(loop, found.loops, "/s/").endswith(f"; {whom} also open best, 4 × write ~1.05 MB, close)")
+    assert [number for number, one in enumerate(loop.iterations) if one.other] == list(better)
+    extra = {one.layers["POSIX"].bytes_written for number, one in enumerate(loop.iterations) if number in better}
+    assert extra == {10 * 4096 + (4 << 20)}
+
+
 def test_places_are_even_throughout_or_not_at_all():
     assert evenly(np.arange(5, 60, 12), 60) == (12, 6)
     assert evenly(np.array([5, 17, 30]), 40) is None

@@ -89,6 +89,19 @@ def test_a_rank_that_others_wait_for_before_the_next_iteration_is_named(written,
     assert text.endswith("in MPI_File_set_view)")
 
 
+def test_a_rank_that_others_wait_for_in_a_barrier_is_named(written):
+    """Which is no call of I/O."""
+    handle = written.handle(written.file("/s/field"), written.posix)
+    for rank in range(4):
+        for step, at in enumerate(begins()):
+            written.operate(rank, handle, WRITE, at, at + 100, 4096)
+            written.call(rank, "pwrite", at - 1, at + 101)
+            written.call(rank, "MPI_Barrier", at - (40 if step != SLOW or rank == 2 else 390_000) - rank, at - 5)
+    text = texts(written)["/s/field"]
+    assert text.startswith("from iteration 7 to the next it takes 450 ms, 50 ms is usual (the others wait for rank 2")
+    assert text.endswith("in MPI_Barrier)")
+
+
 def test_iterations_that_take_no_time_have_no_slowest_one(written):
     """Nor is one looked for among calls of which none waits for another rank."""
     data = written.handle(written.file("/s/data"), written.posix)

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from iostrata import open_trace
+from iostrata.layers.attribution.calls.functions import WAITS_FOR_ALL
 from iostrata.layers.attribution.calls.meetings import Meetings, SharedCalls, SharedRows, meetings
 from iostrata.model.ranges import Coverage
 
@@ -141,3 +142,22 @@ def test_meetings_of_all_layers_are_those_that_otf2_print_tells(function, option
     found = meetings(calls.shared, calls.scope)
     named = np.array([calls.functions.regions.name[row] == function for row in found.region.tolist()])
     assert sorted(found.waited[named].tolist()) == expected
+
+
+@pytest.mark.parametrize(
+    ("function", "waits"),
+    [
+        ("MPI_Comm_dup_with_info", True),
+        ("MPI_Comm_split_type", True),
+        ("MPI_Cart_create", True),
+        ("MPI_Intercomm_merge", True),
+        ("MPI_Win_allocate_shared", True),
+        ("MPI_File_seek_shared", True),
+        ("MPI_File_write_ordered_begin", True),
+        ("MPI_Bcast", False),
+        ("MPI_Ibarrier", False),
+        ("MPI_File_write_at", False),
+    ],
+)
+def test_functions_that_no_rank_leaves_before_all_have_entered(function, waits):
+    assert bool(WAITS_FOR_ALL.match(function)) == waits
