@@ -13,7 +13,7 @@ from ...layers.trace import Trace
 from ...model.quantities import bytes_text
 from ..loops.loops import Iteration, Loop, Loops
 from ..loops.timing import pauses_of
-from ..loops.words import alike, alike_text, layers_called, moved_text, pace_text, paces_text, who_text, within_text
+from ..loops.words import alike, alike_text, layers_called, moved_text, paces_text, who_text, within_text
 from ..registry import DEFAULT_METHOD
 from ..results.result import PeriodResult
 from .iterations import loops_of
@@ -181,22 +181,23 @@ def _segment(found: Loops, group: Sequence[Loop], folder: str, pauses: Sequence[
     begin, end = min(one.begin_s for one in group), max(one.end_s for one in group)
     called = " and ".join(layers_called(group[0], found.loops))
     who = ", ".join(filter(None, (who_text(group, found.trace.ranks), called)))
-    pace = paces_text(group)
+    pace, outer, amounts, period = paces_text(group), "", "", None
+    if len(group) == 1:
+        (loop,) = group
+        outer, amounts = within_text(loop, found.loops, folder), moved_text(loop, found.loops, called)
+        period = loop.interval_s.mean if loop.timing != "irregular" else None
     if any(begin < one < end for one in pauses):
-        pace = pace_text(group[0]) if len(group) == 1 else ""
         # A mean over a pause is the length of none.
-        pace = f"{pace}, " if pace.startswith("mostly") else ""
-        pace += "before and after a pause"
-    outer = within_text(group[0], found.loops, folder) if len(group) == 1 else ""
+        paused = "before and after a pause"
+        pace = f"{pace}, {paused}" if len(group) == 1 and pace.startswith("mostly") else paused
     what = ", ".join(filter(None, (alike_text(group, found.loops, folder), pace, outer)))
-    amounts = moved_text(group[0], found.loops, called) if len(group) == 1 else ""
     count, moved = sum(one.count for one in group), float(sum(one.bytes for one in group))
     return Segment(
         begin,
         end,
         "loop",
         layers=group[0].layers,
-        period=group[0].interval_s.mean if len(group) == 1 and group[0].timing != "irregular" else None,
+        period=period,
         phases=count,
         bytes=moved,
         bytes_per_phase=moved / count,

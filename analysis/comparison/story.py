@@ -486,25 +486,24 @@ def _named(segments: list[Segment]) -> Iterator[Segment]:
     """
     lasting = [one for one in segments if one.kind != "log"]
     begun = min((one.start for one in lasting if one.kind == "reads" or one.direction == "write"), default=np.inf)
-    last = max(lasting, key=lambda one: one.end, default=None)
     dumps = [one for one in segments if one.kind == "checkpoints"]
-    least = min((one.bytes_per_phase or 0.0 for one in dumps), default=np.inf)
-    behind = max((one.end for one in dumps), default=np.inf)
+    dump = _last_dump(lasting, dumps) if dumps else None
     reads = _reads_meanwhile(segments)
     for one in segments:
         if one.direction == "read" and one.period is None and one.end <= begun:
             yield replace(one, kind="input")
         elif one.kind == "checkpoints" and reads:
             yield replace(one, kind="writes")
-        elif (
-            one is last
-            and (one.kind, one.direction) == ("burst", "write")
-            and one.bytes >= least
-            and one.start >= behind
-        ):
-            yield replace(one, kind="final dump")
         else:
-            yield one
+            yield replace(one, kind="final dump") if one is dump else one
+
+
+def _last_dump(segments: Sequence[Segment], dumps: Sequence[Segment]) -> Segment | None:
+    """Return the last segment if it is a burst of writes behind the checkpoints, as large as one of them."""
+    last = max(segments, key=lambda one: one.end)
+    least, behind = min(one.bytes_per_phase or 0.0 for one in dumps), max(one.end for one in dumps)
+    is_burst = (last.kind, last.direction) == ("burst", "write")
+    return last if is_burst and last.bytes >= least and last.start >= behind else None
 
 
 def _reads_meanwhile(segments: Sequence[Segment]) -> bool:

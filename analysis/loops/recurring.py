@@ -82,6 +82,17 @@ def _latest(members: Sequence[Member], group: StepGroup) -> int:
     return max(int(one.end[max(0, np.searchsorted(one.begin, first) - 1)]) for one in steps)
 
 
+def _is_loop_beside(one: Member, often: int, mostly: bool, apart: bool) -> bool:
+    """Tell whether a loop on files of one kind is one of its own, beside a loop in some iterations of which it goes on.
+
+    It does so in so many of them, which are most, or are `apart` by as many each time or on several files.
+    """
+    known, body = one.folded.bits > 0, one.group.steps.code[slice(*one.folded.body)]
+    if one.folded.count > often:
+        return known and (mostly or bool(((body >> 1) % STEP_CODES == OPEN).any()))
+    return apart or (known and timing_of(one.begin.astype(np.float64)).kind != "irregular")
+
+
 def _guest_of(group: StepGroup, own: Sequence[Member], host: Sequence[Member]) -> Member | None:
     """Return all that a group does as what it does in some iterations of a loop; None where it is not that."""
     steps, begin = group.steps, np.minimum.reduce([one.begin for one in _mine(host, group)])
@@ -92,16 +103,9 @@ def _guest_of(group: StepGroup, own: Sequence[Member], host: Sequence[Member]) -
         return None
     if not (2 - bool(own)) <= often < count:
         return None
-    single, even = len(np.unique(steps.file)) == 1, evenly(which, count) is not None
-    for one in own:
-        known, body = one.folded.bits > 0, steps.code[slice(*one.folded.body)]
-        opens = ((body >> 1) % STEP_CODES == OPEN).any()
-        if one.folded.count > often and known and (opens or often > _SELDOM * count):
-            return None
-        if one.folded.count <= often and (
-            even or not single or (known and timing_of(one.begin.astype(np.float64)).kind != "irregular")
-        ):
-            return None
+    apart = evenly(which, count) is not None or len(np.unique(steps.file)) > 1
+    if any(_is_loop_beside(one, often, often > _SELDOM * count, apart) for one in own):
+        return None
     edges = np.append(first, len(steps)).astype(np.int64)
     return Member(group, Folded(edges, 0, np.ones(often, np.bool_), 0.0), which)
 

@@ -187,6 +187,11 @@ def _decided(tested: Sequence[_Tested]) -> Iterator[tuple[_Tested, Change]]:
         yield from ((one, one.decided(p_value)) for one, p_value in zip(family, p_values, strict=True))
 
 
+def _is_of(change: Change, whole: float) -> bool:
+    """Tell whether a change for the better is a good part of what the whole run takes less."""
+    return bool(change.good) and change.size >= _LARGE and whole != 0 and _more(change) / whole >= _AGREES
+
+
 def _explained(decided: Sequence[tuple[_Tested, Change]]) -> list[Change]:
     """Return the changes; the time of what is surely done far less, or far more, is tested by itself.
 
@@ -205,8 +210,7 @@ def _explained(decided: Sequence[tuple[_Tested, Change]]) -> list[Change]:
             return change
         # How long iterations take is tested in place of some.
         change = one.decided(one.p_value) if one.p_value else change
-        agrees = change.size >= _LARGE and whole != 0 and _more(change) / whole >= _AGREES
-        if change.matters or not (agrees and change.good and one.say):
+        if change.matters or one.say is None or not _is_of(change, whole):
             return change
         return replace(change, matters=True, p_value=None, interval=None, text=one.say(None))
 
@@ -584,9 +588,11 @@ def _of_quantity(
     text = functools.partial(words.value_text, *place)
     if quantity.share:
         return _share_change(place, values, text)
-    timed = quantity.spread is TIMED
-    spread = FLUSHED if timed and direction == "flush" else quantity.spread
-    spread = _partly_timed((*runs[0], *runs[1])) if quantity.spread is RECURRING else spread
+    timed, spread = quantity.spread is TIMED, quantity.spread
+    if spread is RECURRING:
+        spread = _partly_timed((*runs[0], *runs[1]))
+    elif timed and direction == "flush":
+        spread = FLUSHED
     one = _ratio_change(place, values, spread, quantity.good, text, _variance_within(sides) if timed else 0.0)
     if timed and one.candidate and not _phases_agree(sides, one.change.size):
         one = replace(one, candidate=False, doubt="not in most phases")

@@ -463,15 +463,12 @@ def _shared(team: Sequence[RunLoop]) -> RunLoop:
     def sorted_of(columns: Iterable[Sequence[float]]) -> tuple[float, ...]:
         return tuple(np.concatenate(list(columns))[order].tolist())
 
-    layers = {
-        layer: replace(
-            part,
-            busy_s=sorted_of(one.layers[layer].busy_s for one in team),
-            summed_s=sorted_of(one.layers[layer].summed_s for one in team),
-        )
-        for layer, part in team[0].layers.items()
-        if all(layer in one.layers for one in team)
-    }
+    def together(layer: str) -> IterationRow:
+        parts = [one.layers[layer] for one in team]
+        busy, summed = sorted_of(one.busy_s for one in parts), sorted_of(one.summed_s for one in parts)
+        return replace(parts[0], busy_s=busy, summed_s=summed)
+
+    layers = {layer: together(layer) for layer in team[0].layers if all(layer in one.layers for one in team)}
     merged = replace(
         row,
         count=len(order),
