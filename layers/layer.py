@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
-from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -161,17 +160,13 @@ class Layer(Frozen):
         if grid is not None:
             categories = categories_of(self.lineages_of(traffic, below), modes_of(direction))
             return grid.signal(np.array(categories, np.int64), self.scope.window, self.named(direction, traffic))
-        signal = self._known.get((direction, traffic, below))
-        if signal is None:
-            operations = view(self.operations, self._mask(direction, traffic, below))
-            # The signal itself cuts what the window cuts, so it is given the whole bytes.
-            moved = completed_bytes(operations)
-            moving = moved > 0
-            kept = view(operations, moving)
-            moved = moved if kept is operations else moved[moving]
-            signal = self._rate(kept.begin, self.scope.window.ends(kept), moved, self.named(direction, traffic))
-            self._known[direction, traffic, below] = signal
-        return signal
+        operations = view(self.operations, self._mask(direction, traffic, below))
+        # The signal itself cuts what the window cuts, so it is given the whole bytes.
+        moved = completed_bytes(operations)
+        moving = moved > 0
+        kept = view(operations, moving)
+        moved = moved if kept is operations else moved[moving]
+        return self._rate(kept.begin, self.scope.window.ends(kept), moved, self.named(direction, traffic))
 
     def operation_rate(self, direction: Direction = "total", traffic: Traffic = "all") -> StepSignal:
         """Return operations per second; each that ended counts one, spread evenly from its begin to its end."""
@@ -330,11 +325,6 @@ class Layer(Frozen):
         if (direction, traffic) not in self._told:
             self._told[direction, traffic] = self._statistics(direction, traffic)
         return self._told[direction, traffic]
-
-    @cached_property
-    def _known(self) -> WeakValueDictionary[tuple[str, str, str | None], StepSignal]:
-        """Bandwidths that somebody still has: several views of a trace ask for the same."""
-        return WeakValueDictionary()
 
     @cached_property
     def _told(self) -> dict[tuple[str, str], LayerStatistics]:

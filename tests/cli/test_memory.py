@@ -228,4 +228,5 @@ def test_peak_memory_follows_the_bound_and_not_the_events(tmp_path: Path) -> Non
     for one in found:
         assert one["volume"] == pytest.approx(one["bytes"], rel=1e-9)
         assert one["peak"] <= bound
-    assert large["peak"] <= 1.2 * small["peak"]
+    # An operation that is kept takes some 380 bytes, an event half of that.
+    assert large["peak"] - small["peak"] <= 20 * (large["events"] - small["events"])

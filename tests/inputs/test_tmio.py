@@ -46,7 +46,7 @@ def test_packed_rows_are_operations_of_nobody_in_particular(small_tmio):
 def test_what_a_finding_costs_is_not_told_where_nobody_knows_which_rank_spends_it(tmp_path):
     """One write in twenty takes a hundred times as long; of 300 ranks that is no loss of all their times together."""
     path = tmp_path / "t"
-    rows = [(1000, 0.1 * n, 0.1 * n + (5.0 if n % 20 == 0 else 0.05)) for n in range(400)]
+    rows = [(10**6, 0.1 * n, 0.1 * n + (5.0 if n % 20 == 0 else 0.05)) for n in range(400)]
     path.write_bytes(msgpack.packb(tmio_packed(rows, ranks=300)))
     findings = {one.id: one for one in iostrata.compare_layers(iostrata.open_trace(path)).findings}
     assert "slow-operations" in findings
