@@ -1,10 +1,10 @@
 """Finding the loops of a trace: the steps of all ranks are folded, and loops that go on together become one."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any, Final
 
@@ -29,7 +29,15 @@ from ...layers.trace import Trace
 from ...model.arrays import Ints
 from .folding import Folded, fold, unparted
 from .loops import BodyStep, Loop, Loops, Told
-from .members import Member, calls_by_kind, completed, regular, slots_of
+from .members import (
+    Member,
+    calls_by_kind,
+    completed,
+    heaviest,
+    heaviest_of_threads,
+    regular,
+    slots_of,
+)
 from .recurring import added_steps, with_occasional, with_outer
 from .slowest import slowest_iterations
 
@@ -77,38 +85,38 @@ def _members(groups: Iterable[StepGroup], trace: Trace) -> Iterator[Member]:
     known: dict[int, list[Member]] = {}
     for group, members in found:
         known.setdefault(group.kind, []).extend(one for one in members if one.folded.bits > 0)
+    known = {kind: heaviest(some) for kind, some in known.items()}
+    of_threads = heaviest_of_threads(chain.from_iterable(known.values()))
     for group, members in found:
-        shown = not known[group.kind] or any(one.folded.bits > 0 for one in members)
-        for one in () if shown else fold(group.steps, -np.inf, second):
-            member = Member(group, one)
-            if any(one.count == like.folded.count and _by_turns(member, like) for like in known[group.kind]):
-                members = [member]
+        if known[group.kind] and not any(one.folded.bits > 0 for one in members):
+            unproven = (Member(group, one) for one in fold(group.steps, -np.inf, second))
+            members = [one for one in unproven if _is_like_any(one, known[group.kind])][-1:] or members
+        by_turns = of_threads.get(tuple(group.locations), ())
         for place, loop in enumerate(members):
-            members[place] = _completed(loop, known, [*members[:place], *members[place + 1 :]])
+            likes = [*known[group.kind], *(by_turns if loop.folded.count >= _TURNS else ())]
+            members[place] = _completed(loop, likes, [*members[:place], *members[place + 1 :]])
         yield from members
 
 
-def _completed(member: Member, known: Mapping[int, Sequence[Member]], beside: Sequence[Member]) -> Member:
+def _is_like_any(member: Member, known: Iterable[Member]) -> bool:
+    """Tell whether a loop has as many iterations as one that is known, by turns with these."""
+    return any(member.folded.count == one.folded.count and _by_turns(member, one) for one in known)
+
+
+def _completed(member: Member, likes: Sequence[Member], beside: Sequence[Member]) -> Member:
     """Return a loop with the iterations in which its threads do something else than most that do the same.
 
     Or in which they do something else on these files than in most that come by turns with those on others. These are
     nothing that its threads do in other loops, those `beside`.
     """
-    group = member.group
-    alike = [one for one in known[group.kind] if one.group is not group]
-    by_turns = [one for kind in known if kind != group.kind for one in known[kind] if _of_same_threads(one, member)]
     taken = [one.folded.start[[0, -1]] for one in beside]
-    for like in (one for some in (alike, by_turns) for one in sorted(some, key=lambda one: -one.weight)):
+    for like in (one for one in likes if one.group is not member.group):
         whole = completed(member, like)
         if whole and _by_turns(whole, like):
             first, last = whole.folded.start[[0, -1]]
             if all(last <= begin or end <= first for begin, end in taken):
                 return whole
     return member
-
-
-def _of_same_threads(one: Member, other: Member) -> bool:
-    return one.group.locations == other.group.locations and other.folded.count >= _TURNS
 
 
 def streams_of(trace: Trace) -> tuple[Sequence[str], FileKinds, list[StepGroup]]:

@@ -14,6 +14,8 @@ from .folding import Folded
 
 _ODD: Final = 0.2
 """Share of the iterations in which a thread may do something else than others do."""
+_LOOKED_AT: Final = 32
+"""Loops with most calls beside which others are looked at: of thousands each with each would take too long."""
 MOST_ITERATIONS: Final = 1 << 12
 """Iterations of a loop that are told one by one; of loops with more, only what they are in all."""
 
@@ -77,6 +79,19 @@ class Member:
         first = self.group.steps.first
         start = self.folded.start
         return int(first[start[-1]] - first[start[0]]) * len(self.group.locations)
+
+
+def heaviest(members: Iterable[Member]) -> list[Member]:
+    """Return those with most calls, the most first."""
+    return sorted(members, key=lambda one: one.weight, reverse=True)[:_LOOKED_AT]
+
+
+def heaviest_of_threads(members: Iterable[Member]) -> dict[tuple[int, ...], list[Member]]:
+    """Return those with most calls of each group of threads."""
+    found: dict[tuple[int, ...], list[Member]] = {}
+    for one in members:
+        found.setdefault(tuple(one.group.locations), []).append(one)
+    return {threads: heaviest(some) for threads, some in found.items()}
 
 
 def regular(members: Iterable[Member]) -> list[Member]:

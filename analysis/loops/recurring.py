@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from operator import itemgetter
 from typing import Final
 
@@ -13,7 +14,7 @@ from ...layers.trace import Trace
 from ...model.arrays import Ints, Rows
 from .folding import Folded
 from .loops import AddedStep, BodyStep, Loop, Within
-from .members import MOST_ITERATIONS, Member, calls_by_kind, regular
+from .members import MOST_ITERATIONS, Member, calls_by_kind, heaviest_of_threads, regular
 from .timing import timing_of
 
 _SELDOM: Final = 1 / 3
@@ -50,25 +51,30 @@ def with_occasional(groups: Iterable[StepGroup], sets: Iterable[Sequence[Member]
 
     What is done there once in each of these iterations and comes evenly, by their number or in time, stays a loop.
     """
-    found = [list(members) for members in sets]
+    found, gone = [list(members) for members in sets], set[int]()
+    number = {id(one): place for place, members in enumerate(found) for one in members}
+    of_group: dict[int, set[int]] = {}
+    for one in chain.from_iterable(found):
+        of_group.setdefault(id(one.group), set()).add(number[id(one)])
+    of_threads = heaviest_of_threads(chain.from_iterable(map(regular, filter(_may_host, found))))
     for group in groups:
-        own = [members for members in found if any(one.group is group for one in members)]
-        if any(len(members) > 1 for members in own):
+        own = of_group.get(id(group), set())
+        if any(len(found[place]) > 1 for place in own):
             continue
-        hosts = [members for members in found if members not in own and _may_host(members, group)]
-        guests = ((_guest_of(group, [one for (one,) in own], members), members) for members in hosts)
-        there = [(int(group.steps.begin[0] - _latest(members, group)), one, members) for one, members in guests if one]
+        alone = [found[place][0] for place in own]
+        hosts = {number[id(one)] for one in of_threads.get(tuple(group.locations), ())} - own - gone
+        guests = ((_guest_of(group, alone, found[place]), found[place]) for place in sorted(hosts))
+        there = [(int(group.steps.begin[0] - _latest(host, group)), one, host) for one, host in guests if one]
         if there:
-            _, guest, members = min(there, key=itemgetter(0))
-            found = [one for one in found if one not in own]
-            members.append(guest)
-    return found
+            _, guest, host = min(there, key=itemgetter(0))
+            host.append(guest)
+            gone |= own
+    return [members for place, members in enumerate(found) if place not in gone]
 
 
-def _may_host(members: Sequence[Member], group: StepGroup) -> bool:
-    count = members[0].folded.count
-    known = members[0].folded.bits > 0
-    return known and _FEWEST <= count <= MOST_ITERATIONS and bool(_mine(members, group))
+def _may_host(members: Sequence[Member]) -> bool:
+    folded = members[0].folded
+    return folded.bits > 0 and _FEWEST <= folded.count <= MOST_ITERATIONS
 
 
 def _mine(members: Sequence[Member], group: StepGroup) -> list[Member]:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from iostrata import SelectionError, find_loops, open_trace
+from iostrata.analysis.loops import find, recurring
 from iostrata.analysis.loops.find import _plain_steps
 from iostrata.analysis.loops.folding import Folded
 from iostrata.analysis.loops.words import alike, blame_text, loop_text, who_text
@@ -493,3 +494,26 @@ def test_data_sets_that_are_opened_and_closed_are_told_as_such(written):
     assert [step.kind for step in loop.body] == ["data set open", "write", "data set close"]
     text = "12 × (open data set in data.h5, write 1 MiB, close data set)"
     assert loop_text(loop, found.loops, "/s/") == text
+
+
+def test_each_loop_is_looked_at_beside_few_others(make_trace, monkeypatch):
+    """Of 100 files of other kinds that a thread writes by turns, every second once less."""
+    syllables = ("ba", "ke", "lo", "mi", "nu", "ra", "se", "to", "vi", "zu")
+    names = [f"/s/{first}{second}{first}lu.{second}{first}ta" for first in syllables for second in syllables]
+    operations = [
+        {
+            "begin": 1000 * step + 9 * file + part,
+            "end": 1000 * step + 9 * file + part + 1,
+            "handle": file,
+            "moved": size,
+        }
+        for step in range(10)
+        for file in range(100)
+        for part, size in ((0, 100), (2, 100), (4, 7000))
+        if step or file % 2
+    ]
+    looked_at = []
+    monkeypatch.setattr(find, "completed", lambda member, like: looked_at.append((member, like)))
+    monkeypatch.setattr(recurring, "_guest_of", lambda *one: looked_at.append(one))
+    find_loops(make_trace([("POSIX", name, -1) for name in names], operations, length=11_000))
+    assert 100 < len(looked_at) <= 2 * 32 * 100
