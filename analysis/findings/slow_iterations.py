@@ -1,7 +1,6 @@
 """Findings about iterations of a loop: some that take much longer than the others, and I/O between computing."""
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -9,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...layers.selection.directions import Direction
+from ...layers.statistics.kinds import file_kinds
 from ...model.arrays import Mask
 from ...model.codes import IoFlag, IoMode
 from ...model.quantities import seconds_text
@@ -87,10 +87,10 @@ def _done(facts: Facts, loop: Loop, one: Iteration, who: Blame) -> Mask:
     there = (
         cells.selected & (cells.columns.begin <= end) & (cells.columns.end >= begin) & (of_rank | (who.rank is None))
     )
-    steps = list(_steps(facts, loop))
-    kinds = [re.compile(re.escape(step.file).replace(r"\*", ".*")) for step in steps]
-    of_loop = [any(kind.fullmatch(name) for kind in kinds) for name in facts.definitions.files.name]
-    on_files = np.append(of_loop, False)[cells.file] if all(kind.pattern for kind in kinds) else cells.selected
+    steps = list(_steps({one.id: one for one in find_loops(facts.trace).loops}, loop))
+    kinds = {step.file for step in steps}
+    of_loop = [kind in kinds for kind in file_kinds(facts.definitions.files.name)]
+    on_files = np.append(of_loop, False)[cells.file] if all(kinds) else cells.selected
     elsewhere = there & cells.own & ~on_files
     if who.waits and elsewhere.any():
         return np.asarray(elsewhere)
@@ -98,11 +98,10 @@ def _done(facts: Facts, loop: Loop, one: Iteration, who: Blame) -> Mask:
     return np.asarray(there & done & (cells.layer == cells.layer_row(who.layer)))
 
 
-def _steps(facts: Facts, loop: Loop) -> Iterator[BodyStep]:
+def _steps(loops: Mapping[int, Loop], loop: Loop) -> Iterator[BodyStep]:
     """Give the steps of an iteration, and of loops within it."""
     for step in loop.body:
-        inner = next((one for one in find_loops(facts.trace).loops if one.id == step.loop), None)
-        yield from (step,) if inner is None else _steps(facts, inner)
+        yield from (step,) if step.loop is None else _steps(loops, loops[step.loop])
 
 
 def _in_words(who: Blame, files: Sequence[str]) -> dict[str, str]:
