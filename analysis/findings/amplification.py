@@ -7,6 +7,7 @@ import numpy as np
 from ...layers.flow.flow import Flow
 from ...model.arrays import Mask, column_at
 from ...model.quantities import bytes_text, counted, named_ranks
+from .counted import LIBRARIES, CountedFacts
 from .facts import KIB, MIB, Facts, Gain, Match
 from .rule import finding
 
@@ -18,7 +19,49 @@ _ONCE = "that share of the time that the bytes take which are {} needlessly, of 
 _UNITS |= {"bytes_read_inside_writes": "byte"}
 
 
-@finding(units=_UNITS)
+def _written_counted(counters: CountedFacts, *, amplification: float, extra_bytes: float) -> Iterator[Match]:
+    return _amplified_counted(counters, "write", amplification, extra_bytes)
+
+
+def _read_counted(counters: CountedFacts, *, amplification: float, extra_bytes: float) -> Iterator[Match]:
+    return _amplified_counted(counters, "read", amplification, extra_bytes)
+
+
+def _amplified_counted(counters: CountedFacts, direction: str, least: float, extra_bytes: float) -> Iterator[Match]:
+    """Find files of which POSIX moves more than the uppermost library asks for."""
+    for library in LIBRARIES:
+        found = counters.pair(library, "POSIX", direction)
+        top = found[0].own if found else None
+        if found is None or top is None or not top.rows.any():
+            continue
+        # What is read of files that are written may be read for the writes.
+        written = counters.on_files_of(top.rows & (counters.counters.writes > 0)) & (direction == "read")
+        top, below = top.only(~written), found[1].only(counters.on_files_of(top.rows) & ~written)
+        asked, moved = top.bytes, below.bytes
+        if not asked or moved - asked < extra_bytes or moved / asked < least:
+            continue
+        yield counters.match(
+            top,
+            f"POSIX has {_DONE[direction]} {bytes_text(moved)} for {bytes_text(asked)} of {library}: "
+            f"{_times(moved / asked)}",
+            {
+                "upper": library,
+                "lower": "POSIX",
+                "upper_bytes": asked,
+                "lower_bytes": moved,
+                "extra_bytes": moved - asked,
+                "amplification": moved / asked,
+            },
+            rows=below.rows,
+            share=1 - asked / moved,
+        )
+
+
+def _times(amplification: float) -> str:
+    return f"{amplification:,.{2 if amplification < 100 else 0}f} times"
+
+
+@finding(units=_UNITS, counted=_written_counted)
 def write_amplification(facts: Facts, *, amplification: float = 1.1, extra_bytes: float = MIB) -> Iterator[Match]:
     """More bytes are written below than asked for above, at least 1.1 times and 1 MiB more.
 
@@ -46,7 +89,7 @@ def write_amplification(facts: Facts, *, amplification: float = 1.1, extra_bytes
     return _amplified(facts, "write", amplification, extra_bytes)
 
 
-@finding(units=_UNITS)
+@finding(units=_UNITS, counted=_read_counted)
 def read_amplification(facts: Facts, *, amplification: float = 1.1, extra_bytes: float = MIB) -> Iterator[Match]:
     """More bytes are read below than asked for above, at least 1.1 times and 1 MiB more.
 
@@ -93,7 +136,7 @@ def _amplified(facts: Facts, direction: str, least: float, extra_bytes: float) -
         yield Match(
             flow.upper,
             f"{flow.lower} has {done} {bytes_text(moved)} for {bytes_text(asked)} of {flow.upper}{beside}: "
-            f"{moved / asked:,.{2 if moved < 100 * asked else 0}f} times{outside}",
+            f"{_times(moved / asked)}{outside}",
             {
                 "upper": flow.upper,
                 "lower": flow.lower,
@@ -152,7 +195,27 @@ def _inside_writes(facts: Facts, flow: Flow) -> Mask:
     return np.asarray(inside & flow.parts["lower"])
 
 
-@finding(units={"share_of_written": "share"})
+def _sieving_counted(counters: CountedFacts, *, least_bytes: float) -> Iterator[Match]:
+    """Find files that libraries only write, of which POSIX reads."""
+    table = counters.counters
+    read = (table.reads > 0) & np.any([table.of_layer(one) for one in LIBRARIES], axis=0)
+    found = {(one.layer, one.direction): one for one in counters.groups}
+    upper, lower = found.get(("MPI-IO", "write")), found.get(("POSIX", "read"))
+    if upper is None or lower is None:
+        return
+    part = lower.only(counters.on_files_of(upper.rows) & ~counters.on_files_of(read))
+    if part.bytes >= least_bytes:
+        yield counters.match(
+            upper,
+            f"MPI-IO only writes, and POSIX reads {bytes_text(part.bytes)} in {counted(part.operations, 'operation')}: "
+            "blocks are read, changed and written back",
+            {"upper": "MPI-IO", "lower": "POSIX", "read_bytes": part.bytes, "read_operations": part.operations},
+            rows=part.rows,
+            kinds=("read",),
+        )
+
+
+@finding(units={"share_of_written": "share"}, counted=_sieving_counted)
 def data_sieving(facts: Facts, *, least_bytes: float = 64 * KIB) -> Iterator[Match]:
     """Reads run inside writes.
 

@@ -19,7 +19,8 @@ SMALL_CLASSES: Final = ("0_100", "100_1k", "1k_10k")
 """Classes of sizes in which all requests are small."""
 EACH: Final = 0.9
 """As many seeks or flushes as requests, of which a few at the begin or the end have none."""
-_ORDER: Final = ("PnetCDF", "HDF5", "MPI-IO", "POSIX")
+LIBRARIES: Final = ("PnetCDF", "HDF5", "MPI-IO")
+_ORDER: Final = (*LIBRARIES, "POSIX")
 """Layers that call those after them on the same file."""
 
 

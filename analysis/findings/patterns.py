@@ -8,7 +8,7 @@ import numpy as np
 from ...layers.flow.access_pattern import AccessPattern
 from ...layers.selection.window import sums_by
 from ...model.quantities import bytes_text, factor_text, percent_text, seconds_text
-from .counted import CountedFacts
+from .counted import LIBRARIES, CountedFacts, CountedGroup
 from .facts import MIB, MUCH_OF_RUN, Facts, Match
 from .rule import finding
 
@@ -23,6 +23,9 @@ def _redundant_counted(counters: CountedFacts, *, often: float, least_bytes: flo
             continue
         file, moved = counters.counters.file, group.each("bytes")
         read = sums_by(file, moved, int(file.max()) + 1)
+        # What a library reads beyond what it is asked for is ``read-amplification``.
+        above = [sums_by(file, one.each("bytes"), len(read)) for one in counters.groups if _is_above(one, group)]
+        read = np.min([read, *(np.where(one > 0, one, read) for one in above)], axis=0)
         reach = np.zeros(len(read), np.int64)
         np.maximum.at(reach, file, (counters.counters.count("max_byte_read") + 1) * group.rows)
         again = (read >= least_bytes) & (read >= often * reach) & (reach > 0)
@@ -36,6 +39,11 @@ def _redundant_counted(counters: CountedFacts, *, often: float, least_bytes: flo
             rows=group.rows & again[file],
             share=1 - distinct / moved_again,
         )
+
+
+def _is_above(upper: CountedGroup, group: CountedGroup) -> bool:
+    """Tell whether what one layer is asked to read becomes what another one reads."""
+    return group.layer == "POSIX" and upper.layer in LIBRARIES and upper.direction == "read"
 
 
 @finding(explained_by={"read-back": 0.9}, units={"times": "times"}, counted=_redundant_counted)

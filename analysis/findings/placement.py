@@ -222,7 +222,11 @@ def slow_target(
         if len(pace) < targets:
             continue
         usual = float(np.median(list(pace.values())))
-        slow = sorted((one for one in pace if 0 < slower * usual <= pace[one]), key=lambda one: -pace[one])
+        slow = _to_blame(
+            by_target,
+            {one: pace[one] for one in pace if 0 < slower * usual <= pace[one]},
+            took / np.maximum(moved, 1) >= slower * usual,
+        )
         # Where most are slow, the median is none of what is usual.
         if not slow or 2 * len(slow) > len(pace):
             continue
@@ -244,6 +248,20 @@ def slow_target(
             share=1 - usual / pace[slow[0]],
             named=_FILES_NAMED,
         )
+
+
+def _to_blame(by_target: dict[int, list[int]], pace: dict[int, float], slow: Mask) -> list[int]:
+    """Return of targets of some pace, the slowest first, those whose files are not slow by another one of these."""
+    found, rest = list[int](), {target: set(by_target[target]) for target in pace}
+    late = set(np.flatnonzero(slow).tolist())
+    while rest:
+        # The one all of whose files are slow, and of several with the same files all.
+        first = max(rest, key=lambda one: (len(rest[one] & late) / len(rest[one]), pace[one]))
+        mine = rest[first]
+        found += [one for one, on in rest.items() if on == mine]
+        left = {one: on - mine for one, on in rest.items()}
+        rest = {one: on for one, on in left.items() if 2 * len(on & late) > len(on)}
+    return sorted(found, key=lambda one: -pace[one])
 
 
 def _slow_text(slow: list[int], pace: dict[int, float], usual: float) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...layers.flow.tables import MovingRanks, moving_ranks
+from ...layers.selection.window import sums_by
 from ...model.arrays import Floats, Mask
 from ...model.arrays import Links as Ranks
 from ...model.codes import IoFlag
@@ -224,33 +225,43 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
 def _slow_ranks_counted(
     counters: CountedFacts, *, slower: float, alike: float, least_bytes: float, least_s: float, share_of_run: float
 ) -> Iterator[Match]:
-    """Find shared files on which the slowest rank takes longer than the mean of the ranks at like amounts."""
+    """Find where the slowest rank takes longer than the mean of those that share its files, or have own ones."""
     for group in counters.groups:
-        own = group.own
-        table = counters.counters
-        slowest, fastest = (table.count(f"{one}_rank_bytes") for one in ("slowest", "fastest"))
-        like = (table.rank < 0) & (slowest <= alike * fastest) & (fastest <= alike * slowest) & (slowest > 0)
-        part = own.only(like)
-        if 2 * group.collective_share >= 1 or part.bytes < least_bytes:
-            continue
-        longest, rank = counters.longest(part.rows, group.direction)
-        mean = float(table.time(f"{group.direction}_time")[part.rows].sum()) / counters.processes
-        cost = longest - mean
-        if cost < max(least_s, share_of_run * counters.run_s) or longest < slower * mean:
-            continue
-        yield counters.match(
-            part,
-            f"rank {rank} takes {longest / mean:.1f} times as long as the mean of "
-            f"{counted(counters.processes, 'rank')} at like amounts of the program's {group.layer} {group.direction}s: "
-            f"{seconds_text(longest)} against {seconds_text(mean)}",
-            {"slow_ranks": [rank], "slower": longest / mean, "mean_s": mean},
-            cost_s=cost,
-        )
+        for part, ranks in _alike(group.own, alike):
+            if 2 * group.collective_share >= 1 or part.bytes < least_bytes:
+                continue
+            longest, rank = counters.longest(part.rows, group.direction)
+            mean = float(counters.counters.time(f"{group.direction}_time")[part.rows].sum()) / ranks
+            cost = longest - mean
+            if cost < max(least_s, share_of_run * counters.run_s) or longest < slower * mean:
+                continue
+            yield counters.match(
+                part,
+                f"rank {rank} takes {longest / mean:.1f} times as long as the mean of {counted(ranks, 'rank')} at like "
+                f"amounts of the program's {group.layer} {group.direction}s: "
+                f"{seconds_text(longest)} against {seconds_text(mean)}",
+                {"slow_ranks": [rank], "slower": longest / mean, "mean_s": mean},
+                cost_s=cost,
+            )
+
+
+def _alike(group: CountedGroup, alike: float) -> Iterator[tuple[CountedGroup, int]]:
+    """Give files that all ranks share, and those of a rank each, where ranks move like amounts, and how many do."""
+    table = group.counters
+    slowest, fastest = (table.count(f"{one}_rank_bytes") for one in ("slowest", "fastest"))
+    like = (slowest <= alike * fastest) & (fastest <= alike * slowest) & (slowest > 0)
+    yield group.only((table.rank < 0) & like), group.facts.processes
+    rank = np.maximum(table.rank, 0)
+    moved = sums_by(rank, group.each("bytes") * (table.rank >= 0), max(group.facts.processes, 1))
+    usual = float(np.median(moved[moved > 0])) if moved.any() else 0.0
+    usually = (moved * alike >= usual) & (moved <= alike * usual)
+    yield group.only((table.rank >= 0) & usually[rank]), max(1, int(usually.sum()))
 
 
 @finding(
     needs=("ranks",),
     explained_by={"slow-operations": 1.0},
+    follows=("slow-target",),
     by_time=True,
     units={"slower": "times"},
     counted=_slow_ranks_counted,

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...model.arrays import Floats, Ints, Unsigned
+from ...model.arrays import Floats, Ints, Mask, Unsigned
 from ...model.quantities import counted
 from ...model.recording import Counters, MpiTime
-from .layouts import LAYOUTS, Layout
+from .layouts import LAYOUTS, SIZES, Layout
 from .log import Log, node_name
 
 MODULES: Final = tuple(dict.fromkeys(name for name, _ in LAYOUTS))
@@ -20,6 +20,15 @@ Ids = Unsigned
 MOVED: Final = ("reads", "writes", "bytes_read", "bytes_written")
 _ABSURD: Final = 1e40
 """More than any time in s, and than any variance of bytes, which stand together."""
+_MOST: Final = 1e12
+"""More than the bytes and calls of a rank in a second."""
+_COUNT: Final = re.compile("^(bytes|size)_|(aligned|flushes|opens|reads|seeks|stats|switches|syncs|writes)$")
+"""What names of counters are like that count bytes or calls."""
+_KINDS: Final = (
+    *(((f"consec_{way}s",), (f"seq_{way}s",), SIZES[way]) for way in ("read", "write")),
+    (("rw_switches",), ("file_not_aligned",), ("mem_not_aligned",), tuple(f"access{n}_count" for n in range(1, 5))),
+)
+"""Counters of reads, of writes and of both that together are no more than these."""
 _FILE_OF_OBJECT: Final = 2
 """The word of a record of a dataset or variable that has the id of its file, where there are three before counters."""
 
@@ -51,6 +60,10 @@ def read_counters(log: Log) -> tuple[Counters, Ids, list[str]]:
             faults.append(f"{name} ran full while it was recorded: files are missing among its counters")
         if count:
             words = np.frombuffer(data, "<i8", count * layout.size // 8).reshape(count, -1)
+            sound = _can_be(layout, words, _MOST * (log.job.length_ns / 1e9 + 1) * max(log.job.processes, 1))
+            if absurd := int((~sound).sum()):
+                faults.append(f"counters of {name}: {counted(absurd, 'record')} with counts that cannot be, left out")
+                words = words[sound]
             times = _times(layout, words)
             # What one clock tells of two threads may differ by less; −1 is not recorded.
             impossible = int((~(times < _ABSURD) | (times < -1)).sum())
@@ -58,11 +71,22 @@ def read_counters(log: Log) -> tuple[Counters, Ids, list[str]]:
                 faults.append(
                     f"counters of {name}: {counted(impossible, 'time')} below 0 or no number that can be, left out"
                 )
-            if fault or rest or module.partial or impossible:
+            if fault or rest or module.partial or impossible or absurd:
                 damaged.append(name)
             parts.append((name, layout, words))
     found, ids = _joined(parts, log.job.processes)
+    wrong = _without_contradictions(found)
+    for name in dict.fromkeys(found.modules[place] for place in found.module[wrong].tolist()):
+        faults.append(f"counters of {name}: more transfers of some kind than there are of all; these are left out")
+        damaged.append(name)
     return replace(found, incomplete=tuple(damaged)), ids, faults
+
+
+def _can_be(layout: Layout, words: Ints, most: float) -> Mask:
+    """Tell for each record whether its counts are none below −1, which is not recorded, nor above `most`."""
+    places = [place for place, name in enumerate(layout.counters, layout.start) if _COUNT.search(name)]
+    counts = words[:, places]
+    return np.asarray(((counts >= -1) & (counts <= most)).all(axis=1))
 
 
 def _times(layout: Layout, words: Ints) -> Floats:
@@ -106,6 +130,21 @@ def _joined(parts: list[tuple[str, Layout, Ints]], processes: int) -> tuple[Coun
         seconds=seconds,
     )
     return found, ids
+
+
+def _without_contradictions(found: Counters) -> Mask:
+    """Leave out how many transfers are of some kind where that is more than there are, and tell in which rows it is."""
+    wrong = np.zeros(len(found.rank), np.bool_)
+    for most, kinds in zip(
+        (found.reads, found.writes, np.maximum(found.reads, 0) + np.maximum(found.writes, 0)), _KINDS, strict=True
+    ):
+        for names in kinds:
+            columns = [found.counts[name] for name in names if name in found.counts]
+            more = sum((np.maximum(one, 0) for one in columns), np.zeros_like(most)) > np.maximum(most, 0)
+            for one in columns:
+                one[more] = -1
+            wrong |= more
+    return wrong
 
 
 def _counted_in(layouts: Sequence[Layout]) -> list[dict[str, int]]:

@@ -6,9 +6,10 @@ from typing import Final
 _CLASSES: Final = [
     "0_100", "100_1k", "1k_10k", "10k_100k", "100k_1m", "1m_4m", "4m_10m", "10m_100m", "100m_1g", "1g_plus",
 ]  # fmt: skip
+SIZES: Final = {way: tuple(f"size_{way}_{one}" for one in _CLASSES) for way in ("read", "write")}
 _SHAPE: Final = [f"{what}_d{number}" for what in ("length", "stride") for number in range(1, 6)]
 _BLOCKS: Final = {
-    "<sizes>": [f"size_{way}_{one}" for way in ("read", "write") for one in _CLASSES],
+    "<sizes>": [*SIZES["read"], *SIZES["write"]],
     "<strides>": [f"stride{n}_{what}" for what in ("stride", "count") for n in range(1, 5)],
     "<accesses>": [f"access{n}_{what}" for what in ("access", "count") for n in range(1, 5)],
     "<shapes>": [

@@ -246,6 +246,53 @@ def test_of_targets_that_are_alike_none_is_slow(findings, seed):
     assert "slow-target" not in findings({POSIX: records}, lustre, names, processes=128)[1]
 
 
+def test_a_target_is_not_slow_by_files_that_lie_on_a_slow_one_too(findings):
+    """64 files of four stripes each; three of four files on targets 6 and 12 lie on target 9, too."""
+    moved = {"writes": 64, "bytes_written": 2**26, "write_start_timestamp": 1.0, "write_end_timestamp": 9.0}
+    on = {rank: [(4 * rank + 3 * place + rank // 16) % 16 for place in range(4)] for rank in range(64)}
+    records = [made.counters(POSIX, 100 + rank, rank, **moved, write_time=6.0 if 9 in on[rank] else 1.0) for rank in on]
+    names = {100 + rank: f"/scratch/{rank}" for rank in on}
+    lustre = [made.stripes(100 + rank, targets) for rank, targets in on.items()]
+    found, order = findings({POSIX: records}, lustre, names)
+    assert order[0] == "slow-target"
+    assert found["slow-target"].evidence["storage_targets"] == [9]
+
+
+def test_a_rank_that_is_slow_on_files_of_its_own(findings):
+    moved = {"writes": 64, "bytes_written": 2**26, "write_start_timestamp": 1.0, "write_end_timestamp": 9.0}
+    records = [
+        made.counters(POSIX, 100 + rank, rank, **moved, write_time=8.0 if rank == 3 else 1.0) for rank in (*range(8),)
+    ]
+    # One that moves next to nothing, and one that moves much more, do other work.
+    records += [made.counters(POSIX, 200, 8, writes=1, bytes_written=9, write_time=9.0)]
+    records += [made.counters(POSIX, 201, 9, writes=9, bytes_written=2**28, write_time=9.0)]
+    names = {100 + rank: f"/scratch/{rank}" for rank in range(8)} | {200: "/a", 201: "/b"}
+    found, order = findings({POSIX: records}, names=names)
+    assert order == ["slow-ranks"]
+    assert found["slow-ranks"].evidence["slow_ranks"] == [3]
+    assert found["slow-ranks"].cost_s == pytest.approx(8 - 15 / 8)
+
+
+def test_what_posix_moves_beyond_what_a_library_asks_for(findings):
+    asked = {"bytes_read": 2**26, "slowest_rank_bytes": 2**20, "indep_reads": 64}
+    reads = shared("read", total=640.0, slowest=10.0, max_byte_read=2**26 - 1)
+    found, order = findings(
+        {MPIIO: [made.counters(MPIIO, FILE, -1, **asked, **times("read", 640.0, 10.0))], POSIX: [reads]}
+    )
+    assert order[0] == "read-amplification"
+    assert "redundant-reads" not in order, "the program asks for each byte once"
+    assert "POSIX has read 4.29 GB for 67.1 MB of MPI-IO: 64.00 times" in found["read-amplification"].text
+    assert found["read-amplification"].cost_s == pytest.approx(10 * 63 / 64)
+    # Where the program writes only, they are those of writes that change a part of a block.
+    asked = {"bytes_written": 2**26, "slowest_rank_bytes": 2**20, "indep_writes": 64}
+    upper = made.counters(MPIIO, FILE, -1, **asked, **times("write", 640.0, 10.0))
+    found, order = findings({MPIIO: [upper], POSIX: [reads]})
+    assert "data-sieving" in order
+    assert "MPI-IO only writes, and POSIX reads 4.29 GB in 4,096 operations" in found["data-sieving"].text
+    found, order = findings({MPIIO: [upper], POSIX: [shared(total=640.0, slowest=10.0)]})
+    assert order[0] == "write-amplification"
+
+
 def test_streams_that_move_the_data(findings):
     moved = {"writes": 4096, "bytes_written": 2**28, "slowest_rank_bytes": 2**22, **times("write", 64.0, 2.0)}
     found, order = findings({STDIO: [made.counters(STDIO, FILE, -1, **moved)]})

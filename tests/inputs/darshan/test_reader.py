@@ -656,3 +656,30 @@ def test_hdf5_stands_beside_what_dxt_traced(darshan_log, capsys, tmp_path):
     assert "counters alone tell of one" in shown
     assert main(["report", str(path), "-o", str(tmp_path / "page.html")]) == 0
     assert main(["convert", str(path), str(tmp_path / "x.h5")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("record", "told"),
+    [
+        ({"writes": 2**60}, "1 record with counts that cannot be, left out"),
+        ({"opens": -7}, "1 record with counts that cannot be, left out"),
+        ({"seq_writes": 5}, "more transfers of some kind than there are of all; these are left out"),
+        ({"size_write_1k_10k": 3, "size_write_1m_4m": 3}, "more transfers of some kind than there are of all"),
+        ({"file_not_aligned": 9}, "more transfers of some kind than there are of all"),
+    ],
+)
+def test_counts_that_cannot_be_are_damage_and_left_out(darshan_log, capsys, record, told):
+    moved = {"writes": 4, "bytes_written": 4096, "consec_writes": 4, "write_time": 1.0}
+    moved |= {"write_start_timestamp": 1.0, "write_end_timestamp": 2.0}
+    sound = made.counters(("POSIX", 4), 5, 0, **moved)
+    broken = made.counters(("POSIX", 4), 6, 1, **{**moved, **record})
+    log = darshan_log(modules={"POSIX": (4, [sound, broken])}, names={5: "/f", 6: "/g"})
+    trace = iostrata.open_trace(log)
+    counters = trace.definitions.recording.counters
+    assert counters.incomplete == ("POSIX",)
+    for name in record.keys() & counters.counts.keys():
+        assert counters.counts[name].max(initial=0) < max(1, record[name])
+    assert counters.writes.max() == 4
+    assert main(["layers", str(log)]) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told in line
