@@ -79,7 +79,8 @@ def write_amplification(facts: Facts, *, amplification: float = 1.1, extra_bytes
     :How it is measured: Bytes by descent: all writes through handles below the upper layer's, over the bytes of the
         upper layer, but for files that the upper layer opens and never writes; cost is their share of the lower layer's
         time. From twice as many inside the calls on, it is that share of the calls' time, as what is moved needlessly
-        is packed, filtered and waited for, too.
+        is packed, filtered and waited for, too. By counters, bytes of POSIX against those of the uppermost library on
+        the same files.
     :When it is wrong: A library that buffers may write now what was asked for before the window; use the whole run.
     :What helps: See which pair of layers adds the bytes. Fill values: nc_set_fill(NC_NOFILL) or
         H5Pset_fill_time(H5D_FILL_TIME_NEVER). Chunks: choose H5Pset_chunk so that a call writes whole chunks, or a
@@ -106,7 +107,7 @@ def read_amplification(facts: Facts, *, amplification: float = 1.1, extra_bytes:
     -----
     :In short: more is read below than asked for above; reading only that.
     :Why: Whole chunks, or all that a buffer holds, are read for a part of them, or the same again.
-    :How it is measured: As for ``write-amplification``.
+    :How it is measured: As for ``write-amplification``; by counters, of files that are not written.
     :When it is wrong: Read-ahead of a library that pays off later looks the same.
     :What helps: Read by one call what lies together in the file; read whole chunks and enlarge the chunk cache
         (nc_set_chunk_cache, H5Pset_chunk_cache); set ROMIO's hint romio_ds_read=disable, or read collectively.
@@ -228,7 +229,8 @@ def data_sieving(facts: Facts, *, least_bytes: float = 64 * KIB) -> Iterator[Mat
     -----
     :In short: blocks are read, changed and written back; writing without gaps.
     :Why: A library reads a block, changes part of it and writes it back, under a lock.
-    :How it is measured: Reads of the lower layer attributed to writes of the upper one.
+    :How it is measured: Reads of the lower layer attributed to writes of the upper one; by counters, reads of files
+        that the upper one only writes.
     :When it is wrong: A library that reads its own header inside a write is reported as well; mind the bytes.
     :What helps: Write without gaps; write collectively; let a call write whole chunks of HDF5, or a cache hold those it
         writes in part (H5Pset_chunk_cache); set ROMIO's hint romio_ds_write=disable; a larger ind_wr_buffer_size makes

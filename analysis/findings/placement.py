@@ -203,8 +203,8 @@ def slow_target(
     :In short: a storage target is slower than the others; another one.
     :Why: A target that is degraded, full or in use by others holds up all that have a file or a stripe on it.
     :How it is measured: Time over bytes of each file of POSIX by Lustre's targets, that of a file with several stripes
-        over all of them; of a target the median of its files. Several that are slow are told together: they may have
-        one server. Cost is what the slowest rank would save.
+        over all of them; of a target the median of its files, without those that lie on a slower one, too. Several
+        that are slow are told together: they may have one server. Cost is what the slowest rank would save.
     :When it is wrong: Files of another kind, such as a log, may lie on one target by chance.
     :What helps: Tell the administrators the target's number; make the files on others (lfs setstripe -o, pools).
     """

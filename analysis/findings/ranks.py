@@ -296,7 +296,8 @@ def slow_ranks(
     :Why: The slowest decides.
     :How it is measured: Time over bytes of the program's own operations by rank, split at the widest gap; of ranks that
         move like amounts, half to twice the usual one (ranks with at least that much move half of all). Collective
-        calls are left out: a rank is as slow there as the others make it.
+        calls are left out: a rank is as slow there as the others make it. By counters, the slowest rank against the
+        mean, of shared files and of those of a rank each.
     :When it is wrong: Ranks that do other kinds of requests are slower by right.
     :What helps: See what the slow ranks have in common: a node, a storage target (lfs getstripe), a network link, or a
         turn behind the others; let fewer ranks write at a time; spread files over more Lustre stripes (lfs setstripe
