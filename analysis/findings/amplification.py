@@ -8,7 +8,7 @@ from ...layers.flow.flow import Flow
 from ...model.arrays import Mask, column_at
 from ...model.quantities import bytes_text, counted, named_ranks
 from .counted import LIBRARIES, CountedFacts
-from .facts import KIB, MIB, Facts, Gain, Match
+from .facts import KIB, MIB, MUCH_OF_RUN, Facts, Gain, Match
 from .rule import finding
 
 _UNITS = {"amplification": "times", "attributed_amplification": "times", "steps": "times"}
@@ -197,15 +197,13 @@ def _inside_writes(facts: Facts, flow: Flow) -> Mask:
 
 
 def _sieving_counted(counters: CountedFacts, *, least_bytes: float) -> Iterator[Match]:
-    """Find files that libraries only write, of which POSIX reads."""
-    table = counters.counters
-    read = (table.reads > 0) & np.any([table.of_layer(one) for one in LIBRARIES], axis=0)
+    """Find files that libraries only write, of which POSIX reads: many bytes, or for long where there are none yet."""
     found = {(one.layer, one.direction): one for one in counters.groups}
     upper, lower = found.get(("MPI-IO", "write")), found.get(("POSIX", "read"))
     if upper is None or lower is None:
         return
-    part = lower.only(counters.on_files_of(upper.rows) & ~counters.on_files_of(read))
-    if part.bytes >= least_bytes:
+    part = lower.only(counters.only_written)
+    if part.bytes >= least_bytes or counters.longest(part.rows, "read")[0] > MUCH_OF_RUN * counters.run_s:
         yield counters.match(
             upper,
             f"MPI-IO only writes, and POSIX reads {bytes_text(part.bytes)} in {counted(part.operations, 'operation')}: "

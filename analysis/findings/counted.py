@@ -85,6 +85,13 @@ class CountedFacts(RankTimes):
         """Return the rows of a layer on the files of a group, whatever was done there, bool (n,)."""
         return self.selected & self.counters.of_layer(layer) & self.on_files_of(group.rows)
 
+    @cached_property
+    def only_written(self) -> Mask:
+        """Which rows are of files that libraries write and do not read, bool (n,): what is read there is for writes."""
+        above = np.any([self.counters.of_layer(one) for one in LIBRARIES], axis=0)
+        read, written = (self.on_files_of(above & (self.counters.of(way)[0] > 0)) for way in DIRECTIONS)
+        return np.asarray(written & ~read)
+
     def below_s(self, group: "CountedGroup") -> float:
         """Return the time in s that the slowest rank spends in transfers of layers below, on the files of a group."""
         lower = _ORDER[_ORDER.index(group.layer) + 1 :] if group.layer in _ORDER else ()
@@ -253,6 +260,11 @@ class CountedGroup(Frozen):
         return self.only(
             ~self.facts.on_files_of(np.any([np.zeros_like(self.rows), *(one.rows for one in above)], axis=0))
         )
+
+    @property
+    def asked(self) -> "CountedGroup":
+        """The part of it without blocks that a library reads to change a part of them."""
+        return self if self.direction == "write" else self.only(~self.facts.only_written)
 
     @property
     def users(self) -> tuple[Ints, Ints]:

@@ -373,7 +373,7 @@ def _paces(facts: Facts, own: Mask, least_bytes: float, alike: float) -> tuple[R
 def _independent_counted(counters: CountedFacts, *, ranks: float, least_bytes: float) -> Iterator[Match]:
     """Find files that all ranks share, or several use, most of whose calls are independent; of reads, too."""
     for group in counters.groups:
-        own, table = group.own, counters.counters
+        own, table = group.asked.own, counters.counters
         if group.layer == "ISOC" or counters.processes < ranks:
             continue
         users = np.bincount(own.users[0], minlength=int(table.file.max()) + 1)

@@ -25,7 +25,7 @@ def _small_requests_counted(
     counted: CountedFacts, *, size: float, operations: float, least_share: float
 ) -> Iterator[Match]:
     """Find them by classes of sizes. What ranks ask for together is put together, however small its parts are."""
-    for group in counted.groups:
+    for group in (one.asked for one in counted.groups):
         count, below = group.operations, group.small(size)
         if count < operations or below < least_share * count or 2 * group.collective_share >= 1:
             continue

@@ -36,7 +36,7 @@ class _Waited(NamedTuple):
 
 def _alternating_counted(counters: CountedFacts, *, operations: float, least_share: float) -> Iterator[Match]:
     """Find them by the turns that are counted."""
-    for group in counters.layers:
+    for group in (one.asked for one in counters.layers):
         turns, count = group.sum("rw_switches"), group.operations
         if turns < operations or turns < least_share * count:
             continue
@@ -222,7 +222,7 @@ def _random_counted(
     counters: CountedFacts, *, operations: float, each: float, least_share: float, size: float
 ) -> Iterator[Match]:
     """Find them by counters of consecutive and sequential requests."""
-    for group in counters.groups:
+    for group in (one.asked for one in counters.groups):
         count = group.operations
         apart = count - group.sum("consec_{}s")
         few = count < max(operations, each * int(group.openers.sum()))
