@@ -118,7 +118,8 @@ def read_log(path: Path) -> Log:
         ends = [place for place in (names_at, *(one.offset for one in modules)) if place > header.size]
         job, fault = _inflated(file, header.size, min([*ends, size]) - header.size, compression)
         if len(job) < 1064:
-            raise TraceError(f"{path}: the Darshan log's job cannot be read ({fault or 'it is cut'}); copy it again")
+            helps = "copy it again" if version < "3.5" else f"its version, {version}, may be none of 3.00 to 3.4x"
+            raise TraceError(f"{path}: the Darshan log's job cannot be read ({fault or 'it is cut'}); {helps}")
         if fault:
             faults.append(f"command line and mount points of the job: {fault}")
         known, lost = _names(_inflated(file, names_at, names_length, compression)) if names_length else ({}, None)

@@ -113,6 +113,14 @@ def test_each_format_of_the_header_is_read(darshan_log, version):
     assert log.names == {5: "/f"}
 
 
+def test_a_log_of_a_later_version_that_cannot_be_read_is_not_called_broken(darshan_log):
+    long = random.Random(1).randbytes(2000).hex()
+    path = darshan_log(modules={"POSIX": (4, [posix(5, 0, 1, 0, 9, 0)])}, names={5: f"/{long}"})
+    path.write_bytes(b"3.99" + path.read_bytes()[4:])
+    with pytest.raises(iostrata.TraceError, match=r"cannot be read .*; its version, 3.99, may be none of 3.00 to 3.4x"):
+        read_log(path)
+
+
 def test_newer_segments_tell_their_thread(darshan_log):
     segments = [(0, 5, 0.0, 1.0, 70), (5, 6, 1.0, 2.0, 71), (11, 7, 2.0, 3.0, 70)]
     source = open_source(darshan_log(modules={"DXT_POSIX": (2, [dxt(5, 1, segments)])}))
