@@ -5,6 +5,7 @@ gives sums, periods, findings and their cost, and by pydarshan (darshan on PyPI)
 least of all rounds counts, as another program on the same processor only adds to a reading.
 """
 
+import os
 import sys
 import time
 import warnings
@@ -13,8 +14,10 @@ from pathlib import Path
 
 import darshan
 from iostrata.runs.collection.read import Settings, read_run
+from results import write_section
 
 SETTINGS = Settings()
+TITLE = "A log collected, beside PyDarshan (`python benchmarks/summing.py FOLDER`)"
 COUNTED = {"POSIX", "MPI-IO", "STDIO", "H5F", "H5D", "PNETCDF_FILE", "PNETCDF_VAR", "DFS"}
 """Modules of which PyDarshan makes data frames of counters."""
 
@@ -46,21 +49,21 @@ def least(ways: dict[str, Callable[[Path], object]], log: Path, rounds: int) -> 
 
 
 def main() -> None:
-    """Print a row for each log, and the mean of all."""
+    """Write a row for each log, and the mean of all, into RESULTS.md."""
     warnings.simplefilter("ignore")
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 10
     ways = {"collect": collected, "pydarshan": summed}
-    print("| log | collect | pydarshan's frames and sums | ratio |\n|---|---|---|---|")
+    lines = ["| log | collect | pydarshan's frames and sums | ratio |", "|---|---|---|---|"]
     rows = []
     for log in sorted(Path(sys.argv[1]).glob("*.darshan")):
         times = least(ways, log, rounds)
         rows.append([times[name] for name in ways])
-        print(
-            f"| {log.stem} | {rows[-1][0]:.1f} ms | {rows[-1][1]:.1f} ms | {rows[-1][1] / rows[-1][0]:.1f} |",
-            flush=True,
-        )
+        lines.append(f"| {log.stem} | {rows[-1][0]:.1f} ms | {rows[-1][1]:.1f} ms | {rows[-1][1] / rows[-1][0]:.1f} |")
     ours, theirs = (sum(column) / len(rows) for column in zip(*rows, strict=True))
-    print(f"| mean | {ours:.1f} ms | {theirs:.1f} ms | {theirs / ours:.1f} |")
+    lines.append(f"| mean | {ours:.1f} ms | {theirs:.1f} ms | {theirs / ours:.1f} |")
+    load = ", ".join(f"{one:.0f}" for one in os.getloadavg())
+    told = f"Processor time, the least of {rounds + 1} rounds in turn; the load was {load}."
+    write_section(TITLE, f"{told}\n\n" + "\n".join(lines))
 
 
 if __name__ == "__main__":
