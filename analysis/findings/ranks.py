@@ -251,11 +251,13 @@ def _alike(group: CountedGroup, alike: float) -> Iterator[tuple[CountedGroup, in
     slowest, fastest = (table.count(f"{one}_rank_bytes") for one in ("slowest", "fastest"))
     like = (slowest <= alike * fastest) & (fastest <= alike * slowest) & (slowest > 0)
     yield group.only((table.rank < 0) & like), group.facts.processes
-    rank = np.maximum(table.rank, 0)
-    moved = sums_by(rank, group.each("bytes") * (table.rank >= 0), max(group.facts.processes, 1))
-    usual = float(np.median(moved[moved > 0])) if moved.any() else 0.0
-    usually = (moved * alike >= usual) & (moved <= alike * usual)
-    yield group.only((table.rank >= 0) & usually[rank]), max(1, int(usually.sum()))
+    own = group.only(table.rank >= 0)
+    ranks, place = np.unique(np.where(own.rows, table.rank, -1), return_inverse=True)
+    moved = sums_by(place, own.each("bytes"), len(ranks))
+    if moved.any():
+        usual = float(np.median(moved[moved > 0]))
+        usually = (moved * alike >= usual) & (moved <= alike * usual)
+        yield own.only(usually[place]), int(usually.sum())
 
 
 @finding(
