@@ -352,7 +352,7 @@ class _Latest:
         if cuts.body:
             starts = parts_of(self.unit, known, *cuts.body)
             last = int(np.flatnonzero(starts)[-1])
-            if not over and known < last and len(self) - last <= _LONGEST:
+            if not over and known < last and len(self) - last <= max(_LONGEST, cuts.body.length):
                 steps, rest, starts = self.part(0, last), self.part(last, len(self)), starts[:last]
             steps._add_units(joined := steps.coarsened(starts), np.flatnonzero(starts), units)
             steps = joined

@@ -83,6 +83,13 @@ def test_what_repeats_needs_no_room(monkeypatch, name):
     assert [one.count for one in fold(whole)] == [count]
 
 
+def test_what_repeats_is_not_cut_where_the_room_for_calls_ends(monkeypatch):
+    monkeypatch.setattr(module, "MOST_STEPS", 1500)
+    rows = [*[WRITE] * 316, FLUSH] * 30
+    steps = long_sequence(rows, np.ones(len(rows), np.int64), 701)
+    assert steps.count.tolist() == [317] * 30
+
+
 def test_the_short_gaps_behind_stragglers_are_no_pauses(monkeypatch):
     """Many ranks as one: calls overlap, but for the last ones of a phase; phases end by pauses or by another call."""
     monkeypatch.setattr(module, "MOST_STEPS", 1000)
