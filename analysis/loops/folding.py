@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...layers.loops.steps import OPEN, STEP_CODES, Steps
+from ...layers.loops.steps import OPEN, READ, STEP_CODES, WRITE, Steps
 from ...model.arrays import Array, Floats, Ints, Mask
 from .chances import factorial_bits
 
@@ -62,6 +62,8 @@ _PAUSE: Final = 1e-3
 """Seconds from which on a pause is the program's: it sleeps, computes or waits; below, a core or the page cache may."""
 _PART: Final = 0.1
 """Share of the time from one pause to the next from which on shorter ones are the program's, too."""
+_PAGE: Final = 5e-5
+"""Seconds below which none is: the recorder begins a new page, or the system takes the core, for as long."""
 _UNEQUAL: Final = 2.0
 """Times the fewest files between two pauses that may be between two others."""
 _EVEN: Final = 0.02
@@ -201,7 +203,7 @@ def _bits_of_runs(steps: Steps, line: Line) -> float:
 
 def _repeating(steps: Steps, line: Line, repeated: list[Folded], evidence: float) -> list[Folded]:
     """Return the loops of steps as tokens, or else what is `repeated` so often that it is kept as one."""
-    found = list(_found(line, 0, 0, evidence))
+    found = [one for one in _found(line, 0, 0, evidence) if _is_even(one, steps, line)]
     single = [] if steps.content.any() else _single_steps(line, True)
     if single and (not found or (len(found) == 1 and single[0].count > found[0].count)):
         return single
@@ -209,13 +211,68 @@ def _repeating(steps: Steps, line: Line, repeated: list[Folded], evidence: float
         found += _between(steps, line, found)
         order = sorted(found, key=lambda one: int(one.start[0]))
         return [_gathered(_without_begun(_divided(one, line), line), line) for one in order]
+    if over := _over_gaps(steps, line.second):
+        return over
     if repeated and not any(map(_is_divided, repeated)):
         return repeated
-    return (
-        _plain_run(line, bool(steps.content.any()), _moving(steps))
-        or _episodes(line, _moves(steps), steps.total)
-        or repeated
-    )
+    run = _plain_run(line, bool(steps.content.any()), _moving(steps))
+    parted = [part for one in run for part in _bursts(one, steps, line.second) or [one]]
+    return parted or _episodes(line, _moves(steps), steps.total) or repeated
+
+
+def _over_gaps(steps: Steps, second: float) -> list[Folded]:
+    """Return the loops of steps with those of a kind as one, where there were too many: what parts them may be chance.
+
+    That other steps come between those of a kind says nothing, but that about as many of these come each time does.
+    """
+    keep = np.append(True, np.diff(_kinds_of(steps)) != 0) | steps.fresh
+    if keep.all() or not steps.content.any():
+        return []
+    place = np.append(np.flatnonzero(keep), len(steps))
+    return [_placed(one, place) for one in fold(steps.coarsened(keep), second=second) if one.bits > 0]
+
+
+def _is_even(loop: Folded, steps: Steps, line: Line) -> bool:
+    """Tell whether iterations come behind pauses or have about as many calls, where steps were joined.
+
+    Steps that are one without a number always come by turns with others.
+    """
+    inside = slice(*loop.start[[0, -1]])
+    if not steps.content[inside].any():
+        return True
+    begins = np.isin(np.arange(len(line)), loop.start[1:-1])
+    within = ~begins
+    within[loop.start[0]] = False
+    paused = _is_behind_pauses(line.gap[begins], line.gap[inside][within[inside]])
+    return paused or _bits_of_lengths(np.diff(steps.first[loop.start])) >= EVIDENCE
+
+
+def _is_behind_pauses(gap: Ints, others: Ints) -> bool:
+    """Tell whether nearly all gaps are clearly longer than nearly all others."""
+    return not len(others) or bool(np.quantile(gap, 1 - _ALL) > _CLEAR * np.quantile(others, _ALL))
+
+
+def _bits_of_lengths(length: Ints) -> float:
+    """Return what telling lengths by their bounds saves against any others of that sum; a few may be outside."""
+    count, whole, order = len(length), int(length.sum()), np.sort(length)
+    anyhow = (math.lgamma(whole + 1) - math.lgamma(count + 1) - math.lgamma(whole - count + 1)) / math.log(2)
+    ways = range(count - math.ceil(_ALL * count) + 1)
+    spread = [int((order[count - 1 - few :] - order[: few + 1]).min()) for few in ways]
+    told = [
+        (count - few) * math.log2(most + 1) + few * math.log2(whole) for few, most in zip(ways, spread, strict=True)
+    ]
+    return anyhow - min(told) - 2 * math.log2(whole)
+
+
+def _placed(one: Folded, place: Ints) -> Folded:
+    """Return a loop of joined steps as one of the steps that these are."""
+    return replace(one, start=place[one.start], inner=tuple(_placed(each, place) for each in one.inner))
+
+
+def _kinds_of(steps: Steps) -> Ints:
+    """Return the codes of steps, of those that read and write one for both: with which they begin may be chance."""
+    both = (steps.kinds[:, [READ, WRITE]] > 0).all(axis=1) & _moves(steps)
+    return np.where(both, -1 - steps.code // (2 * STEP_CODES), steps.code).astype(np.int64)
 
 
 def _between(steps: Steps, line: Line, found: Sequence[Folded]) -> list[Folded]:
@@ -245,16 +302,17 @@ def _found(line: Line, offset: int, depth: int, evidence: float = EVIDENCE) -> I
 
 def _line_of(steps: Steps, second: float) -> Line:
     """Return steps as tokens: exact, with classes of sizes, without sizes; each with and without their files."""
-    exact = _numbered(steps.code, steps.content, steps.total)
+    code = _kinds_of(steps)
+    exact = _numbered(code, steps.content, steps.total)
     size_class = np.zeros(len(steps), np.int64)
     single = steps.content == 0
-    for code in np.unique(steps.code[single]).tolist():
-        rows = np.flatnonzero(single & (steps.code == code))
+    for one in np.unique(code[single]).tolist():
+        rows = np.flatnonzero(single & (code == one))
         order = rows[np.argsort(steps.total[rows], kind="stable")]
         sizes = steps.total[order]
         size_class[order[1:]] = np.cumsum(sizes[1:] > _LINKED * np.maximum(sizes[:-1], 0) + (sizes[:-1] < 1))
-    coarse = _numbered(steps.code, single, size_class)
-    plain = _numbered(steps.code, single)
+    coarse = _numbered(code, single, size_class)
+    plain = _numbered(code, single)
     file = _numbered(steps.file)
     tokens: list[Ints] = []
     for one in (exact, coarse, plain):
@@ -295,7 +353,8 @@ def _thresholds(gap: Ints) -> list[int]:
 def _is_long(pause: Ints, begin: Ints, second: float) -> bool:
     """Tell whether pauses, and not what the system does meanwhile, part what begins there and before the first."""
     usual = float(np.median(pause))
-    return usual >= _PAUSE * second or usual >= _PART * float(np.median(np.diff(begin)))
+    part = max(_PAGE * second, _PART * float(np.median(np.diff(begin))))
+    return usual >= min(part, _PAUSE * second)
 
 
 def unparted(steps: Steps, second: float) -> Steps:
@@ -1023,13 +1082,16 @@ def _repeated(steps: Steps) -> list[Folded]:
 
 
 def _bursts(loop: Folded, steps: Steps, second: float) -> list[Folded]:
-    """Return an outer loop around one whose iterations were too many to be kept, where long pauses part them evenly."""
-    row, repeats = loop.start[:-1], loop.repeats
-    assert repeats is not None
-    for first in _parted(steps.gap[row], steps.begin[row], second):
-        if (found := _evenly(first, repeats[:, None], len(row))) is not None:
+    """Return a loop around one of a single step, or of iterations too many to be kept, that long pauses part evenly."""
+    row = loop.start[:-1]
+    repeats = np.ones(len(row), np.int64) if loop.repeats is None else loop.repeats
+    ways = list(_parted(steps.gap[row], steps.begin[row], second))
+    for first in ways:
+        if (found := _evenly(first, repeats[:, None], len(ways))) is not None:
             usual, other, bits = found
             edges = np.append(row[first], loop.start[-1])
+            if loop.repeats is None:
+                return [Folded(edges, usual, other, bits)]
             within = slice(first[usual], np.append(first, len(row))[usual + 1])
             start = np.append(row[within], edges[usual + 1])
             inner = Folded(start, 0, np.zeros(len(start) - 1, np.bool_), 0.0, (), repeats[within])
@@ -1129,7 +1191,7 @@ def _single_steps(line: Line, paused: bool) -> list[Folded]:
     if line.opens[inside].any() or line.fresh[inside][~main[inside]].any():
         return []
     gap, main = line.gap[inside], main[inside]
-    if paused and np.quantile(gap[main], 1 - _ALL) <= _CLEAR * np.quantile(gap[~main], _ALL):
+    if paused and not _is_behind_pauses(gap[main], gap[~main]):
         return []
     other = np.append(added, False)
     return [Folded(np.append(where, where[-1] + 1), int(np.argmin(other)), other, 0.0)]

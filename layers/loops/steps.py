@@ -46,6 +46,8 @@ _ALIKE: Final = 0.9
 """Share of the parts that must be."""
 _APART: Final = 1.25
 """Ratio of two gaps between which the bound of pauses may lie: within what is continuous there is none."""
+_GAPS: Final = 4
+"""Level of `Cuts` at which steps begin behind gaps only."""
 _FEWEST: Final = 3
 """Steps in which something may repeat; threads with fewer on a kind of file are left out."""
 _FEWEST_THREADS: Final = 3
@@ -292,6 +294,10 @@ class _Latest:
         return np.concatenate((self.steps.unit, units_of(self.calls.code, self.calls.size)))
 
     @cached_property
+    def code(self) -> Links:
+        return np.concatenate((self.steps.code, self.calls.code))
+
+    @cached_property
     def gap(self) -> Ints:
         return np.concatenate((self.steps.gap, self.calls.gap))
 
@@ -362,7 +368,7 @@ class _Latest:
             if np.count_nonzero(others) > most // 2:
                 cuts = cuts._replace(level=cuts.level + 1)
                 continue
-            cuts = cuts._replace(least=_bound(steps.gap[~others], most // 2, cuts.level == 2, steps.usual))
+            cuts = cuts._replace(least=_bound(steps.gap[~others], most // 2, cuts.level == _GAPS, steps.usual))
             steps = steps.coarsened(steps._begins(cuts))
         return steps.whole(), rest.calls, cuts
 
@@ -373,8 +379,9 @@ class _Latest:
     def _others(self, level: int) -> Mask:
         """Return which steps are another than that before, on another file, or none at all, by the level of `Cuts`."""
         others = self.fresh.copy() if level == 0 else np.zeros(len(self), np.bool_)
-        if level < 2:
-            others[1:] |= self.unit[1:] != self.unit[:-1]
+        if level < _GAPS:
+            what = self.unit if level < 2 else self.code if level == 2 else _moves(self.code)
+            others[1:] |= what[1:] != what[:-1]
         others[:1] = True
         return others
 
@@ -395,7 +402,7 @@ class Cuts(NamedTuple):
     """Behind gaps that are longer."""
     level: int = 0
     """0: also on another file, and where something else begins than what was repeated before; 1: without the file; 2:
-    behind gaps only."""
+    where another kind of call begins; 3: reading and writing as one kind, and all else; `_GAPS`: behind gaps only."""
     body: "Body | tuple[()] | None" = None
     """What is repeated; empty where nothing is, None while that is not known."""
 
@@ -408,6 +415,11 @@ class Body(NamedTuple):
     length: int
     content: int
     """Number that stands for all of them."""
+
+
+def _moves(code: Links) -> Mask:
+    """Return what moves bytes."""
+    return np.isin(code // 2 % STEP_CODES, (READ, WRITE))
 
 
 def _bound(gap: Ints, most: int, anyhow: bool, usual: float) -> int:

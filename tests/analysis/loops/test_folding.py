@@ -1,13 +1,17 @@
 """Folding of sequences: what repeats is found whatever its times, and what does not is not."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iostrata.analysis.loops.folding import Cuts, Line, _iterations, fold, unparted
+from iostrata.analysis.loops import folding
+from iostrata.analysis.loops.folding import Cuts, Line, _iterations, unparted
 from iostrata.layers.loops.steps import UNKNOWN_BYTES, Steps
 
 READ, WRITE, FLUSH, OPEN, CLOSE = range(5)
+fold = partial(folding.fold, second=1e6)
 
 
 def steps_of(rows, gap=None):
@@ -43,6 +47,14 @@ def test_pauses_alone_make_a_loop_where_all_steps_are_the_same(count, inner, see
     gap[::inner] = rng.integers(1000, 3000, count)
     (loop,) = fold(steps_of([(WRITE, 100)] * (inner * count), gap))
     assert loop.start.tolist() == list(range(0, inner * count + 1, inner))
+
+
+@pytest.mark.parametrize("second", [1e6, 1e9])
+def test_few_pauses_part_equal_calls_evenly_unless_they_are_as_short_as_those_of_a_recorder(second):
+    gap = np.full(40, 8)
+    gap[::8] = 20_000
+    (loop,) = folding.fold(steps_of([(OPEN, 0), *[(WRITE, 100)] * 40, (CLOSE, 0)], [0, *gap, 1500]), second=second)
+    assert loop.count == (5 if second == 1e6 else 40)
 
 
 @given(st.integers(4, 40))

@@ -101,6 +101,29 @@ def test_the_short_gaps_behind_stragglers_are_no_pauses(monkeypatch):
     assert [one.count for one in fold(steps)] == [8]
 
 
+RNG = np.random.default_rng(7)
+BETWEEN = {
+    "equal": [*[WRITE] * 700, FLUSH] * 20,
+    "about as many": [one for _ in range(20) for one in (*[WRITE] * RNG.integers(600, 700), FLUSH)],
+    "other sizes": [
+        one for _ in range(20) for one in (*((1, int(size)) for size in RNG.integers(1, 5000, 700)), FLUSH)
+    ],
+    "reads and writes": [one for _ in range(20) for one in (*((kind, 100) for kind in RNG.integers(0, 2, 700)), FLUSH)],
+}
+
+
+@pytest.mark.parametrize("name", BETWEEN)
+def test_calls_that_are_too_many_are_iterations_by_what_comes_evenly_between(monkeypatch, name):
+    """Gaps lie nowhere apart; flushes in any other places are no iterations."""
+    monkeypatch.setattr(module, "MOST_STEPS", 1000)
+    rows, rng = BETWEEN[name], np.random.default_rng(1)
+    gap = rng.lognormal(9, 0.6, len(rows)).astype(np.int64)
+    (loop,) = fold(long_sequence(rows, gap, 701))
+    assert abs(loop.count - 20) <= 1
+    shuffled = [rows[place] for place in rng.permutation(len(rows))]
+    assert not [one for one in fold(long_sequence(shuffled, gap, 701)) if one.count < 1000]
+
+
 @pytest.mark.parametrize("bursts", [3, 8])
 def test_few_long_pauses_of_what_needs_no_room_part_bursts(monkeypatch, bursts):
     """Three passes over a file, or eight dumps of many small records; the process stands still now and then."""
