@@ -10,8 +10,8 @@ import numpy as np
 from ...layers.selection.directions import DIRECTIONS, LayerDirection
 from ...layers.statistics.kinds import common_folder
 from ...layers.trace import Trace
-from ...model.quantities import bytes_text
-from ..loops.loops import Iteration, Loop, Loops
+from ...model.quantities import bytes_text, seconds_text
+from ..loops.loops import Iteration, Loop, Loops, Rest
 from ..loops.timing import pauses_of
 from ..loops.words import alike, alike_text, layers_called, moved_text, paces_text, who_text, within_text
 from ..registry import DEFAULT_METHOD
@@ -65,7 +65,7 @@ def story_by_loops(
     loops = [one for one in _told(trace, found) if names & set(one.layers)]
     most = max((one.bytes for one in loops), default=0)
     story = _around(trace, story, loops)
-    kept = [left for one in story if (left := _left_of(one, loops, most, trace)) is not None]
+    kept = [left for one in story if (left := _left_of(one, loops, most, found)) is not None]
     folder = common_folder(step.file for one in loops for step in one.body)
     pauses = [one.start for one in story if one.kind == "pause"]
     # What is told before a pause is not told again as lasting through it.
@@ -132,27 +132,46 @@ def _bytes(one: Loop | Iteration, layer: str, direction: str | None) -> float:
     return 0.0 if part is None or direction is None else float(getattr(part, _MOVED[direction]))
 
 
-def _left_of(segment: Segment, loops: Sequence[Loop], most: float, trace: Trace) -> Segment | None:
+def _left_of(segment: Segment, loops: Sequence[Loop], most: float, found: Loops) -> Segment | None:
     """Return what of a stretch loops do not tell; None where that is little, or bursts of little beside the loops."""
     if segment.kind not in _GUESSED:
         return segment
     inside, time = _told_of(segment, loops)
     if segment.direction is None:
         return None if time >= _INSIDE * (segment.end - segment.start) else segment
-    # Where iterations are not told one by one, what is moved in part of a loop is a guess, and what is in none is not.
     layer = segment.layers[0]
-    whole = sum(trace.layers[layer].statistics(way).bytes for way in DIRECTIONS if way == segment.direction)
-    outside = whole - sum(_bytes(one, layer, segment.direction) for one in loops)
-    left = min(segment.bytes - inside, max(0.0, outside))
+    whole = sum(found.trace.layers[layer].statistics(way).bytes for way in DIRECTIONS if way == segment.direction)
+    outside = max(0.0, whole - sum(_bytes(one, layer, segment.direction) for one in loops))
+    rest = _rest_of(segment, loops, found)
+    begin, end = max(segment.start, rest.begin), min(segment.end, rest.end)
+    # What is moved in part of a loop is a guess, and what is in none is not.
+    all_there = rest.begin >= segment.start - _MOMENT and rest.end <= segment.end + _MOMENT
+    left = outside if all_there else min(segment.bytes - inside, outside)
     inside = segment.bytes - left
-    if inside >= _INSIDE * segment.bytes or (segment.kind in ("burst", "bursts") and left < _LEAST * most):
+    if begin > end or inside >= _INSIDE * segment.bytes:
         return None
-    if inside < _PARTLY * segment.bytes:
+    if segment.kind in ("burst", "bursts") and left < _LEAST * most:
+        return None
+    if inside < (_MOMENT if all_there else _PARTLY) * segment.bytes:
         return segment
     verb, who = ("read" if segment.direction == "read" else "written"), segment.text.rpartition("; ")[2]
+    ranks = segment.ranks
+    if len(rest.ranks) == 1 and ranks is not None:
+        who, ranks = ", ".join((f"rank {rest.ranks[0]}", *who.split(", ")[1:])), 1
     text = f"{bytes_text(left)} {verb} outside of loops; {who}"
-    own = segment.start, segment.end, "burst", segment.direction, segment.layers
-    return Segment(*own, phases=1, bytes=left, bytes_per_phase=left, ranks=segment.ranks, text=text)
+    own = begin, end, "burst", segment.direction, segment.layers
+    return Segment(*own, phases=1, bytes=left, bytes_per_phase=left, ranks=ranks, text=text)
+
+
+def _rest_of(segment: Segment, loops: Sequence[Loop], found: Loops) -> Rest:
+    """Return when the layer of a stretch moves what is in none of some loops, and who may do so."""
+    layer, known = segment.layers[0], {one.id for one in loops}
+    others = (one for one in found.outermost if one.id not in known and _bytes(one, layer, segment.direction))
+    rest = [Rest(one.begin_s, one.end_s, one.ranks) for one in others]
+    rest += [one for one in (found.rest(layer, str(segment.direction)),) if one is not None]
+    ranks = sorted({rank for one in rest for rank in one.ranks})
+    begin, end = (min((one.begin for one in rest), default=np.inf), max((one.end for one in rest), default=-np.inf))
+    return Rest(begin, end, tuple(ranks))
 
 
 def _told_of(segment: Segment, loops: Iterable[Loop]) -> tuple[float, float]:
@@ -188,8 +207,11 @@ def _segment(found: Loops, group: Sequence[Loop], folder: str, pauses: Sequence[
         period = loop.interval_s.mean if loop.timing != "irregular" else None
     if any(begin < one < end for one in pauses):
         # A mean over a pause is the length of none.
-        paused = "before and after a pause"
-        pace = f"{pace}, {paused}" if len(group) == 1 and pace.startswith("mostly") else paused
+        if len(group) > 1:
+            pace = ""
+        elif pace.endswith("on average"):
+            pace = f"half of the intervals up to {seconds_text(group[0].interval_s.median)}"
+        pace = ", ".join(filter(None, (pace, "before and after a pause")))
     what = ", ".join(filter(None, (alike_text(group, found.loops, folder), pace, outer)))
     count, moved = sum(one.count for one in group), float(sum(one.bytes for one in group))
     return Segment(

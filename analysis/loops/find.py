@@ -35,6 +35,7 @@ from .members import (
     completed,
     heaviest,
     heaviest_of_threads,
+    matched,
     regular,
     slots_of,
 )
@@ -77,8 +78,8 @@ def _members(groups: Iterable[StepGroup], trace: Trace) -> Iterator[Member]:
     """Give what groups of threads repeat on their kinds of files.
 
     Of a group that shows no loop by itself, as one iteration is another or a pause is missing, it is that of threads
-    which do so on files of the kind, where its iterations are as many and come by turns with those. One that shows a
-    few less has others between them.
+    which do so on files of the kind, where its iterations are as many and come by turns with those. So it is of one
+    that does more between them. One that shows a few less has others between them.
     """
     second = trace.definitions.clock.ticks_per_second
     found = [(group, [Member(group, one) for one in fold(group.steps, second=second)]) for group in groups]
@@ -88,12 +89,15 @@ def _members(groups: Iterable[StepGroup], trace: Trace) -> Iterator[Member]:
     known = {kind: heaviest(some) for kind, some in known.items()}
     of_threads = heaviest_of_threads(chain.from_iterable(known.values()))
     for group, members in found:
-        if known[group.kind] and not any(one.folded.bits > 0 for one in members):
-            unproven = (Member(group, one) for one in fold(group.steps, -np.inf, second))
-            members = [one for one in unproven if _is_like_any(one, known[group.kind])][-1:] or members
+        alike = [one for one in known[group.kind] if one.group is not group]
+        if not any(_is_like_any(one, alike) for one in members):
+            others = [one for like in alike if (one := matched(group, like)) is not None]
+            if alike and not any(one.folded.bits > 0 for one in members):
+                others += (Member(group, one) for one in fold(group.steps, -np.inf, second))
+            members = next(([one] for one in others if _is_like_any(one, alike)), members)
         by_turns = of_threads.get(tuple(group.locations), ())
         for place, loop in enumerate(members):
-            likes = [*known[group.kind], *(by_turns if loop.folded.count >= _TURNS else ())]
+            likes = [*alike, *(by_turns if loop.folded.count >= _TURNS else ())]
             members[place] = _completed(loop, likes, [*members[:place], *members[place + 1 :]])
         yield from members
 

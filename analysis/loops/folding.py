@@ -203,48 +203,46 @@ def _bits_of_runs(steps: Steps, line: Line) -> float:
 
 def _repeating(steps: Steps, line: Line, repeated: list[Folded], evidence: float) -> list[Folded]:
     """Return the loops of steps as tokens, or else what is `repeated` so often that it is kept as one."""
-    found = [one for one in _found(line, 0, 0, evidence) if _is_even(one, steps, line)]
-    single = [] if steps.content.any() else _single_steps(line, True)
+    joined = bool(steps.content.any())
+    found = list(_found(line, 0, 0, evidence))
+    single = [] if joined else _single_steps(line, True)
     if single and (not found or (len(found) == 1 and single[0].count > found[0].count)):
         return single
+    if joined:
+        paused = [_is_paused(one, line) for one in found]
+        if not all(paused or [False]) and (over := _over_gaps(steps, evidence, line.second)):
+            return over
+        even = [_bits_of_lengths(np.diff(steps.first[one.start])) >= evidence for one in found]
+        found = [one for one, *kept in zip(found, paused, even, strict=True) if any(kept)]
     if found:
         found += _between(steps, line, found)
         order = sorted(found, key=lambda one: int(one.start[0]))
         return [_gathered(_without_begun(_divided(one, line), line), line) for one in order]
-    if over := _over_gaps(steps, line.second):
-        return over
     if repeated and not any(map(_is_divided, repeated)):
         return repeated
-    run = _plain_run(line, bool(steps.content.any()), _moving(steps))
+    run = _plain_run(line, joined, _moving(steps))
     parted = [part for one in run for part in _bursts(one, steps, line.second) or [one]]
     return parted or _episodes(line, _moves(steps), steps.total) or repeated
 
 
-def _over_gaps(steps: Steps, second: float) -> list[Folded]:
-    """Return the loops of steps with those of a kind as one, where there were too many: what parts them may be chance.
-
-    That other steps come between those of a kind says nothing, but that about as many of these come each time does.
-    """
-    keep = np.append(True, np.diff(_kinds_of(steps)) != 0) | steps.fresh
-    if keep.all() or not steps.content.any():
+def _over_gaps(steps: Steps, evidence: float, second: float) -> list[Folded]:
+    """Return the loops of steps where those of a kind that were joined are one: what parts them may be chance."""
+    known = _kinds_of(steps)
+    joined = steps.content != 0
+    keep = np.append(True, (known[1:] != known[:-1]) | ~(joined[1:] | joined[:-1])) | steps.fresh
+    if keep.all():
         return []
     place = np.append(np.flatnonzero(keep), len(steps))
-    return [_placed(one, place) for one in fold(steps.coarsened(keep), second=second) if one.bits > 0]
+    return [
+        _placed(one, place) for one in fold(steps.coarsened(keep), evidence, second) if one.bits > min(0.0, evidence)
+    ]
 
 
-def _is_even(loop: Folded, steps: Steps, line: Line) -> bool:
-    """Tell whether iterations come behind pauses or have about as many calls, where steps were joined.
-
-    Steps that are one without a number always come by turns with others.
-    """
-    inside = slice(*loop.start[[0, -1]])
-    if not steps.content[inside].any():
-        return True
+def _is_paused(loop: Folded, line: Line) -> bool:
+    """Tell whether iterations come behind pauses, and nothing within them does."""
     begins = np.isin(np.arange(len(line)), loop.start[1:-1])
-    within = ~begins
-    within[loop.start[0]] = False
-    paused = _is_behind_pauses(line.gap[begins], line.gap[inside][within[inside]])
-    return paused or _bits_of_lengths(np.diff(steps.first[loop.start])) >= EVIDENCE
+    within = ~begins[loop.start[0] + 1 : loop.start[-1]]
+    return _is_behind_pauses(line.gap[begins], line.gap[loop.start[0] + 1 : loop.start[-1]][within])
 
 
 def _is_behind_pauses(gap: Ints, others: Ints) -> bool:
@@ -253,7 +251,10 @@ def _is_behind_pauses(gap: Ints, others: Ints) -> bool:
 
 
 def _bits_of_lengths(length: Ints) -> float:
-    """Return what telling lengths by their bounds saves against any others of that sum; a few may be outside."""
+    """Return what telling lengths by their bounds saves against any others of that sum; a few may be outside.
+
+    Steps that are one without a number always come by turns with others: that is no evidence.
+    """
     count, whole, order = len(length), int(length.sum()), np.sort(length)
     anyhow = (math.lgamma(whole + 1) - math.lgamma(count + 1) - math.lgamma(whole - count + 1)) / math.log(2)
     ways = range(count - math.ceil(_ALL * count) + 1)
@@ -1085,7 +1086,7 @@ def _bursts(loop: Folded, steps: Steps, second: float) -> list[Folded]:
     """Return a loop around one of a single step, or of iterations too many to be kept, that long pauses part evenly."""
     row = loop.start[:-1]
     repeats = np.ones(len(row), np.int64) if loop.repeats is None else loop.repeats
-    ways = list(_parted(steps.gap[row], steps.begin[row], second))
+    ways = list(_parted(steps.gap[row], steps.begin[row], second, _CLEAR))
     for first in ways:
         if (found := _evenly(first, repeats[:, None], len(ways))) is not None:
             usual, other, bits = found
@@ -1099,10 +1100,10 @@ def _bursts(loop: Folded, steps: Steps, second: float) -> list[Folded]:
     return []
 
 
-def _parted(gap: Ints, begin: Ints, second: float) -> Iterator[Ints]:
+def _parted(gap: Ints, begin: Ints, second: float, long: float = _LONG) -> Iterator[Ints]:
     """Give where parts begin by pauses that are long beside all other gaps, fewest first."""
     order = np.append(np.sort(gap[1:])[::-1], 0)
-    for least in order[:-1][order[:-1] > _LONG * order[1:]].tolist():
+    for least in order[:-1][order[:-1] > long * order[1:]].tolist():
         first = np.append(0, np.flatnonzero(gap[1:] >= least) + 1)
         if len(first) >= _FEWEST and _is_long(gap[first[1:]], begin[first], second):
             yield first

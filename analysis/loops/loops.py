@@ -325,6 +325,14 @@ def _alike(other: Sequence[bool]) -> list[Rows]:
     return groups if min(map(len, groups)) >= _KIND else [np.arange(len(flags))]
 
 
+class Rest(NamedTuple):
+    """When a layer moves bytes in no iteration, in s from the begin to the end, and the ranks that do."""
+
+    begin: float
+    end: float
+    ranks: tuple[int, ...]
+
+
 _LOOPS: Final = {"loops": tuple[Loop, ...], "outside": dict[str, LayerPart]}
 
 
@@ -374,6 +382,17 @@ class Loops:
     def outside(self) -> dict[str, LayerPart]:
         """What layers do in no iteration; with all iterations it is what they do in all."""
         return _in_all(self.sums, slice(*np.searchsorted(self.sums.amounts.keys[0], (OUTSIDE, OUTSIDE + 1))), {})
+
+    def rest(self, layer: str, direction: str) -> Rest | None:
+        """Return what a layer reads or writes in no iteration; None where that is nothing."""
+        of_layer, mode, process = self.sums.outside.keys
+        mine = (of_layer == self.trace.order.index(layer)) & (mode == int(IoMode[direction.upper()]))
+        if not mine.any():
+            return None
+        ranks = np.append(self.trace.definitions.groups.rank, -1)[process[mine]]
+        second = self.trace.definitions.clock.ticks_per_second
+        begin, end = (self.sums.outside[name][mine] / second for name in ("begin", "end"))
+        return Rest(float(begin.min()), float(end.max()), tuple(sorted(set(ranks.tolist()) - {-1})))
 
     @cached_property
     def slowest(self) -> Mapping[int, SlowestIteration]:

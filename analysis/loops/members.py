@@ -109,6 +109,33 @@ def calls_by_kind(steps: Steps, folded: Folded) -> Ints:
     return np.add.reduceat(steps.kinds[: folded.start[-1]].astype(np.int64), folded.start[:-1])
 
 
+def matched(group: StepGroup, like: Member) -> Member | None:
+    """Return what threads do as often as others, step by step, whatever they do between; None if they do not.
+
+    What comes between two iterations is with the first of them, as what single ones add.
+    """
+    own, theirs = _runs_of(group), _runs_of(like.group, like.folded.body)
+    length, most = len(theirs) - 1, len(own) - len(theirs) + 1
+    if like.folded.repeats is not None or not 0 < length <= _LOOKED_AT or most < like.folded.count:
+        return None
+    same = np.all([(own[at : at + most, 1:] == theirs[at, 1:]).all(axis=1) for at in range(length)], axis=0)
+    found = np.flatnonzero(same)
+    if len(found) != like.folded.count or (np.diff(found) < length).any():
+        return None
+    other = np.diff(found, append=found[-1] + length) != length
+    edges = np.append(own[found, 0], own[found[-1] + length, 0])
+    return Member(group, Folded(edges, int(np.argmin(other)), other, 0.0))
+
+
+def _runs_of(group: StepGroup, rows: tuple[int, int] | None = None) -> Ints:
+    """Return where runs of one kind of step begin, their codes, calls and bytes of a thread; a last row is the end."""
+    low, high = rows or (0, len(group.steps))
+    steps = group.steps.take(np.arange(low, high))
+    first = np.flatnonzero(np.append(True, (steps.code[1:] != steps.code[:-1]) | steps.fresh[1:]))
+    amounts = (np.add.reduceat(one, first) for one in (steps.count, steps.total // len(group.locations)))
+    return np.append(np.column_stack((first + low, steps.code[first], *amounts)), [[high, -1, 0, 0]], axis=0)
+
+
 def completed(member: Member, like: Member) -> Member | None:
     """Return a loop with the iterations in which its threads do something else, where another one has more; else None.
 

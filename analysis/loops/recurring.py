@@ -109,6 +109,9 @@ def _guest_of(group: StepGroup, own: Sequence[Member], host: Sequence[Member]) -
         return None
     if not (2 - bool(own)) <= often < count:
         return None
+    # Once behind the last iteration is what comes behind the loop, such as a final dump.
+    if often == 1 and steps.begin[0] >= _latest(host, group) and which[0] == count - 1:
+        return None
     apart = evenly(which, count) is not None or len(np.unique(steps.file)) > 1
     if any(_is_loop_beside(one, often, often > _SELDOM * count, apart) for one in own):
         return None

@@ -166,6 +166,8 @@ class IterationSums(Sums):
     ranks : KeyedSums
         The ticks of operations by iteration, layer and process, when the first one began, how many are collective, and
         the sum of these ones' begins, of which only differences tell, as it may have run over.
+    outside : KeyedSums
+        By layer, mode and process, when operations that are in no iteration began first and ended last.
     busy : RangeUnion
         When operations were under way, by ``iteration * layers + layer``.
     """
@@ -174,6 +176,7 @@ class IterationSums(Sums):
     assignment: Assignment
     amounts: KeyedSums = keyed(3, "operations", "hidden", "whole", "part", "begin", "end")
     ranks: KeyedSums = keyed(3, "ticks", "begin", "collective", "begins")
+    outside: KeyedSums = keyed(3, "begin", "end")
     busy: RangeUnion = nested(lambda sums: RangeUnion(sums.scope.exact))
 
     def __post_init__(self) -> None:
@@ -196,6 +199,8 @@ class IterationSums(Sums):
         columns = ticks, values["begin"], collective, begins
         of_rank = {name: column[inside] for name, column in zip(self.ranks.values, columns, strict=True)}
         self.ranks = self.ranks.plus((iteration[inside], layer[inside], process[inside] - 1), of_rank)
+        times = {name: values[name][~inside] for name in self.outside.values}
+        self.outside = self.outside.plus((layer[~inside], mode[~inside], process[~inside] - 1), times)
         if len(own.events.time):
             is_event = own.row < 0
             event = -1 - own.row[is_event]

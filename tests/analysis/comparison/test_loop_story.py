@@ -37,7 +37,8 @@ def test_a_pause_is_no_part_of_a_loop_that_goes_on_beside_it(tmp_path):
     for one in loops:
         through = one.start < pause.start and one.end > pause.end
         assert through is ("before and after a pause" in one.text)
-        assert not through or re.search(r"\), (mostly every [\d.]+ m?s, )?before and after a pause; ", one.text)
+        pace = r"half of the intervals up to [\d.]+ m?s, |(mostly )?every [\d.]+ m?s, "
+        assert not through or re.search(rf"\), ({pace})?before and after a pause; ", one.text)
         assert not (through and re.search("every .* on average", one.text))
 
 
@@ -126,3 +127,19 @@ def test_a_line_of_a_log_at_each_step_is_told_however_little_it_is_and_start_up_
     log, dumps = (one for one in story if one.kind == "loop")
     assert log.text.startswith("60 × (write 80 B run.log), every 100 ms; ")
     assert dumps.text.startswith("10 × (write 40 MB dump.*), every 600 ms, with every 6th of the 60 on run.log; ")
+
+
+@pytest.mark.parametrize("slower", [1.0, 1.5])
+def test_what_one_rank_writes_before_a_loop_is_told_as_that_and_of_the_time_at_which_it_does(tmp_path, slower):
+    """In the signal it is one stretch with the many writes behind it, at the pace of which some ranks stay behind."""
+    rows = ["layer,rank,mode,start,end,bytes,file", "POSIX,0,write,.98,.981,5000,/out/run.cfg"]
+    for rank in range(4):
+        pace = 0.03 * (slower if rank == 3 else 1.0)
+        rows += [f"POSIX,{rank},write,{1 + pace * step},{1.001 + pace * step},25,/out/log.{rank}" for step in range(60)]
+    (tmp_path / "table.csv").write_text("\n".join(rows))
+    story = overview_of(open_trace(tmp_path / "table.csv")).story
+    (loop,) = (one for one in story if one.kind == "loop")
+    assert loop.bytes == 4 * 60 * 25
+    (rest,) = (one for one in story if one.kind != "loop" and one.bytes)
+    assert (rest.start, rest.end, rest.bytes, rest.ranks) == (pytest.approx(0.98), pytest.approx(0.981), 5000, 1)
+    assert rest.text == ("5 kB written; 1 rank, POSIX", "5 kB written outside of loops; rank 0, POSIX")[slower > 1]
