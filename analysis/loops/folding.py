@@ -212,7 +212,10 @@ def _repeating(steps: Steps, line: Line, repeated: list[Folded], evidence: float
         paused = [_is_paused(one, line) for one in found]
         if not all(paused or [False]) and (over := _over_gaps(steps, evidence, line.second)):
             return over
-        even = [_bits_of_lengths(np.diff(steps.first[one.start])) >= evidence for one in found]
+        even = [
+            max(_bits_of_lengths(np.diff(steps.first[one.start])), _bits_of_others(one, steps, line)) >= evidence
+            for one in found
+        ]
         found = [one for one, *kept in zip(found, paused, even, strict=True) if any(kept)]
     if found:
         found += _between(steps, line, found)
@@ -263,6 +266,16 @@ def _bits_of_lengths(length: Ints) -> float:
         (count - few) * math.log2(most + 1) + few * math.log2(whole) for few, most in zip(ways, spread, strict=True)
     ]
     return anyhow - min(told) - 2 * math.log2(whole)
+
+
+def _bits_of_others(loop: Folded, steps: Steps, line: Line) -> float:
+    """Return what the order of opens, closes and flushes that are no several says for a loop."""
+    single = (steps.content == 0) & ~_transfers(steps)
+    rows = np.flatnonzero(single[: loop.start[-1]])
+    start = np.unique(np.searchsorted(rows, loop.start[:-1])).astype(np.int64)
+    start = start[start < len(rows)]
+    found = _measured(line.alike[rows], start) if len(start) > 1 else None
+    return found.saved if found is not None else 0.0
 
 
 def _placed(one: Folded, place: Ints) -> Folded:
@@ -1148,6 +1161,11 @@ def _is_divided(loop: Folded) -> bool:
 def _moves(steps: Steps) -> Mask:
     """Return which steps are no opens, closes and deletions."""
     return np.asarray((steps.code >> 1) % STEP_CODES < OPEN)
+
+
+def _transfers(steps: Steps) -> Mask:
+    """Return which steps read or write."""
+    return np.asarray((steps.kinds[:, [READ, WRITE]] > 0).any(axis=1))
 
 
 def _moving(steps: Steps) -> int:
