@@ -139,28 +139,36 @@ def _left_of(segment: Segment, loops: Sequence[Loop], most: float, found: Loops)
     inside, time = _told_of(segment, loops)
     if segment.direction is None:
         return None if time >= _INSIDE * (segment.end - segment.start) else segment
-    layer = segment.layers[0]
-    whole = sum(found.trace.layers[layer].statistics(way).bytes for way in DIRECTIONS if way == segment.direction)
-    outside = max(0.0, whole - sum(_bytes(one, layer, segment.direction) for one in loops))
     rest = _rest_of(segment, loops, found)
     begin, end = max(segment.start, rest.begin), min(segment.end, rest.end)
     # What is moved in part of a loop is a guess, and what is in none is not.
     all_there = rest.begin >= segment.start - _MOMENT and rest.end <= segment.end + _MOMENT
+    outside = _outside(segment.layers[0], segment.direction, loops, found.trace)
     left = outside if all_there else min(segment.bytes - inside, outside)
     inside = segment.bytes - left
-    if begin > end or inside >= _INSIDE * segment.bytes:
-        return None
-    if segment.kind in ("burst", "bursts") and left < _LEAST * most:
+    few = segment.kind in ("burst", "bursts") and left < _LEAST * most
+    if begin > end or few or inside >= _INSIDE * segment.bytes:
         return None
     if inside < (_MOMENT if all_there else _PARTLY) * segment.bytes:
         return segment
+    return _as_rest(segment, rest._replace(begin=begin, end=end), left)
+
+
+def _as_rest(segment: Segment, rest: Rest, left: float) -> Segment:
+    """Return what is left of a stretch as one."""
     verb, who = ("read" if segment.direction == "read" else "written"), segment.text.rpartition("; ")[2]
     ranks = segment.ranks
     if len(rest.ranks) == 1 and ranks is not None:
         who, ranks = ", ".join((f"rank {rest.ranks[0]}", *who.split(", ")[1:])), 1
     text = f"{bytes_text(left)} {verb} outside of loops; {who}"
-    own = begin, end, "burst", segment.direction, segment.layers
+    own = rest.begin, rest.end, "burst", segment.direction, segment.layers
     return Segment(*own, phases=1, bytes=left, bytes_per_phase=left, ranks=ranks, text=text)
+
+
+def _outside(layer: str, direction: str, loops: Iterable[Loop], trace: Trace) -> float:
+    """Return what a layer moves in none of some loops."""
+    whole = sum(trace.layers[layer].statistics(way).bytes for way in DIRECTIONS if way == direction)
+    return max(0.0, whole - sum(_bytes(one, layer, direction) for one in loops))
 
 
 def _rest_of(segment: Segment, loops: Sequence[Loop], found: Loops) -> Rest:

@@ -91,15 +91,21 @@ def _members(groups: Iterable[StepGroup], trace: Trace) -> Iterator[Member]:
     for group, members in found:
         alike = [one for one in known[group.kind] if one.group is not group]
         if not any(_is_like_any(one, alike) for one in members):
-            others = [one for like in alike if (one := matched(group, like)) is not None]
-            if alike and not any(one.folded.bits > 0 for one in members):
-                others += (Member(group, one) for one in fold(group.steps, -np.inf, second))
+            shown = any(one.folded.bits > 0 for one in members)
+            others = _as_others(group, alike, None if shown else second)
             members = next(([one] for one in others if _is_like_any(one, alike)), members)
         by_turns = of_threads.get(tuple(group.locations), ())
         for place, loop in enumerate(members):
             likes = [*alike, *(by_turns if loop.folded.count >= _TURNS else ())]
             members[place] = _completed(loop, likes, [*members[:place], *members[place + 1 :]])
         yield from members
+
+
+def _as_others(group: StepGroup, alike: Sequence[Member], second: float | None) -> Iterator[Member]:
+    """Give what a group may do as others do, and, of a `second`, what it may repeat without evidence."""
+    yield from (one for like in alike if (one := matched(group, like)) is not None)
+    if alike and second is not None:
+        yield from (Member(group, one) for one in fold(group.steps, -np.inf, second))
 
 
 def _is_like_any(member: Member, known: Iterable[Member]) -> bool:
@@ -434,8 +440,8 @@ def _calls_of(group: StepGroup, low: int, high: int, once: bool) -> Iterator[tup
             yield from ((2 * (layer * STEP_CODES + kind), None, int(mixed[kind])) for kind in kinds)
             continue
         each: int | None = None
-        known = total >= 0 and (times == count or group.steps.content[row] == 0)
-        if known and total % (count * threads) == 0 and steps.low[row] == steps.high[row]:
+        known = total >= 0 and (times == count or group.steps.content[row] == 0) and steps.low[row] == steps.high[row]
+        if known and total % (count * threads) == 0:
             each = total // (count * threads)
         yield int(steps.code[row]), each, count // times * often
 

@@ -204,28 +204,39 @@ def _bits_of_runs(steps: Steps, line: Line) -> float:
 def _repeating(steps: Steps, line: Line, repeated: list[Folded], evidence: float) -> list[Folded]:
     """Return the loops of steps as tokens, or else what is `repeated` so often that it is kept as one."""
     joined = bool(steps.content.any())
-    found = list(_found(line, 0, 0, evidence))
+    found = _of_joined(steps, line, evidence) if joined else list(_found(line, 0, 0, evidence))
     single = [] if joined else _single_steps(line, True)
     if single and (not found or (len(found) == 1 and single[0].count > found[0].count)):
         return single
-    if joined:
-        paused = [_is_paused(one, line) for one in found]
-        if not all(paused or [False]) and (over := _over_gaps(steps, evidence, line.second)):
-            return over
-        even = [
-            max(_bits_of_lengths(np.diff(steps.first[one.start])), _bits_of_others(one, steps, line)) >= evidence
-            for one in found
-        ]
-        found = [one for one, *kept in zip(found, paused, even, strict=True) if any(kept)]
     if found:
         found += _between(steps, line, found)
         order = sorted(found, key=lambda one: int(one.start[0]))
         return [_gathered(_without_begun(_divided(one, line), line), line) for one in order]
     if repeated and not any(map(_is_divided, repeated)):
         return repeated
-    run = _plain_run(line, joined, _moving(steps))
-    parted = [part for one in run for part in _bursts(one, steps, line.second) or [one]]
-    return parted or _episodes(line, _moves(steps), steps.total) or repeated
+    return _plain_runs(steps, line) or _episodes(line, _moves(steps), steps.total) or repeated
+
+
+def _plain_runs(steps: Steps, line: Line) -> list[Folded]:
+    """Return one step that is all there is, and which long pauses part evenly, as a loop."""
+    run = _plain_run(line, bool(steps.content.any()), _moving(steps))
+    return [part for one in run for part in _bursts(one, steps, line.second) or [one]]
+
+
+def _of_joined(steps: Steps, line: Line, evidence: float) -> list[Folded]:
+    """Return the loops of steps of which some are several: behind pauses, by other steps between, or of even length.
+
+    Those of a kind that were joined may be parted by chance: where their loops are not behind pauses, they are one.
+    """
+    found = list(_found(line, 0, 0, evidence))
+    paused = [_is_paused(one, line) for one in found]
+    if not all(paused or [False]) and (over := _over_gaps(steps, evidence, line.second)):
+        return over
+
+    def says(one: Folded) -> float:
+        return max(_bits_of_lengths(np.diff(steps.first[one.start])), _bits_of_others(one, steps, line))
+
+    return [one for one, behind in zip(found, paused, strict=True) if behind or says(one) >= evidence]
 
 
 def _over_gaps(steps: Steps, evidence: float, second: float) -> list[Folded]:
