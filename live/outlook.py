@@ -7,7 +7,7 @@ import numpy as np
 
 from ..analysis.phases.bins import bin_width
 from ..analysis.phases.bursts import FEWEST_BURSTS, Bursts, vertices
-from ..analysis.phases.confidence import MOST_SETTLING, confidence, decided, more_to_settle
+from ..analysis.phases.confidence import confidence, decided, more_to_settle
 from ..analysis.phases.decision import Decision
 from ..analysis.phases.phases import phases_of
 from ..analysis.phases.reasons import prospect, reason
@@ -115,7 +115,9 @@ class Outlook(Frozen):
             return self.reason
         more = self.settling - len(train.bursts)
         # By those that came since the look the interval may be narrow enough, or too wide again.
-        more = 0 if is_certain(self.confidence, train.error) else more if more > 0 else MOST_SETTLING
+        more = (
+            0 if is_certain(self.confidence, train.error) else more if more > 0 else FEWEST_BURSTS * len(train.bursts)
+        )
         return prospect(train.period, train.interval(), len(train.bursts), more) + self.reason
 
     @property
@@ -331,7 +333,7 @@ def outlook(signal: StepSignal) -> Outlook:
         regime_start=max(float(own[0][0]), train.start - 0.5 * train.period),
         trains=trains,
         leads=tuple(map(_lead, trains, own)),
-        settling=len(train.bursts) + more if more else 0,
+        settling=len(train.bursts) + more if 0 < more < FEWEST_BURSTS * len(train.bursts) else 0,
         since=int((decision.bursts.start > max(one.bursts.start[-1] for one in trains)).sum()),
     )
 

@@ -12,7 +12,6 @@ from typing import Final
 import numpy as np
 
 from ..analysis.phases.bursts import Bursts
-from ..analysis.phases.confidence import MOST_SETTLING
 from ..analysis.phases.reasons import prospect
 from ..analysis.phases.stretches import MOST_JITTER, PulseTrain
 from ..analysis.results.result import fewest_more
@@ -158,7 +157,7 @@ class Repetition(Frozen):
         def settles(more: int) -> bool:
             return Pace.of(np.resize(own, count + more), self.grain).is_certain
 
-        more = fewest_more(settles, MOST_SETTLING)
+        more = fewest_more(settles, 2 * count + 3)
         return prospect(self.pace.mean, self.pace.interval, count + 1, more)
 
 

@@ -513,7 +513,10 @@ class Watcher:
         if not found.reason:
             return f"{counted(self._phases, 'phase')}; not looked at for a period yet, so that following takes little."
         if behind:
-            return f"As of {seconds_text(self._looked)}: {found.sentence()}"
+            # The numbers in why there was none are no longer true.
+            none = "no period. More has come that was not looked at for one, so that following takes little."
+            told = none if found.period is None and self._ftio is None else found.sentence()
+            return f"As of {seconds_text(self._looked)}: {told}"
         if found.fitted and not found.slipped:
             later = f"{counted(found.fitted, 'phase')} since {seconds_text(self._looked)}"
             return f"{found.sentence()} {later} began where {'they were' if found.fitted > 1 else 'it was'} expected."

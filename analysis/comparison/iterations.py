@@ -401,9 +401,10 @@ def period_by_loops(
     if goes_on_through(main, result):
         text = f"{main.within} times in each of {main.loop.count} iterations of a loop, all through them"
         return replace(result, reason=f"{text}. {result.reason}")
-    trains = _trains(main.loop)
-    if trains:
-        return _by_trains(found, trains, result, signal)
+    if trains := _trains(main.loop):
+        # What is over in a hundredth of the run is no period of it.
+        lasting = [one for one in trains if one.length >= _MATTERS * signal.duration]
+        return _by_trains(found, lasting, result, signal) if lasting else _irregular(main.loop, result, signal)
     name, leading = leader()
     periodic = leading.period is not None and leading.confidence >= _LIKELY and not drift_text(main.loop)
     if leading.period is None or not periodic:
@@ -520,11 +521,10 @@ def _metrics(passes: Passes, train: "PulseTrain", until: float, signal: StepSign
 
 
 def _confidence(train: "PulseTrain") -> float:
-    """Return the probability that the mean interval is within a tenth of the truth, by Student's distribution."""
-    from scipy.special import stdtr
+    """Return the probability that the mean interval is within a tenth of the truth, by the law of its interval."""
+    from ..phases.stretches import chance_off
 
-    freedom = max(train.spans.size - 1, 1)
-    return 1.0 if train.jitter <= 0 else float(1 - 2 * stdtr(freedom, -_WITHIN * math.sqrt(freedom) / train.jitter))
+    return 1.0 - float(chance_off(train.steady / train.steady.mean() - 1)(np.array([_WITHIN]))[0])
 
 
 def _reason(loop: Loop, trains: "Sequence[PulseTrain]") -> str:

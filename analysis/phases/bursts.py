@@ -76,8 +76,6 @@ def vertices(signal: StepSignal) -> tuple[Floats, Floats]:
     real = np.concatenate(([True], change, [True]))
     real[np.searchsorted(signal.times, signal.impulse_times)] = True
     times, cumulative = signal.times[real], signal.cumulative[real]
-    if not signal.impulse_times.size:
-        return times, cumulative
     at, inverse = np.unique(np.searchsorted(times, signal.impulse_times), return_inverse=True)
     volumes = np.bincount(inverse, signal.impulse_volumes)
     before = np.maximum(cumulative[at] - volumes, np.where(at > 0, cumulative[np.maximum(at - 1, 0)], 0.0))

@@ -10,12 +10,10 @@ import numpy as np
 
 from ...model.arrays import Floats, differences
 from ..results.result import fewest_more, is_certain
-from .bursts import MOST_PERIODS, RELATIVE_ROUNDING, Bursts
-from .decision import Decision, decide, without
+from .bursts import FEWEST_BURSTS, RELATIVE_ROUNDING, Bursts, clipped
+from .decision import MOST_GAIN, Decision, decide, without
 from .stretches import PulseTrain
 
-MOST_SETTLING = MOST_PERIODS * MOST_PERIODS
-"""More bursts than these are no prospect."""
 COEFFICIENTS = (0.78, -6.39, 3.41, -0.75, -8.28)
 """Of the five `features`."""
 
@@ -47,15 +45,24 @@ def confidence(decision: Decision, train: PulseTrain | None, bin_width: float) -
 
 
 def decided(times: Floats, cumulative: Floats, alpha: float, width: float = 0.0) -> Decision:
-    """Return the decision on a signal, without periods that are rather wrong than right; parameters as of `decide`."""
+    """Return the decision on a signal, without periods that are rather wrong than right; parameters as of `decide`.
+
+    What comes again, as of a second run, is no more evidence than when it came first.
+    """
     found = decide(times, cumulative, alpha, width)
     while unlikely := [one for one in found.trains if confidence(found, one, width) < 0.5]:
         found = without(found, unlikely)
+    if found.trains and found.gain < MOST_GAIN and (again := found.main.again(-math.log(alpha))) < math.inf:
+        first = decided(*clipped(times, cumulative, float(times[0]), again), alpha, width)
+        found = found if first.trains else without(found, found.trains)
     return found
 
 
 def more_to_settle(decision: Decision, train: PulseTrain, bin_width: float) -> int:
-    """Return how many more bursts, with the intervals of a train again, would make its period certain."""
+    """Return how many more bursts, with the intervals of a train again, would make its period certain.
+
+    Four times as many as there are where none do.
+    """
     intervals = differences(train.bursts.start)
 
     def settles(more: int) -> bool:
@@ -65,4 +72,4 @@ def more_to_settle(decision: Decision, train: PulseTrain, bin_width: float) -> i
         longer = PulseTrain(bursts, np.resize(train.spans, n), gain)
         return is_certain(confidence(decision, longer, bin_width), longer.error)
 
-    return fewest_more(settles, MOST_SETTLING)
+    return fewest_more(settles, FEWEST_BURSTS * len(train.bursts))

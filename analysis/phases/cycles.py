@@ -25,8 +25,7 @@ def cycle_length(sizes: Floats, alpha: float) -> int | None:
     """
     from scipy.special import fdtrc
 
-    n = sizes.size
-    logs = np.log(np.maximum(sizes, np.finfo(np.float64).tiny))
+    n, logs = sizes.size, np.log(np.maximum(sizes, np.finfo(np.float64).tiny))
     logs -= logs.mean()
     total = float(logs @ logs)
     lengths = np.arange(2, min(MOST_PERIODS, n // FEWEST_BURSTS) + 1)

@@ -136,7 +136,7 @@ def decide(times: Floats, cumulative: Floats, alpha: float, width: float = 0.0) 
         best = Decision("one period", (rest,), sets[0], search.busy)
     if best is not None and not (line and _clearer(line, best, alpha)):
         return search.completed(best)
-    if line is not None and line[1] <= alpha:
+    if line is not None and line[1] <= alpha and high - low >= SMALLEST * (times[-1] - times[0]):
         return Decision("line", (), sets[0], search.busy, line, sets)
     return Decision("irregular", (), max(sets, key=_evenness), search.busy, None, sets)
 
@@ -169,8 +169,10 @@ class _Search(Frozen):
 
         `null` is the logarithm of the Bayes factor of having no period against free intervals.
         """
-        shortest = FEWEST_BINS * self.width
-        good = _lasting([one for one in trains if one.period >= shortest and one.jitter <= self.most_jitter])
+        shortest, least = FEWEST_BINS * self.width, SMALLEST * (self.times[-1] - self.times[0])
+        # What is over in a hundredth of the run is the inside of a burst.
+        there = [one for one in trains if one.period >= shortest and one.length >= least]
+        good = _lasting([one for one in there if one.jitter <= self.most_jitter])
         if not good:
             return []
         needed = -math.log(self.alpha)
@@ -185,9 +187,7 @@ class _Search(Frozen):
         # As if all were as the median: small bursts that touch a larger one count as small.
         moved = sum(median(one.bursts.volume) * len(one.bursts) for one in good)
         enough = moved > SMALLEST * float(self.cumulative[-1]) and found.gain - null >= needed
-        # What is over in a hundredth of the run is the inside of a burst.
-        lasts = max(one.length for one in good) >= SMALLEST * (self.times[-1] - self.times[0])
-        return [found] if enough and lasts and found.explained > share else []
+        return [found] if enough and found.explained > share else []
 
     def clearest(self) -> Decision | None:
         """Return the clearest of all decisions on regimes and on trains at the same time."""
@@ -251,7 +251,7 @@ def without(decision: Decision, some: Sequence[PulseTrain]) -> Decision:
     """Return a decision without some of its trains."""
     rest, several = [one for one in decision.trains if one not in some], decision.kind == "concurrent"
     own = tuple(rest if several else joined(rest))
-    return replace(decision, trains=own, kind=_kind("concurrent" if several else "regimes", own))
+    return replace(decision, trains=own, cycle=None, kind=_kind("concurrent" if several else "regimes", own))
 
 
 def _evenness(bursts: Bursts) -> float:

@@ -57,8 +57,10 @@ def spectral_line(times: Floats, cumulative: Floats, bin_width: float) -> tuple[
     n = int((high - low) / step * (1 + 1e-9))
     roots = np.sqrt(np.maximum(differences(np.interp(low + step * np.arange(n + 1), times, cumulative)), 0.0))
     # Of what comes twice, as of two runs, every other line of the spectrum is empty, and all others stand out.
-    if n > 1 and np.corrcoef(roots[: n // 2], roots[n - n // 2 :])[0, 1] > NEARLY:
-        n, roots = n // 2, roots[: n // 2]
+    products = np.fft.irfft(np.abs(np.fft.rfft(roots - roots.mean(), 2 * n)) ** 2)
+    again = n // 2 + int(np.argmax(products[n // 2 : 2 * n // 3 + 1]))
+    if n > FINER and np.corrcoef(roots[again:], roots[:-again])[0, 1] > NEARLY:
+        n, roots = again, roots[:again]
     slowest, fastest = FINER * FEWEST_BURSTS, int(FINER * n * step / max(FEWEST_BINS * step, 1.5 * typical))
     if fastest < 2 * slowest:
         return None

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 from ...model.quantities import percent_text, seconds_text
 from .bursts import FEWEST_BURSTS
-from .confidence import MOST_SETTLING
 from .decision import Decision
 from .phases import Phases
 from .stretches import MOST_JITTER, PulseTrain
@@ -15,12 +14,12 @@ from .stretches import MOST_JITTER, PulseTrain
 def prospect(period: float, interval: tuple[float, float], times: int, more: int) -> str:
     """Return a sentence on a period that is probable only, with its interval and what would settle it; else nothing.
 
-    `more` is how many more times would; none where it is certain.
+    `more` is how many more times would; none where it is certain; more than twice as many as came are none.
     """
     if more <= 0:
         return ""
     text = f"About every {seconds_text(period)} ({' … '.join(map(seconds_text, interval))}), {times} times"
-    return f"{text}; {more} more would settle it. " if more < MOST_SETTLING else f"{text}. "
+    return f"{text}; {more} more would settle it. " if more <= 2 * times else f"{text}. "
 
 
 def reason(decision: Decision, phases: Phases, chosen: str = "the clear regime that moved most") -> str:

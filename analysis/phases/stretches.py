@@ -84,7 +84,7 @@ class PulseTrain(Frozen):
             return 0.0
         # A line through n values has a slope with a deviation of √12 / n of that of their mean; it changes by n slopes.
         off = logs - logs.mean() - change * rows / n
-        return change if _chance_off(off, 2)(np.array([abs(change) / math.sqrt(12)]))[0] < NEGLIGIBLE else 0.0
+        return change if chance_off(off, 2)(np.array([abs(change) / math.sqrt(12)]))[0] < NEGLIGIBLE else 0.0
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -106,6 +106,17 @@ class PulseTrain(Frozen):
         """Coefficient of variation of the intervals, about the drift."""
         return variation(self.steady)
 
+    def again(self, enough: float) -> float:
+        """Return when three intervals or more begin to come again one by one, at most twice, in s; else infinity.
+
+        That must be more probable than that all have one law, by a logarithm of `enough` and of their number. Each that
+        is as much off as two of this law speaks against it, as one that was cut at either end may.
+        """
+        own, n = self.steady / (self.steady.std() + RELATIVE_ROUNDING * self.period), self.steady.size
+        off = (0.5 * (own[lag:] - own[:-lag]) ** 2 + NEGLIGIBLE**2 for lag in range(1, (n + 1) // 2 + 1))
+        told, lag = max((float(-(0.5 * np.log(one) + 1).sum()), lag) for lag, one in enumerate(off, 1))
+        return float(self.bursts.start[lag]) if told > enough + math.log(n) and lag > max((n + 1) // 4, 2) else np.inf
+
     @property
     def volume(self) -> float:
         """What the bursts moved."""
@@ -113,10 +124,10 @@ class PulseTrain(Frozen):
 
     @cached_property
     def error(self) -> float:
-        """Half of the 95 % confidence interval of the period, as a share of it; see `_chance_off`."""
+        """Half of the 95 % confidence interval of the period, as a share of it; see `chance_off`."""
         off = self.steady / self.steady.mean() - 1
         far = _geometric(1, 1000, 200) * max(float(np.sqrt((off * off).mean() / off.size)), RELATIVE_ROUNDING)
-        chance = _chance_off(off)
+        chance = chance_off(off)
         # It falls with the distance: a look at each tenth tells between which two the rest need to be known.
         far = far[min(10 * max(int(np.count_nonzero(chance(far[::10]) > 0.05)) - 1, 0), far.size - 12) :][:12]
         return float(np.interp(-0.05, -chance(far), far))
@@ -126,7 +137,7 @@ class PulseTrain(Frozen):
         return max(1 - self.error, 0.0) * self.period, (1 + self.error) * self.period
 
 
-def _chance_off(off: Floats, fitted: int = 1) -> Callable[[Floats], Floats]:
+def chance_off(off: Floats, fitted: int = 1) -> Callable[[Floats], Floats]:
     """Return what gives the probabilities that a mean is off by more than some distances, given the deviations from it.
 
     `fitted` are the numbers that these are free of. They are an autoregressive process with a memory φ: of 0, which is

@@ -513,3 +513,16 @@ def test_phases_without_a_period_are_counted_on_until_far_longer_pauses_part_the
     bursts = Activity(start, start + 0.01, np.full(17, 10**6), np.ones(17, np.int64))
     assert found.counted(bursts) == found.phases + 1
     assert found.goes_on(bursts) == goes_on
+
+
+def test_a_reason_why_there_was_no_period_is_not_told_when_more_has_come():
+    watcher = Watcher(Key("POSIX", "write"), looks := Credit())
+    starts, told = np.cumsum(np.random.default_rng(3).exponential(5.0, 40)), []
+    for row, start in enumerate(starts):
+        watcher.add(Spans(np.array([start]), np.array([start + 0.1]), np.array([10**6 + row])))
+        told.append(watcher.answer(0.0, start + 0.2))
+        if row == 10:
+            looks.spend(10.0)
+    late = [one for one in told if one.as_of is not None]
+    assert late
+    assert all(one.reason.startswith("As of") and "phases" not in one.reason for one in late)

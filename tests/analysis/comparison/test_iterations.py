@@ -208,12 +208,13 @@ def test_irregular_iterations_are_no_period(irregular):
     assert "irregular" in found.result.reason
 
 
-def _period_of_loop(folder, begins, ends):
+def _period_of_loop(folder, begins, ends, run=0.0):
     """Return what a loop of four writes says of the period, whose iterations begin and end at times in s."""
     rows = ["layer,rank,mode,start,end,bytes,file"]
     for begin, end in zip(begins, ends, strict=True):
         step = (end - begin) / 8
         rows += [f"POSIX,0,write,{begin + 2 * place * step},{end},1000,/d/a" for place in range(4)]
+    rows += [f"STDIO,0,read,{run - 0.1},{run},10,/d/b"] if run else []
     path = folder / "run.csv"
     path.write_text("\n".join(rows))
     trace = open_trace(path)
@@ -241,6 +242,10 @@ UNEVEN = (
 )  # fmt: skip
 
 
+SLOW_FIRST = (0.526, 1.271, 1.819, 2.315, 2.975, 3.395, 3.677, 3.963, 4.267, 4.631, 4.991, 5.287, 5.557, 5.83)
+"""Each interval is like the one before, so that they tell less of their mean than as many independent ones."""
+
+
 @pytest.mark.parametrize(("period", "timing", "own"), [(1.9, "irregular", None), (0.246, "regular", 0.298)])
 def test_a_period_of_a_signal_that_is_none_of_the_loop_is_none(irregular, period, timing, own):
     """That of a burst that takes long, or of half of the iterations."""
@@ -264,6 +269,20 @@ def test_an_iteration_that_comes_early_is_none_of_the_train_of_the_others(tmp_pa
     result = _period_of_loop(tmp_path, begins, [begin + 0.001 for begin in begins])
     assert result.period == pytest.approx(0.15, rel=0.03)
     assert result.confidence > 0.9
+
+
+def test_iterations_within_a_hundredth_of_the_run_have_no_period_of_it(tmp_path):
+    """Nine of fourteen within .4 s, in a run of 300 s."""
+    begins = (0.0, 1.0, 2.5, 4.0, 5.2, *(7.35 + 0.04 * np.arange(9)).tolist())
+    ends = [*(begin + 0.01 for begin in begins[:-1]), 11.0]
+    assert _period_of_loop(tmp_path, begins, ends).period == pytest.approx(0.04, rel=0.01)
+    assert _period_of_loop(tmp_path, begins, ends, 300.0).period is None
+
+
+def test_a_confidence_is_of_the_law_of_the_interval(tmp_path):
+    result = _period_of_loop(tmp_path, SLOW_FIRST, [begin + 0.001 for begin in SLOW_FIRST])
+    assert result.period is None
+    assert result.confidence < 0.5
 
 
 def test_without_loops_the_signal_decides(irregular):

@@ -87,3 +87,29 @@ def test_a_little_volume_more_or_less_changes_no_period(kind: str) -> None:
         same = one[0] == other[0] and (not one[0] or one[1][0] == pytest.approx(other[1][0], rel=0.02))
         changed += not same
     assert changed <= 1
+
+
+@pytest.mark.parametrize("times", [2, 3])
+def test_what_comes_again_is_no_more_evidence(times: int) -> None:
+    """Of random intervals that come again one by one there is as seldom a period as of those that came first."""
+    periodic = 0
+    for seed in range(40):
+        intervals = np.random.default_rng(seed).gamma(2.0, 0.5, 10) + 0.02
+        start = np.append(0.0, np.cumsum(np.tile(intervals, times)))
+        periodic += verdict((start, start + 0.01, np.ones(start.size)))[0]
+    assert periodic <= 2
+
+
+def test_a_train_that_comes_again_has_the_same_period() -> None:
+    for seed in range(5):
+        start = np.cumsum(10 * (1 + 0.08 * np.random.default_rng(seed).normal(size=12)))
+        twice = np.append(start, start + 120.0)
+        found = verdict((twice, twice + 1.0, np.ones(24)))
+        assert found[0]
+        assert found[1][0] == pytest.approx(10.0, rel=0.1)
+
+
+def test_a_period_that_is_rather_wrong_leaves_no_cycle_of_sizes() -> None:
+    intervals = np.tile(np.random.default_rng([29, 10, 77]).uniform(0.1, 2, 10), 2)
+    start = np.append(0.0, np.cumsum(intervals))
+    assert not verdict((start, start + 0.01, np.ones(start.size)))[0]

@@ -7,13 +7,16 @@ from iostrata.analysis.phases.bursts import vertices
 from iostrata.analysis.phases.line import spectral_line
 
 
-def beneath(random: np.random.Generator, cycles: int, share: float, spread: float, period: float = 20.0) -> StepSignal:
+def beneath(
+    random: np.random.Generator, cycles: int, share: float, spread: float, period: float = 20.0, run: float = 0.0
+) -> StepSignal:
     """Bursts of 4 s every period beneath operations of log-normal rates that move `share` times as much."""
     starts = period * np.arange(1, cycles + 1)
     edges = np.linspace(0.0, (cycles + 2) * period, 5 * cycles + 1)
     rates = random.lognormal(0.0, spread, edges.size - 1)
     volumes = np.append(np.full(cycles, 4.0), share * 4.0 * cycles * rates / rates.sum())
-    return step_signal(np.append(starts, edges[:-1]), np.append(starts + 4.0, edges[1:]), volumes)
+    window = (0.0, run or float(edges[-1]))
+    return step_signal(np.append(starts, edges[:-1]), np.append(starts + 4.0, edges[1:]), volumes, window=window)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -82,3 +85,18 @@ def test_noise_that_comes_twice_has_no_line() -> None:
         line = spectral_line(*vertices(step_signal(np.arange(800), np.arange(800) + 1.0, twice)), 1.0)
         clear += line is not None and line[1] < 0.01
     assert clear <= 1
+
+
+@pytest.mark.parametrize("between", [1, 60])
+def test_noise_that_comes_again_after_a_pause_has_no_line(between: int) -> None:
+    clear, start = 0, np.append(np.arange(400.0), np.arange(400.0) + 400 + between)
+    for seed in range(20):
+        twice = np.tile(np.random.default_rng(seed).exponential(size=400), 2)
+        line = spectral_line(*vertices(step_signal(start, start + 1.0, twice)), 1.0)
+        clear += line is not None and line[1] < 0.01
+    assert clear <= 1
+
+
+def test_a_line_within_a_hundredth_of_the_run_is_none() -> None:
+    found = [detect_period(beneath(np.random.default_rng(1), 40, 1.0, 0.3, run=run)) for run in (840.0, 85000.0)]
+    assert [one.periodic for one in found] == [True, False]

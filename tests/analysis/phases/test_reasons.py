@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from iostrata.analysis.phases.bursts import Bursts
-from iostrata.analysis.phases.confidence import MOST_SETTLING
 from iostrata.analysis.phases.reasons import prospect, reason
 from iostrata.analysis.phases.stretches import PulseTrain
 
@@ -31,7 +30,7 @@ EVEN = train([0, 10, 20, 30, 40])
 
 @pytest.mark.parametrize(
     ("more", "end"),
-    [(1, "; 1 more would settle it. "), (MOST_SETTLING - 1, "would settle it. "), (MOST_SETTLING, " 5 times. ")],
+    [(1, "; 1 more would settle it. "), (10, "would settle it. "), (11, " 5 times. ")],
 )
 def test_what_is_probable_is_told_with_what_would_settle_it(more, end):
     text = prospect(10.0, (9.0, 11.0), 5, more)

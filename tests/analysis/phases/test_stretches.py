@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from iostrata.analysis.phases import stretches as phases
 from iostrata.analysis.phases.bursts import Bursts
 from iostrata.analysis.phases.kernels import DELAYED, DRIFTING, FREE, MISSING, STEADY, moving_order
-from iostrata.analysis.phases.stretches import PulseTrain, _chance_off, spans_of, stretches
+from iostrata.analysis.phases.stretches import PulseTrain, chance_off, spans_of, stretches
 
 
 def divided(intervals: np.ndarray) -> list[tuple[int, int, int]]:
@@ -144,6 +144,22 @@ def test_the_interval_holds_the_mean_of_intervals_that_drift(count: int, size: f
     assert 0.9 <= within / 200 <= 0.99
 
 
+@pytest.mark.parametrize("times", [2, 3])
+def test_where_intervals_come_again_is_told(times: int) -> None:
+    random = np.random.default_rng(4)
+    for count in (4, 7, 20):
+        first = 10 * (1 + 0.2 * random.normal(size=count))
+        train = PulseTrain(bursts_of(np.tile(first, times)), np.ones(times * count), 0.0)
+        assert train.again(4.6) == pytest.approx(first.sum())
+        assert PulseTrain(bursts_of(first), np.ones(count), 0.0).again(4.6) == math.inf
+
+
+@pytest.mark.parametrize("pattern", [[1.0], [1.0, 2.0], [1.0, 1.2, 0.7]])
+def test_what_repeats_all_along_is_a_period_and_does_not_come_again(pattern: list[float]) -> None:
+    intervals = np.tile(pattern, 5)
+    assert PulseTrain(bursts_of(intervals), np.ones(intervals.size), 0.0).again(4.6) == math.inf
+
+
 def test_scale_does_not_matter() -> None:
     intervals = np.random.default_rng(3).lognormal(0, 0.2, 50)
     assert divided(intervals) == divided(intervals * 1e-7)
@@ -177,4 +193,4 @@ def test_half_of_the_interval_is_that_of_a_look_at_every_distance(jitter: float)
         train = PulseTrain(Bursts(start, start + 1, np.ones(count)), np.ones(count - 1), 1.0)
         off = train.steady / train.steady.mean() - 1
         far = np.geomspace(1, 1000, 200) * max(float(np.sqrt((off * off).mean() / off.size)), 1e-12)
-        assert train.error == float(np.interp(-0.05, -_chance_off(off)(far), far))
+        assert train.error == float(np.interp(-0.05, -chance_off(off)(far), far))
