@@ -92,10 +92,11 @@ def small_requests(
         whole, moving = facts.longest_in_calls_s(layer, direction, small), facts.longest_s(small)
         # What calls of a higher layer lose, those in them do as well.
         above = (few.get((one, direction)) for one in reversed(cells.layers[: row + 1]))
-        lost, spread = next(filter(None, above), Stalled(0.0, False))
+        lost, spread, part, slow = next(filter(None, above), Stalled(0.0, False, 0.0, 0))
         lost = min(whole, lost)
-        cost, apart = whole - lost, f"; {seconds_text(lost)} of their time is in few of them" if lost else ""
-        apart += ", all over the run" if spread else ""
+        often = ", all over the run," if spread else ""
+        apart = f"; {slow:,} of them ({percent_text(part)}){often} take {seconds_text(lost)} more than usual"
+        cost, apart = whole - lost, apart if lost else ""
         yield Match(
             layer,
             f"{percent_text(below / count)} of {count:,} {layer} {direction}s"
@@ -192,7 +193,7 @@ def split_requests(
     -----
     :Why: A buffer or a stripe cuts them, or gaps in the file; each piece has its latency.
     :How it is measured: Operations of the lower layer inside one of the upper, unless one of them moves 90 % of it.
-        Where most of them do not follow one another in the file, gaps cut them.
+        Where most of them do not follow one another in the file, gaps cut them. Cost is what the pieces take.
     :When it is wrong: Pieces that go to several servers at once are meant to be.
     :What helps: Raise the buffer that cuts them: OMPI_MCA_io_ompio_bytes_per_agg of OMPIO, ROMIO's cb_buffer_size and
         ind_wr_buffer_size, H5Pset_buffer; let requests begin at blocks of the file: lfs setstripe -S, H5Pset_alignment.
@@ -205,6 +206,8 @@ def split_requests(
         count = cells.operations(split)
         if count < operations or cells.bytes(split) < least_share * flow.upper_bytes:
             continue
+        above = cells.attribution.parent
+        pieces_below = flow.parts["lower"] & (above >= 0) & split[above]
         sums, median, access = flow.sums, flow.sums.split.median(), flow.lower_access
         apart = access.strided + access.random > access.sequential
         of_known = f" of {sums.placed:,} whose offset is known" if sums.placed < sums.pieces else " of them"
@@ -224,5 +227,6 @@ def split_requests(
                 "largest_piece": sums.largest,
             },
             cells=split,
+            cost_s=facts.longest_s(pieces_below),
             advice=_APART if apart else "",
         )

@@ -385,10 +385,15 @@ def slow_operations(
 
 
 class Stalled(NamedTuple):
-    """What the rank that loses most loses in few transfers, in s, and whether it is so many that fewer lose less."""
+    """What the rank that loses most loses in few transfers, in s, and whether it is so many that fewer lose less.
+
+    And which share of all they are, and how many.
+    """
 
     seconds: float
     spread: bool
+    share: float
+    count: int
 
 
 def stalled(facts: Facts, size: float) -> dict[tuple[str, str], Stalled]:
@@ -401,7 +406,8 @@ def stalled(facts: Facts, size: float) -> dict[tuple[str, str], Stalled]:
         small = (sums.paces.keys[0] == mode) & (sums.paces.keys[1] < np.log2(size))
         slow = _SlowTransfers(sums.paces.taken(small), limits["slower"])
         if slow.few(limits["operations_share"], limits["time_share"]):
-            found[layer, direction] = Stalled(slow.cost(facts), slow.half >= _SPREAD)
+            spread = slow.half >= _SPREAD
+            found[layer, direction] = Stalled(slow.cost(facts), spread, slow.count / slow.all_of, slow.count)
     return found
 
 

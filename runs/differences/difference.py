@@ -26,11 +26,6 @@ _SHOWS_NOTHING: Final = ("finding", "finding-cost", "imbalance", "slowest-rank")
 """Changes that make no run better by themselves."""
 _CAUSE: Final = (1 / 3, 1.5)
 """Share of such a difference that a finding must cost more, or I/O take, at least and at most, to be its cause."""
-
-
-_BELOW: Final = "split-requests"
-"""A finding that blames what a layer does below it, which `_ABOVE` says takes no time."""
-_ABOVE: Final = "layer-overhead"
 _FAR: Final = 1.1
 """How many times as long a side takes that is not called better, whatever its parts are."""
 _STARTING: Final = 0.2
@@ -307,8 +302,6 @@ def _costs(runs: Sequence[Run]) -> dict[tuple[str, str], float]:
         own: dict[tuple[str, str], float] = {}
         for one in run.findings:
             own[one.id, one.layer] = max(own.get((one.id, one.layer), 0.0), one.cost_s or 0.0)
-        for name, layer in own.keys() & {(_BELOW, one.layer) for one in run.findings}:
-            own[name, layer] = max(0.0, own[name, layer] - own.get((_ABOVE, layer), 0.0))
         for key, cost in own.items():
             found[key] = found.get(key, 0.0) + cost / len(runs)
     return found

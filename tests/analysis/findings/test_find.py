@@ -229,6 +229,8 @@ def test_split_requests(written, pieces):
         assert (evidence["split_operations"], evidence["pieces"], evidence["aligned_pieces"]) == (5, 20, 15)
         assert "; 15 of them begin on a 4 KiB boundary" in ids["split-requests"].text
         assert evidence["largest_piece"] == 2**18
+        # What else a call takes goes to no piece: five calls of .9 ms each, 80 µs a piece.
+        assert ids["split-requests"].cost_s == pytest.approx(20 * 80e-6)
 
 
 @pytest.mark.parametrize(("stride", "apart"), [(2**14, False), (2**16, True)])
