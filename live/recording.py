@@ -282,8 +282,18 @@ def run_to_its_end(command: Sequence[str], as_error: bool) -> int:
     return code if code >= 0 else 128 - code
 
 
-def check_archive(folder: Path) -> Path:
-    """Return the anchor of the archive; RecordingError with the likely reasons where there is none."""
+def ending(code: int) -> str:
+    """Return how a program ended, by its exit code."""
+    with suppress(ValueError):
+        return f"ended with {code} ({signal.Signals(code - 128).name})"
+    return f"ended with {code}"
+
+
+def check_archive(folder: Path, code: int = 0) -> Path:
+    """Return the anchor of the archive; RecordingError with the likely reasons where there is none.
+
+    Of a program that failed with an exit `code` nobody knows whether Score-P would have begun.
+    """
     anchor = folder / "traces.otf2"
     if anchor.exists():
         return anchor
@@ -294,6 +304,13 @@ def check_archive(folder: Path) -> Path:
         )
     memory = memory_of(os.environ.get("SCOREP_TOTAL_MEMORY", DEFAULTS["SCOREP_TOTAL_MEMORY"]))
     few = f"; SCOREP_TOTAL_MEMORY is too small, take {_LEAST_MEMORY >> 20}M at least" if memory < _LEAST_MEMORY else ""
+    if code:
+        raise RecordingError(
+            "there is no trace, and what the program or Score-P says above is why: Score-P begins one in MPI_Init, of "
+            "a program without MPI as it starts, and the program ended before; where Score-P complains of a timestamp, "
+            "a thread of the MPI library did I/O beside the program's: try again, or build it with --thread=pthread"
+            f"{few}"
+        )
     raise RecordingError(
         "Score-P did not begin: under mpirun or srun it records programs that call MPI_Init, of the MPI that it was "
         f"built for, which the launcher must be of as well; and no program that another one starts{few}"

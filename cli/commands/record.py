@@ -23,14 +23,14 @@ def command(folder: Path | None, words: tuple[str, ...], as_json: bool) -> None:
     where it is; with --json it goes to the standard error.
     """
     from ...live.recorded import faults_of, layers_in
-    from ...live.recording import check_archive, new_folder, prepared, run_to_its_end
+    from ...live.recording import check_archive, ending, new_folder, prepared, run_to_its_end
 
     place = new_folder(folder)
     code = run_to_its_end(prepared(words, place), as_error=as_json)
     if code:
-        warn(f"the program ended with {code}")
+        warn(f"the program {ending(code)}")
     try:
-        anchor = check_archive(place)
+        anchor = check_archive(place, code)
     except RecordingError as error:
         if code == 0:
             raise

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from iostrata import open_trace
 from iostrata.live.recorded import faults_of, flushes_of, layers_in, memory_of
-from iostrata.live.recording import check_archive
+from iostrata.live.recording import check_archive, ending
 from iostrata.model.errors import RecordingError
 
 
@@ -56,3 +56,10 @@ def test_why_there_is_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         check_archive(tmp_path / "never")
     with pytest.raises(RecordingError, match=r"began in .* but left no trace"):
         check_archive(tmp_path)
+    # A program that fails, or that Score-P aborts, need not be of another MPI.
+    with pytest.raises(RecordingError, match="what the program or Score-P says above is why"):
+        check_archive(tmp_path / "never", 134)
+
+
+def test_how_a_program_ended() -> None:
+    assert [ending(code) for code in (3, 134)] == ["ended with 3", "ended with 134 (SIGABRT)"]
