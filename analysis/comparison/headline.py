@@ -358,7 +358,12 @@ def _late(findings: Sequence[Finding], causes: Sequence[Finding], run_s: float) 
 
 def _wrong(one: Finding) -> str:
     """Return what is wrong, in words."""
-    return rule_of(one.id).in_short.partition(";")[0].format_map(_told([one]))
+    return _in_short(one).partition(";")[0].format_map(_told([one]))
+
+
+def _in_short(one: Finding) -> str:
+    """Return what is wrong and what helps, as its rule says or the finding itself."""
+    return str(one.evidence.get("in_short", rule_of(one.id).in_short))
 
 
 def _cost(causes: Sequence[Finding]) -> float:
@@ -374,7 +379,7 @@ def _who(one: Finding) -> frozenset[int]:
 def _why(causes: Sequence[Finding], findings: Sequence[Finding], gain: tuple[float, float] | None, io_s: float) -> str:
     """Return what is wrong, what helps and what could be saved, of one kind and of those that share its time."""
     first, told = causes[0], _told(causes)
-    wrong, _, helps = zip(*(rule_of(one).in_short.partition(";") for one in _of_one_time(first, findings)), strict=True)
+    wrong, _, helps = zip(*(_in_short(one).partition(";") for one in _of_one_time(first, findings)), strict=True)
     saved = f"up to {seconds_text(min(io_s, _cost(causes)), 2)}"
     if gain == _NOTHING:
         return f"{' and '.join(wrong)}; nothing to gain by {' and '.join(map(str.strip, helps))}".format_map(told)
@@ -393,17 +398,17 @@ def _told(causes: Sequence[Finding]) -> Mapping[str, Any]:
     return told
 
 
-def _of_one_time(first: Finding, findings: Sequence[Finding]) -> list[str]:
-    """Return the id of a finding, among those of others that counters hold the same time for where there are any."""
+def _of_one_time(first: Finding, findings: Sequence[Finding]) -> list[Finding]:
+    """Return a finding, among others that counters hold the same time for where there are any."""
     seconds, least = first.evidence.get("slowest_s"), _ALIKE * (first.cost_s or 0.0)
     if seconds is None or first.id not in _ONE_TIME:
-        return [first.id]
+        return [first]
     ids = {
-        one.id
-        for one in findings
+        one.id: one
+        for one in reversed(findings)
         if one.layer == first.layer and one.evidence.get("slowest_s") == seconds and (one.cost_s or 0.0) >= least
     }
-    return [one for one in _ONE_TIME if one in ids]
+    return [ids[one] for one in _ONE_TIME if one in ids]
 
 
 def _gain_of(causes: Sequence[Finding], io_s: float) -> tuple[tuple[float, float] | None, str]:

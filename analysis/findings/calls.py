@@ -11,6 +11,11 @@ from .counted import CountedFacts
 from .facts import LEAST_SHARE, MIB, CollectiveFlow, Facts, Gain, Match, ends_of
 from .rule import finding
 
+_BY_VIEW = (
+    "the library works or waits while nothing moves below, as where a file's view makes data many small parts; parts "
+    "that lie together"
+)
+
 
 def _funnelled_counted(counters: CountedFacts, *, participants: float, least_bytes: float) -> Iterator[Match]:
     """Find a rank that moves most of what all ranks ask for by collective calls on a file."""
@@ -84,6 +89,9 @@ def funnelled_collective(
         none = "nothing, if ranks wait for a processor or each other while nothing moves"
         half = f"half of the {seconds_text(below)} in {flow.lower}, by twice as many ranks"
         while_idle = f", and for {percent_text(idle / busy)} of their time nothing moves below" if waits else ""
+        unless = ", if ranks do not wait for a processor," if waits else ""
+        if waits and facts.has_views(flow.upper):
+            unless = ", or parts of the file that lie together in its view,"
         yield Match(
             flow.upper,
             f"collective {flow.upper} {flow.direction}s of {len(asking):,} ranks {way} through {flow.lower} on "
@@ -101,7 +109,7 @@ def funnelled_collective(
                 "bytes": moved,
                 "nodes": names,
                 "busiest_rank_share": flow.lower_ranks.ranks.busiest_share,
-                **({"meanwhile": while_idle, "unless": ", if ranks do not wait for a processor,"} if waits else {}),
+                **({"meanwhile": while_idle, "unless": unless} if waits else {}),
             },
             cells=found.upper,
             cost_s=cost,
@@ -133,6 +141,7 @@ def collective_without_benefit(
     :In short: collective calls take time to coordinate and merge nothing; independent calls.
     :Why: Coordination costs and brings nothing.
     :How it is measured: Requests above over requests below, and the share of the calls in which nothing runs below.
+        Not where files have views (MPI_File_set_view): how many parts of the file a call asks for is not recorded.
     :When it is wrong: A library may decide call by call; where some calls do merge, keep them.
     :What helps: Requests that are large and contiguous per rank can use independent calls (MPI_File_write_at,
         nc_var_par_access NC_INDEPENDENT, H5FD_MPIO_INDEPENDENT), or switch collective buffering off:
@@ -140,6 +149,9 @@ def collective_without_benefit(
     """
     for found in facts.collective(calls):
         flow = found.flow
+        if facts.has_views(flow.upper):
+            # What a rank writes as one piece may be small parts of all ranks.
+            continue
         alone = int((found.calls.movers == found.calls.participants).sum())
         above, below = int(found.calls.participants.sum()), int(found.calls.pieces.sum())
         exclusive = flow.exclusive_s / flow.upper_summed_s if flow.upper_summed_s else 0.0
@@ -294,7 +306,13 @@ def layer_overhead(
             flow.upper,
             f"{flow.upper} {flow.direction}s keep the layer busy for {seconds_text(busy)}, and for {seconds_text(idle)}"
             f" of it ({percent_text(idle / busy)}) nothing moves in {_busy_below(facts, flow, below)}{needless}",
-            {**ends_of(flow), "busy_s": busy, "idle_below_s": idle, "share": idle / busy},
+            {
+                **ends_of(flow),
+                "busy_s": busy,
+                "idle_below_s": idle,
+                "share": idle / busy,
+                **({"in_short": _BY_VIEW} if facts.has_views(flow.upper) else {}),
+            },
             cells=flow.parts["upper"],
             cost_s=min(idle, facts.longest_s(flow.parts["upper"])) * (1 - again),
         )

@@ -42,6 +42,7 @@ _DOES: Final = {
 }
 """Names of functions that do so."""
 RANKS_SHOWN: Final = 64
+_SETS_VIEW: Final = "MPI_File_set_view"
 _UNKNOWN_PART: Final = 0.2
 """Of a kind of call, operations of which it is not known which they are: who calls them must make nearly all."""
 
@@ -272,6 +273,15 @@ class Facts:
         None where it is not known; seeks are none of them, and cost nothing.
         """
         return None if self.trace.calls.totals is None else self.seconds_of(self.events_of(layer))
+
+    def has_views(self, layer: str) -> bool:
+        """Tell whether views of files are set in a layer, by which data may lie in many parts."""
+        calls = self.trace.calls.totals
+        if calls is None:
+            return False
+        sums = calls.counted_metadata.taken(calls.counted_metadata.keys[0] == self.cells.layer_row(layer))
+        names = calls.functions.regions.name
+        return any(names[region].startswith(_SETS_VIEW) for region in np.unique(sums.keys[5]).tolist() if region >= 0)
 
     def events_of(self, layer: int) -> KeyedSums:
         """Return the calls of a layer that are metadata events, but seeks."""

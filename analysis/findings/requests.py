@@ -6,30 +6,36 @@ from typing import Final
 
 import numpy as np
 
+from ...layers.flow.flow import Flow
 from ...layers.flow.relations import SizeLimits
 from ...layers.selection.directions import DIRECTIONS, modes_of
 from ...model.arrays import Mask
 from ...model.codes import IoFlag
-from ...model.quantities import bytes_text, percent_text, seconds_text
+from ...model.quantities import bytes_text, counted, percent_text, seconds_text
+from ...model.sums import NOBODY
 from .better_cases import gain_of_larger
 from .counted import CountedFacts, pattern_text
 from .facts import KIB, Facts, Match, ends_of
 from .rule import finding
 from .streams import Stalled, stalled
 
+_CUT: Final = 4
+"""Small requests of a lower layer for each of those above, from which on these are cut, and not small by themselves."""
+_IN_PARTS: Final = "are cut into small parts that lie apart in the file; parts that lie together"
+_BY_BUFFER: Final = "are cut into small parts, one after the other; a larger buffer"
 _AS_MANY: Final = 1.25
 """Times the small requests of a higher layer up to which those of a lower one are told with them."""
 
 
 def _small_requests_counted(
-    counted: CountedFacts, *, size: float, operations: float, least_share: float
+    counters: CountedFacts, *, size: float, operations: float, least_share: float
 ) -> Iterator[Match]:
     """Find them by classes of sizes. What ranks ask for together is put together, however small its parts are."""
-    for group in (one.asked for one in counted.groups):
+    for group in (one.asked for one in counters.groups):
         count, below = group.operations, group.small(size)
         if count < operations or below < least_share * count or 2 * group.collective_share >= 1:
             continue
-        yield counted.match(
+        yield counters.match(
             group,
             f"{percent_text(below / count)} of {count:,} {group.layer} {group.direction}s ask for less than "
             f"{int(size) // KIB} KiB{pattern_text(group)}",
@@ -66,6 +72,7 @@ def small_requests(
         non-blocking ones that a library puts together to larger ones. Cost is the time in their calls, without what
         few of them take longer than others of their size: that is no matter of the size (``slow-operations``). Where
         half of that is in a hundred of them or more, all over the run, it is part of the cost, and of the most to gain.
+        Where each becomes four smaller ones or more in the next layer, as by a file's view, those are told instead.
     :When it is wrong: A buffer below may merge them: look at the layer beneath.
     :What helps: Writes: collect data in a buffer (setvbuf, H5Pset_meta_block_size, nc__enddef with padding) and write
         more per call. Reads: larger pieces at once (setvbuf, H5Pset_sieve_buf_size, H5Pset_chunk_cache). Or call
@@ -82,8 +89,9 @@ def small_requests(
         below = cells.operations(small) - empty
         if requests is None or count < max(operations, empty) or below < least_share * count:
             continue
-        if _merged_meanwhile(facts, layer, direction, small, least_share):
+        if _merged_meanwhile(facts, layer, direction, small, least_share) or _are_cut(facts, layer, direction, small):
             continue
+        parts, in_short = _cut_above(facts, layer, direction, small)
         if below <= _AS_MANY * told.get(direction, 0):
             # They are what calls of a higher layer become.
             continue
@@ -92,16 +100,19 @@ def small_requests(
         whole, moving = facts.longest_in_calls_s(layer, direction, small), facts.longest_s(small)
         # What calls of a higher layer lose, those in them do as well.
         above = (few.get((one, direction)) for one in reversed(cells.layers[: row + 1]))
-        lost, spread, part, slow = next(filter(None, above), Stalled(0.0, False, 0.0, 0))
+        lost, spread, slow = next(filter(None, above), Stalled(0.0, False, 0))
         lost = min(whole, lost)
-        often = ", all over the run," if spread else ""
-        apart = f"; {slow:,} of them ({percent_text(part)}){often} take {seconds_text(lost)} more than usual"
-        cost, apart = whole - lost, apart if lost else ""
+        cost, apart = whole - lost, ""
+        if lost:
+            mine = (layer, direction) in few
+            who = f"{slow:,} of them ({percent_text(slow / count)})" if mine else "few of the calls above"
+            often = ", all over the run," if spread else ""
+            apart = f"; {who}{often} take {seconds_text(lost)} more than usual"
         yield Match(
             layer,
             f"{percent_text(below / count)} of {count:,} {layer} {direction}s"
             f"{' that ask for bytes' if empty else ''} ask for less than {int(size) // KIB} KiB; "
-            f"the median is {bytes_text(median)}{apart}",
+            f"the median is {bytes_text(median)}{parts}{apart}",
             {
                 "direction": direction,
                 "operations": count,
@@ -110,8 +121,10 @@ def small_requests(
                 "small_bytes": cells.bytes(small),
                 "median_request": median,
                 "limit": size,
+                **({"in_short": in_short} if in_short else {}),
             },
             cells=small,
+            advice=_APART if in_short.endswith(_IN_PARTS) else "",
             cost_s=whole if spread else cost,
             gain=gain_of_larger(facts, row, modes_of(direction)[0], size, (cost, whole if spread else cost, moving)),
         )
@@ -122,6 +135,39 @@ _APART: Final = (
     "type, of the file view, of the hyperslab); or let ranks whose blocks lie side by side move them together: call "
     "collectively (MPI_File_write_all, H5FD_MPIO_COLLECTIVE), and measure both ways."
 )
+
+
+def _are_cut(facts: Facts, layer: str, direction: str, small: Mask) -> bool:
+    """Tell whether each of the `small` requests becomes several smaller ones in the next layer."""
+    cells = facts.cells
+    parts = [_parts_of(facts, flow, small) & cells.small for flow in facts.adjacent(direction) if flow.upper == layer]
+    return any(cells.operations(one) >= _CUT * cells.operations(small) for one in parts)
+
+
+def _cut_above(facts: Facts, layer: str, direction: str, small: Mask) -> tuple[str, str]:
+    """Return what `small` requests are parts of, in words, and that in short; empty where it is no less than they."""
+    cells = facts.cells
+    for flow in facts.adjacent(direction):
+        parts = _parts_of(facts, flow, flow.parts["upper"]) & small if flow.lower == layer else NOBODY
+        above = np.unique(cells.attribution.parent[parts]) if parts.any() else NOBODY
+        count = cells.operations(above)
+        if count and cells.operations(parts) >= max(_CUT * count, cells.operations(small) / 2):
+            each = bytes_text(cells.bytes(above) / count)
+            text = f"; they are parts of {counted(count, f'{flow.upper} {direction}')} of {each} on average"
+            return text, f"{direction}s {_IN_PARTS if _lie_apart(flow) else _BY_BUFFER}"
+    return "", ""
+
+
+def _lie_apart(flow: Flow) -> bool:
+    """Tell whether most of what a flow moves below does not follow one another in the file."""
+    access = flow.lower_access
+    return access.strided + access.random > access.sequential
+
+
+def _parts_of(facts: Facts, flow: Flow, upper: Mask) -> Mask:
+    """Return which operations of a flow's lower layer are in some of its upper one."""
+    above = facts.cells.attribution.parent
+    return np.asarray(flow.parts["lower"] & (above >= 0) & upper[above])
 
 
 def _merged_meanwhile(facts: Facts, layer: str, direction: str, small: Mask, least_share: float) -> bool:
@@ -137,11 +183,11 @@ def _merged_meanwhile(facts: Facts, layer: str, direction: str, small: Mask, lea
 
 
 def _split_requests_counted(
-    counted: CountedFacts, *, request: float, pieces: float, operations: float
+    counters: CountedFacts, *, request: float, pieces: float, operations: float
 ) -> Iterator[Match]:
     """Find MPI-IO calls on files that reach POSIX in more and smaller pieces."""
     for direction in DIRECTIONS:
-        found = counted.pair("MPI-IO", "POSIX", direction)
+        found = counters.pair("MPI-IO", "POSIX", direction)
         if found is None:
             continue
         upper, lower = found
@@ -149,7 +195,7 @@ def _split_requests_counted(
         few = above < operations or upper.bytes < request * above
         if few or below < pieces * above or lower.bytes >= request * below:
             continue
-        yield counted.match(
+        yield counters.match(
             upper,
             f"POSIX does {below:,} {direction}s of {bytes_text(lower.bytes / below)} on average{pattern_text(lower)} "
             f"for {above:,} MPI-IO {direction}s of {bytes_text(upper.bytes / above)}",
@@ -206,10 +252,7 @@ def split_requests(
         count = cells.operations(split)
         if count < operations or cells.bytes(split) < least_share * flow.upper_bytes:
             continue
-        above = cells.attribution.parent
-        pieces_below = flow.parts["lower"] & (above >= 0) & split[above]
-        sums, median, access = flow.sums, flow.sums.split.median(), flow.lower_access
-        apart = access.strided + access.random > access.sequential
+        sums, median, apart = flow.sums, flow.sums.split.median(), _lie_apart(flow)
         of_known = f" of {sums.placed:,} whose offset is known" if sums.placed < sums.pieces else " of them"
         aligned = f"; {sums.aligned:,}{of_known} begin on a 4 KiB boundary" if sums.placed else ""
         yield Match(
@@ -227,6 +270,6 @@ def split_requests(
                 "largest_piece": sums.largest,
             },
             cells=split,
-            cost_s=facts.longest_s(pieces_below),
+            cost_s=facts.longest_s(_parts_of(facts, flow, split)),
             advice=_APART if apart else "",
         )

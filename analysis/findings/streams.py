@@ -385,15 +385,11 @@ def slow_operations(
 
 
 class Stalled(NamedTuple):
-    """What the rank that loses most loses in few transfers, in s, and whether it is so many that fewer lose less.
-
-    And which share of all they are, and how many.
-    """
+    """What the rank that loses most loses in few transfers, in s, whether these are all over the run, and how many."""
 
     seconds: float
     spread: bool
-    share: float
-    count: int
+    number: int
 
 
 def stalled(facts: Facts, size: float) -> dict[tuple[str, str], Stalled]:
@@ -407,7 +403,7 @@ def stalled(facts: Facts, size: float) -> dict[tuple[str, str], Stalled]:
         slow = _SlowTransfers(sums.paces.taken(small), limits["slower"])
         if slow.few(limits["operations_share"], limits["time_share"]):
             spread = slow.half >= _SPREAD
-            found[layer, direction] = Stalled(slow.cost(facts), spread, slow.count / slow.all_of, slow.count)
+            found[layer, direction] = Stalled(slow.cost(facts), spread, slow.count)
     return found
 
 

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -208,6 +209,50 @@ def test_small_requests(written, size, count, expected):
     if expected:
         evidence = ids["small-requests"].evidence
         assert (evidence["operations"], evidence["small_operations"]) == (count, count - 1)
+
+
+@pytest.mark.parametrize("stride", [None, 4096, 16_384])
+def test_small_requests_that_are_cut_into_smaller_ones_are_told_by_these(written, stride):
+    """Ranks write 32 KiB a call, whole, or in eight parts that follow one another or lie apart."""
+    file = written.file("/s/a")
+    upper = written.handle(file, written.mpi)
+    lower = written.handle(file, written.posix, upper)
+    for rank, call in product(range(4), range(30)):
+        start = 1000 * call
+        written.operate(rank, upper, WRITE, start, start + 900, 2**15)
+        for piece in range(8 if stride else 1):
+            begin, size = start + 100 * piece + 10, 4096 if stride else 2**15
+            at = (8 * (30 * rank + call) + piece) * (stride or 2**15)
+            written.operate(rank, lower, WRITE, begin, begin + 80 if stride else begin + 880, size, offset=at)
+    trace = written.closed()
+    found = find(trace)
+    (small,) = (one for one in found if one.id == "small-requests")
+    text = headline_of(trace, found).text
+    assert small.layer == ("POSIX" if stride else "MPI-IO")
+    assert ("; they are parts of 120 MPI-IO writes of 32.8 kB on average" in small.text) is bool(stride)
+    assert ("since writes are cut into small parts, one after the other; a larger buffer" in text) is (stride == 4096)
+    assert ("since writes are cut into small parts that lie apart in the file" in text) is (stride == 16_384)
+    assert ("MPI_File_write_all" in small.advice) is (stride == 16_384)
+
+
+@pytest.mark.parametrize("view", [True, False])
+def test_whether_collective_calls_merge_is_not_known_where_files_have_views(written, view):
+    """Four ranks write as much as they ask for, in a file whose view may make that many small parts of all ranks."""
+    file = written.file("/s/a")
+    upper = written.handle(file, written.mpi)
+    lower = written.handle(file, written.posix, upper)
+    for rank in range(4):
+        written.call(rank, "MPI_File_set_view" if view else "MPI_File_get_size", 100, 101)
+        for call in range(5):
+            start = 100_000 * call + 1000
+            written.call(rank, "MPI_File_write_all", start, start + 90_000)
+            written.operate(rank, upper, WRITE, start, start + 90_000, 2**18, COLLECTIVE)
+            written.operate(rank, lower, WRITE, start + 80_000, start + 80_900, 2**18)
+    trace = written.closed()
+    found = find(trace)
+    ids, text = {one.id for one in found}, headline_of(trace, found).text
+    assert ("collective-without-benefit" in ids, "layer-overhead" in ids) == (not view, view)
+    assert ("as where a file's view makes data many small parts; parts that lie together could" in text) is view
 
 
 @pytest.mark.parametrize("pieces", [1, 4])
