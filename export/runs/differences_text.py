@@ -36,9 +36,9 @@ def print_difference(
         print_paragraph(f"left out: {run.job.job}: {run.job.reason}", out, "yellow", indent=0)
     out.print()
     print_paragraph(Text(verdict_text(difference), style="bold"), out, indent=0)
-    for place, change in enumerate(difference.mattering):
-        # What the first one cost stands behind it.
-        if not place or change.text not in difference.mattering[0].text:
+    for place, change in enumerate(shown := difference.shown):
+        # What one cost stands behind it.
+        if not any(change.text in other.text for other in (*shown[:place], *shown[place + 1 :])):
             _print_change(change, out)
     rest = difference.smaller
     _print_smaller(rest, out)

@@ -171,7 +171,8 @@ def changes_between(
     tested = [_no_cost(one) if one.change.id in _UNDER_WAY and one.change.layer in beside else one for one in tested]
     found = _without_credit(_with_causes(_explained(list(_decided(tested)))), before, order)
     timed = {(one.layer, one.direction) for one in found if one.id == "time" and one.matters}
-    found.sort(key=lambda one: _rank(one, order, timed))
+    light = _light((before, after))
+    found.sort(key=lambda one: _rank(one, order, timed, light))
     return (*(_with_cost(one, found[1:], pairs) for one in found[:1]), *found[1:]), untold
 
 
@@ -405,16 +406,39 @@ def _is_less(change: Change) -> bool:
     return change.id == "bytes" and float(change.after or 0) < float(change.before or 0)
 
 
-def _rank(change: Change, order: Sequence[str], timed: Collection[tuple[str | None, str | None]]) -> tuple[Any, ...]:
+def _light(runs: tuple[Sequence[Run], Sequence[Run]]) -> frozenset[tuple[str, str]]:
+    """Return layers and directions that take hardly any longer or shorter; none where none takes much."""
+    rows = [_by_layer(side) for side in runs]
+    took = [
+        {
+            key: sum(row.busy_s or row.slowest_s or 0.0 for row in found[key]) / len(side)
+            for key in {*rows[0], *rows[1]} & found.keys()
+        }
+        for found, side in zip(rows, runs, strict=True)
+    ]
+    least = _LEAST_MUCH * _shortest(runs)
+    keys = took[0].keys() | took[1].keys()
+    light = frozenset(key for key in keys if abs(took[1].get(key, 0.0) - took[0].get(key, 0.0)) < least)
+    return frozenset() if light == keys else light
+
+
+def _rank(
+    change: Change,
+    order: Sequence[str],
+    timed: Collection[tuple[str | None, str | None]],
+    light: Collection[tuple[str, str]],
+) -> tuple[Any, ...]:
     """Return by what changes are ordered: what matters, what is large, causes before what they cause, higher layers.
 
-    How often something is done comes first where how long that takes is a change that matters, too.
+    What takes as long as before comes behind what does not; how often something is done comes first where how long
+    that takes is a change that matters, too.
     """
     kind = change.id.split(":")[0]
     ids = (*_CAUSES, *_EFFECTS)
     place = len(_FIRST) - 0.5 if kind == "operations" and (change.layer, change.direction) in timed else ids.index(kind)
     layer = order.index(change.layer) if change.layer in order else -1
-    return not change.matters, change.size < _LARGE, place, change.p_value is None, layer, -change.size
+    small = change.size < _LARGE or (change.layer, change.direction) in light
+    return not change.matters, small, place, change.p_value is None, layer, -change.size
 
 
 def _of_runs(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested | NotRecorded]:

@@ -3,11 +3,12 @@
 import functools
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 
+from ...analysis.findings import rules
 from ...model.document import SCHEMA_VERSION, Document, keys_of, plain
 from ...model.errors import TraceError
 from ...model.quantities import seconds_text
@@ -24,14 +25,41 @@ _LONGER: Final = 1.02
 """How many times as long one side takes from which on it is told, though it may be chance."""
 _SHOWS_NOTHING: Final = ("finding", "finding-cost", "imbalance", "slowest-rank")
 """Changes that make no run better by themselves."""
+_TIMES: Final = ("time", "bandwidth", "iteration-time", "iteration-interval", "duration")
+"""Changes that say which side is faster."""
+_SHOWS_HOW_LONG: Final = (*_TIMES, *_SHOWS_NOTHING, "period", "phases")
+"""Changes that equal runs may show."""
+_BY_LOAD: Final = math.log(4.0)
+"""Change of the logarithm of a time that others on a machine or file system easily make: equal runs differed by 3."""
 _CAUSE: Final = (1 / 3, 1.5)
 """Share of such a difference that a finding must cost more, or I/O take, at least and at most, to be its cause."""
 _FAR: Final = 1.1
 """How many times as long a side takes that is not called better, whatever its parts are."""
 _STARTING: Final = 0.2
 """Share of such a difference from which on that is told of it which lies before the first I/O."""
-_TIMES: Final = ("time", "bandwidth", "iteration-time", "iteration-interval", "duration")
-"""Changes that say which side is faster."""
+_SLOWER: Final = ("slow-iteration", "slow-operations", "slow-ranks")
+"""Findings that tell no cause of what stood in the way: others explain it that cost half as much."""
+
+
+class Behind(NamedTuple):
+    """What may be behind it that one side takes longer: in s, by its name, and which change it is.
+
+    Its weight says how much it explains beside others; findings have no direction.
+    """
+
+    cost_s: float
+    name: str
+    weight: float
+    id: str
+    layer: str
+    direction: str | None = None
+
+    def is_told_by(self, change: Change) -> bool:
+        """Tell whether a change is about it."""
+        kind, _, finding = change.id.partition(":")
+        if self.direction is None:
+            return finding == self.id and change.layer == self.layer
+        return kind in (self.id, "time") and (change.layer, change.direction) == (self.layer, self.direction)
 
 
 class PhasePair(NamedTuple):
@@ -93,10 +121,16 @@ class Difference:
         return tuple(change for change in self.changes if change.matters)
 
     @property
+    def shown(self) -> tuple[Change, ...]:
+        """The changes that matter, and before them what may be behind the time, certain or not."""
+        cause = [] if self.behind is None else [one for one in self.changes if self.behind.is_told_by(one)][:1]
+        return (*cause, *(one for one in self.mattering if one not in cause))
+
+    @property
     def smaller(self) -> tuple[Change, ...]:
         """The changes that do not matter but can be distinguished in three digits."""
         known = {one.layer for one in self.changes if one.id == "iteration-time"}
-        told = "".join(one.text for one in self.mattering[:1])
+        told = "".join(one.text for one in self.shown[:1])
         return tuple(
             one
             for one in self.changes
@@ -146,12 +180,21 @@ class Difference:
         """How long both sides take on average, in s."""
         return [float(np.mean([run.job.duration_s or 0.0 for run in side])) for side in (self.before, self.after)]
 
-    @functools.cached_property
+    @property
     def took(self) -> str | None:
         """By how much one side takes longer and what may be why; None for next to nothing."""
+        return self._longer[0]
+
+    @property
+    def behind(self) -> Behind | None:
+        """What of it may be why, as `took` says."""
+        return self._longer[1]
+
+    @functools.cached_property
+    def _longer(self) -> tuple[str | None, Behind | None]:
         sides, took = (self.before, self.after), self._lengths
         if max(took) < _LONGER * min(took) or min(took) <= 0:
-            return None
+            return None, None
         more, slow = abs(took[1] - took[0]), took.index(max(took))
         text = f"B takes {seconds_text(more)} {'more' if slow else 'less'} than A"
         early = [_mean(_start_up(run) for run in side) for side in sides]
@@ -162,53 +205,77 @@ class Difference:
         elif starting <= -_STARTING * more:
             against = f", although its first I/O comes {seconds_text(-starting)} {'earlier' if slow else 'later'}"
         rest = max(more - starting, 0.0) if started or against else more
-        return f"{text}{self._by_io(slow, more, rest, started)}{against}"
+        by_io, behind = self._by_io(slow, more, rest, started)
+        return f"{text}{by_io}{against}", behind
 
-    def _by_io(self, slow: int, more: float, rest: float, started: str) -> str:
+    def _by_io(self, slow: int, more: float, rest: float, started: str) -> tuple[str, Behind | None]:
         """Say how much of what one side takes `more` is I/O, of the `rest` in s that does not lie before the first."""
         io = [_mean(_known_io(run) for run in side) for side in (self.before, self.after)]
         less = _finite(io[slow] - io[1 - slow], math.inf)
-        for causes in (self._done_more(slow), self._dearer(slow)):
-            cost, name = max(causes, default=(0.0, ""))
+        for causes in (self._done_more(slow, less), self._dearer(slow)):
+            behind = max(causes, key=lambda one: one.weight * one.cost_s, default=None)
             # No more than I/O as a whole takes longer.
+            cost = 0.0 if behind is None else behind.cost_s
             most = min(cost, rest, less)
-            if 0 < _CAUSE[0] * rest <= most and cost <= _CAUSE[1] * max(more, rest):
+            if behind is not None and 0 < _CAUSE[0] * rest <= most and cost <= _CAUSE[1] * max(more, rest):
                 up_to = seconds_text(most)
                 part = f", {started} and up to {up_to} of it" if started else f", of which up to {up_to}"
-                return f"{part} may be {name}"
+                return f"{part} may be {behind.name}", behind
         told = f", {started}" if started else ""
         if math.isinf(less) or less > _CAUSE[1] * rest:
-            return told
+            return told, None
         spent = f"in I/O for {seconds_text(io[1])} instead of {seconds_text(io[0])}"
         if less >= _CAUSE[0] * rest:
-            return f"{told}, and is {spent}"
+            return f"{told}, and is {spent}", None
         what = "the rest" if started else "that"
-        return f"{told}; {f'most of {what} is no' if less > 0 else f'none of {what} is'} I/O: B is {spent}"
+        return f"{told}; {f'most of {what} is no' if less > 0 else f'none of {what} is'} I/O: B is {spent}", None
 
     @property
     def uncertain(self) -> str | None:
         """What `took` says where too few runs make no time certain."""
-        told = any(one.good and one.id in _TIMES for one in self.mattering)
-        return None if told or min(len(self.before), len(self.after)) >= ENOUGH else self.took
+        times = [one.size for one in self.mattering if one.good and one.id in _TIMES]
+        sure = bool(times) and (self._does_other or max(times) >= _BY_LOAD)
+        return None if sure or min(len(self.before), len(self.after)) >= ENOUGH else self.took
 
-    def _done_more(self, slow: int) -> Iterator[tuple[float, str]]:
-        """Give how much longer a side is in what it surely does more often, in s, with what that is."""
+    @functools.cached_property
+    def _does_other(self) -> bool:
+        """Whether anything matters but times: without, others on the machine or file system may be all of it."""
+        return any(one.id.split(":")[0] not in _SHOWS_HOW_LONG for one in self.mattering)
+
+    def _done_more(self, slow: int, less: float) -> Iterator[Behind]:
+        """Give how much longer a side is in what it surely does more often, or waits for, in s.
+
+        It waits no longer for what does not block than it is longer in I/O, which is `less`.
+        """
         for one in self.mattering:
-            if one.id == "operations" and one.layer and one.direction:
-                often = [round(float(side or 0)) for side in (one.before, one.after)]
-                busy = [_busy(side, one.layer, one.direction) for side in (self.before, self.after)]
-                if often[slow] > often[1 - slow]:
-                    name = f"{things_text(one.layer, one.direction)} ({often[1]:,} instead of {often[0]:,})"
-                    yield busy[slow] - busy[1 - slow], name
+            if one.id not in ("operations", "layer", "non-blocking") or not one.layer or not one.direction:
+                continue
+            often = [round(float(side or 0), 3) for side in (one.before, one.after)]
+            busy = [_busy(side, one.layer, one.direction) for side in (self.before, self.after)]
+            cost, name, more = busy[slow] - busy[1 - slow], things_text(one.layer, one.direction), slow
+            if one.id == "non-blocking":
+                cost, name, more = min(busy[slow], _finite(less, 0.0)), f"{name} that block", 1 - slow
+            elif one.id == "operations":
+                name += f" ({often[1]:,.0f} instead of {often[0]:,.0f})"
+            else:
+                name = f"new {name}" if slow else name
+            if often[more] > often[1 - more]:
+                yield Behind(cost, name, 1.0, one.id, one.layer, one.direction)
 
-    def _dearer(self, slow: int) -> Iterator[tuple[float, str]]:
-        """Give what findings cost more on one side, in s, with their names, where both could have had them."""
+    def _dearer(self, slow: int) -> Iterator[Behind]:
+        """Give what findings cost more on one side, in s, where both could have had them.
+
+        What is there as before is behind nothing where it may be meant, or nothing is done in another way.
+        """
         changed = {(one.id, one.layer) for one in self.changes}
-        costs = [_costs(side) for side in (self.before, self.after)]
+        costs, known = [_costs(side) for side in (self.before, self.after)], {rule.id: rule for rule in rules()}
         for (name, layer), cost in costs[slow].items():
             other = costs[1 - slow].get((name, layer))
+            weight = 0.5 if name in _SLOWER else 1.0
+            if other is not None and (not self._does_other or (name in known and known[name].may_be_meant)):
+                continue
             if other is not None or (f"finding:{name}", layer) in changed:
-                yield cost - (other or 0.0), f"{name} ({layer})"
+                yield Behind(cost - (other or 0.0), f"{name} ({layer})", weight, name, layer)
 
     def phases(self, layer: str, direction: str) -> tuple[PhasePair, ...]:
         """Return the aligned phases of the first run of each side; empty where one has none."""
@@ -257,7 +324,11 @@ def diff_runs(before: Sequence[Run], after: Sequence[Run]) -> Difference:
                 f"none of the runs can be used: {given[0].job.reason or given[0].job.job}" if given else "no runs given"
             )
     order = _order(usable[0] + usable[1])
-    return Difference(usable[0], usable[1], unusable, order, *changes_between(usable[0], usable[1], order))
+    found = Difference(usable[0], usable[1], unusable, order, *changes_between(usable[0], usable[1], order))
+    if (behind := found.behind) is None:
+        return found
+    first = sorted(found.changes, key=lambda one: not (one.matters and behind.is_told_by(one)))
+    return replace(found, changes=tuple(first))
 
 
 def _order(runs: Sequence[Run]) -> tuple[str, ...]:

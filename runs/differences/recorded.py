@@ -198,10 +198,10 @@ def other_work(before: Sequence[Run], after: Sequence[Run], order: Sequence[str]
     """
     sides = (before, after)
     moved = {direction: _by_program(sides, direction, order) for direction in ("read", "write")}
-    most = max(sum(amounts) for amounts in zip(*moved.values(), strict=True))
+    most = max(sum(amounts) for amounts in zip(*(one[0] for one in moved.values()), strict=True))
     told = [
-        f"it {direction}s {_amount(was)} in A, {_amount(now)} in B"
-        for direction, (was, now) in moved.items()
+        f"it {direction}s {_amount(was)} in A, {_amount(now)} in B{how}"
+        for direction, ((was, now), how) in moved.items()
         if max(was, now) >= _MAIN_SHARE * most and _differs(was, now)
     ]
     if not most and len({run.job.recorder for run in (*before, *after)}) == 1:
@@ -217,8 +217,10 @@ def other_work(before: Sequence[Run], after: Sequence[Run], order: Sequence[str]
     )
 
 
-def _by_program(sides: tuple[Sequence[Run], Sequence[Run]], direction: str, order: Sequence[str]) -> list[float]:
-    """Return the bytes that the program asks for on each side, of layers that both recorders watch.
+def _by_program(
+    sides: tuple[Sequence[Run], Sequence[Run]], direction: str, order: Sequence[str]
+) -> tuple[list[float], str]:
+    """Return the bytes that the program asks for on each side, of layers that both watch, and how they are counted.
 
     What is read again, or was written by the process itself, is no other work if it is read no more; nor is it if a
     layer below does so for as many bytes.
@@ -226,9 +228,10 @@ def _by_program(sides: tuple[Sequence[Run], Sequence[Run]], direction: str, orde
     known = [layer for layer in order if all(_watched(side, layer, direction, sides) for side in sides)]
     if len(known) == len(order) and all(_own(run, direction) is not None for side in sides for run in side):
         moved, once = ([_mean_of(side, direction, of) for side in sides] for of in (_own, _once))
-        return once if _differs(*moved) else moved
+        return (once, "" if once == moved else ", each byte once") if _differs(*moved) else (moved, "")
     layers = [main_layer(side, direction, known) for side in sides]
-    return [0.0 if layer is None else _moved(side, layer, direction) for side, layer in zip(sides, layers, strict=True)]
+    of_layers = zip(sides, layers, strict=True)
+    return [0.0 if layer is None else _moved(side, layer, direction) for side, layer in of_layers], ""
 
 
 def _mean_of(runs: Sequence[Run], direction: str, of: Callable[[Run, str], float | None]) -> float:

@@ -135,6 +135,10 @@ def average_text(layer: str, direction: str, means: tuple[float, float], medians
     """Return the sentence of sizes that change less on average than in the median."""
     (was, now), (before, after) = map(bytes_text, means), map(bytes_text, medians)
     things = things_text(layer, direction)
+    if now == was:
+        return (
+            f"{things} ask for {now} at a time on average on both sides, in the median for {after} instead of {before}"
+        )
     return f"{things} ask for {now} at a time on average instead of {was} (median: {after} instead of {before})"
 
 
@@ -239,7 +243,9 @@ def steps_text(name: str, before: Steps, after: Steps) -> tuple[str, str, str]:
 
 
 def _step_text(kind: str, often: int, size: int | None) -> str:
-    return f"{often:,} × {kind}" + ("" if size is None else f" {size_text(size)}")
+    if size is None:
+        return f"{often:,} × {kind}" + (" of varying size" if kind in ("read", "write") else "")
+    return f"{often:,} × {kind} {size_text(size)}"
 
 
 def interval_text(name: str, words: Words, iterations: int, skewed: bool = False) -> str:

@@ -14,6 +14,7 @@ from iostrata.runs import FailRule, FindingRow, JobRow, LayerRow, Run, Settings,
 from iostrata.runs.differences.changes import Change
 from iostrata.runs.differences.difference import aligned_phases
 from iostrata.runs.differences.testing import Group, RunSpread, compare, compare_counts, corrected, effective_count
+from iostrata.runs.differences.words import average_text
 from rich.console import Console
 from scipy.stats import ttest_ind
 
@@ -144,6 +145,10 @@ def test_a_median_between_two_sizes_is_no_change_of_sizes():
     mixed = replace(WRITE, operations=600, bytes=float(both), request_p50=512)
     found = told(mixed, replace(WRITE, operations=300, bytes=float(alone), request_p50=65_536))
     told_so = "ask for 65.5 kB at a time on average instead of 33 kB (median: 65.5 kB instead of 512 B)"
+    equal = average_text("POSIX", "write", (8.801e6, 8.8e6), (3.2e6, 8.8e6))
+    assert equal.endswith(
+        "ask for 8.8 MB at a time on average on both sides, in the median for 8.8 MB instead of 3.2 MB"
+    )
     assert (found.matters, found.text.endswith(told_so)) == (False, True)
     assert told(WRITE, replace(WRITE, operations=32, request_p50=5_000_000)).matters
     # A mean that goes the other way speaks for it even less.
@@ -239,6 +244,51 @@ def test_no_finding_explains_more_than_the_runs_differ_by():
     assert diff_runs([alone], [lasting(19.5)]).took.endswith("of which up to 10.5 s may be split-requests (POSIX)")
 
 
+def test_what_is_behind_is_told_first_and_is_nothing_that_was_there_or_only_took_longer():
+    slow = lasting(30.0, ("slow-operations", 9.0), ("serial-io", 7.0), ("split-requests", 11.0))
+    fast = lasting(19.5, ("split-requests", 1.0))
+    few = Run(fast.job, tuple(replace(one, files=2) for one in fast.layers), fast.findings)
+    found = diff_runs([slow], [few])
+    # One has no cause, the other may be meant and is there as before.
+    assert found.took.endswith("of which up to 7 s may be serial-io (POSIX)")
+    assert [one.id for one in found.shown] == ["finding:serial-io", "files"]
+    assert "finding:serial-io" not in {one.id for one in found.smaller}
+    # What both have explains it where something is done in another way, and else costs more as all does.
+    some = lasting(19.5, ("compression", 1.0))
+    dear = lasting(30.0, ("compression", 11.0))
+    assert "compression" not in diff_runs([dear], [some]).took
+    other = Run(some.job, tuple(replace(one, files=2) for one in some.layers), some.findings)
+    assert diff_runs([dear], [other]).took.endswith("may be compression (POSIX)")
+
+
+def test_writes_that_block_are_behind_what_those_that_did_not_spared():
+    fast, slow = starting(20.0, 1.0, 2.0), starting(30.0, 1.0, 12.0, ("shared-file-independent", 10.0))
+    fast = Run(fast.job, tuple(replace(one, non_blocking_operations=one.operations, busy_s=9.0) for one in fast.layers))
+    slow = Run(slow.job, tuple(replace(one, busy_s=9.0) for one in slow.layers), slow.findings)
+    found = diff_runs([fast], [slow])
+    assert found.took.endswith("of which up to 9 s may be POSIX writes that block")
+    assert found.shown[0].id == "non-blocking"
+
+
+def test_what_takes_as_long_as_before_is_told_behind_what_does_not():
+    def both(flushes: int, busy: float, reads: int) -> Run:
+        one = flushed(flushes, busy, 20.0)
+        read = replace(WRITE, direction="read", layer="ISOC", operations=reads, busy_s=0.01)
+        return Run(one.job, (*one.layers, *(read,) * bool(reads)))
+
+    order = [(one.id, one.layer) for one in diff_runs([both(400, 3.0, 900)], [both(10, 0.1, 0)]).mattering]
+    assert order.index(("operations", "POSIX")) < order.index(("layer", "ISOC"))
+
+
+def test_times_of_single_runs_alone_are_not_certain():
+    def looped(factor: float) -> Run:
+        return run(factor=factor)
+
+    assert diff_runs([looped(1.0)], [looped(1e-4)]).uncertain is None
+    found = diff_runs([looped(1.0)], [looped(0.3)])
+    assert found.uncertain == found.took
+
+
 def test_phases_are_no_change_by_themselves():
     sides = [Run(run().job, (replace(WRITE, phases=count),)) for count in (8, 1_608)]
     (phases,) = (one for one in diff_runs(sides[:1], sides[1:]).changes if one.id == "phases")
@@ -289,6 +339,8 @@ def test_other_work_is_what_the_program_asks_for_itself_each_byte_once():
     below = moving(1.6e8, 0.0)
     fewer = Run(below.job, (replace(below.layers[0], bytes=1.6e7),), ())
     assert not other(below, fewer)
+    told = diff_runs([moving(0.0, 1e8)], [moving(0.0, 8e8, again(8e8, 4e8))]).cautions[0]
+    assert "it reads 100 MB in A, 400 MB in B, each byte once" in told
     # What is read again may be left out; another file may not.
     assert not other(moving(0.0, 8e8, again(8e8, 1e8)), moving(0.0, 1e8))
     assert other(moving(0.0, 8e8, again(8e8, 8e8)), moving(0.0, 1e8))

@@ -314,6 +314,9 @@ def test_the_time_of_all_ranks_is_that_of_their_operations(fixtures):
 
 def test_where_files_are_not_recorded_a_sentence_names_none():
     flush = {("POSIX", "flush"): [(1, None)]}
+    varying, same = ({("MPI-IO", "write"): [(1, size)]} for size in (None, 8_800_000))
+    told = steps_text("", varying, same)[0]
+    assert told == "An iteration does 1 × write 8.8 MB instead of 1 × write of varying size in MPI-IO"
     assert steps_text("", {}, flush)[0] == "An iteration does 1 × flush instead of no flush in POSIX"
     assert steps_text("out.*", {}, flush)[0].startswith("An iteration on out.* does 1 × flush")
 
