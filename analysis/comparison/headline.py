@@ -61,8 +61,10 @@ _IN_MPI: Final = 0.1
 _RECORDED_S: Final = 8e-7
 """What recording an event of I/O takes with the Enter or Leave beside it: with Score-P 8.4 .3 µs where a rank has a
 core of its own, .8 and 1.2 µs where four share two, as calls of 13 to 256 bytes show, timed with and without it."""
+_RECORDED: Final = 0.1
+"""Of the I/O that recording takes from which on that is told."""
 _MUCH_RECORDED: Final = 0.25
-"""Of the I/O that recording may take from which on that is told."""
+"""From which on nothing may be there to save."""
 _LITTLE_SEEN: Final = 0.02
 """Share of the run that I/O takes below which it is told what cannot be seen, where something hints at it."""
 _ON_FILES: Final = re.compile("f?open|creat|p(read|write)")
@@ -150,14 +152,17 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
     locks = next((one for one in findings if one.id == _LOCKED), None)
     if locks is not None:
         head += _of_locks(locks, run_s)
-    causes, recording = ([], "") if share < _LITTLE else (_causes(findings, longest, run_s), _recording(trace, mean))
+    little = share < _LITTLE
+    causes, (recording, recorded) = (
+        ([], ("", 0.0)) if little else (_causes(findings, longest, run_s), _recording(trace, mean))
+    )
     part, text = min(1.0, _cost(causes) / longest) if causes else 0.0, ""
     if locks is not None and (locks.cost_s or 0.0) > max(_cost(causes), longest):
         known, causes = replace(known, finding=locks.id, gain_s=locks.gain_s, gain_reason=locks.gain_reason), []
     elif part < _MOST:
         known, text = _most_of_it(trace, known, waited)
     if causes:
-        known, why = _blamed(known, causes, findings, part, bool(recording))
+        known, why = _blamed(known, causes, findings, part, recorded >= _MUCH_RECORDED)
         text += why
     if known.gain_s in (None, _NOTHING):
         text += _could_overlap(findings, run_s)
@@ -507,16 +512,19 @@ def _seconds(trace: Trace, layer: str, direction: str, process: int | None) -> t
     return cells.seconds(chosen & beside), cells.seconds(chosen & ~beside)
 
 
-def _recording(trace: Trace, mean: float | None) -> str:
-    """Return that recording may be much of the I/O, in words; nothing where it is not."""
-    if mean is None:
-        return ""
+def _recording(trace: Trace, mean: float | None) -> tuple[str, float]:
+    """Return what recording takes of the I/O, in words where it is much, and as a share."""
+    if not mean:
+        return "", 0.0
     cells, handles = trace.relations.cells, trace.sums.handles
     events = 2 * cells.operations(cells.selected)
     events += sum(int(handles.times(row)[1].sum()) for row in range(len(cells.layers)))
-    if events * _RECORDED_S < _MUCH_RECORDED * mean * trace.ranks:
-        return ""
-    return f"; recording its {events:,} events may be much of that"
+    each = events * _RECORDED_S / trace.ranks
+    if each < _RECORDED * mean:
+        return "", each / mean
+    whose = " a rank" if trace.ranks > 1 else ""
+    took = f"about {seconds_text(each, 2)} of that{whose}, and more where processors are shared"
+    return f"; recording its {events:,} events takes {took}", each / mean
 
 
 def _hidden(trace: Trace, share: float) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...layers.flow.flow import Flow
 from ...model.arrays import Mask, column_at
-from ...model.quantities import bytes_text, counted, named_ranks
+from ...model.quantities import bytes_text, counted, named_ranks, seconds_text
 from .counted import LIBRARIES, CountedFacts
 from .facts import KIB, MIB, MUCH_OF_RUN, Facts, Gain, Match
 from .rule import finding
@@ -16,6 +16,9 @@ _NEEDLESS = 2.0
 """Times as many bytes below from which on the time of calls above goes by them, and not by what was asked for."""
 _DONE = {"write": "written", "read": "read"}
 _ONCE = "that share of the time that the bytes take which are {} needlessly, of those below alone"
+_IN_PARTS = (
+    "reads take parts of chunks that are read and unpacked whole; chunks as calls read, or a cache that holds them,"
+)
 _UNITS |= {"bytes_read_inside_writes": "byte"}
 
 
@@ -134,6 +137,9 @@ def _amplified(facts: Facts, direction: str, least: float, extra_bytes: float) -
         ]
         cost = (1 - asked / moved) * facts.longest_s(counted_below)
         in_calls, done = needless_share(flow) * facts.longest_s(flow.parts["upper"]), _DONE[direction]
+        # A library of a format takes longer for what it reads than to read it.
+        works = direction == "read" and in_calls >= _NEEDLESS * cost and flow.upper in facts.sums.formats
+        outside += f"; to read that takes {seconds_text(cost)} at most, the calls {seconds_text(in_calls)}" * works
         yield Match(
             flow.upper,
             f"{flow.lower} has {done} {bytes_text(moved)} for {bytes_text(asked)} of {flow.upper}{beside}: "
@@ -148,6 +154,7 @@ def _amplified(facts: Facts, direction: str, least: float, extra_bytes: float) -
                 "attributed_amplification": flow.attributed_amplification,
                 "hidden_bytes": hidden,
                 "bytes_read_inside_writes": aside,
+                **({"in_short": _IN_PARTS} if works else {}),
                 "steps": steps,
             },
             cells=counted_below,

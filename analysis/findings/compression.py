@@ -10,7 +10,8 @@ from .rule import finding
 
 _AS_THEY_ARE = ("MPI-IO", "ISOC")
 """Layers that never change a byte."""
-_AT_ONCE = {"wrong": "are compressed in the library", "instead": "a faster filter, a lower level or none"}
+_DONE = {"write": "compressed", "read": "decompressed"}
+_FASTER = "a faster filter, a lower level or none"
 _IN_PARTS = {"wrong": "change parts of compressed chunks", "instead": "whole chunks, or a cache that holds them,"}
 _WHOLE_CHUNKS = (
     "Let each call write whole chunks, or let chunks be as calls write (H5Pset_chunk, nc_def_var_chunking); or let a "
@@ -56,16 +57,21 @@ def compression(
     """
     least = max(least_s, share_of_run * facts.run_s)
     for flow in facts.adjacent("write", "read"):
+        # A look at the head of a file is by another layer than the rest.
+        most = max(one.lower_bytes for one in facts.adjacent(flow.direction) if one.upper == flow.upper)
         # What is read within writes is changed and written in its place.
         again = flow.against_bytes if flow.direction == "write" else 0
         moved = _moved_below(facts, flow)
-        if flow.upper in _AS_THEY_ARE or not flow.lower_bytes or moved - again >= lower_share * flow.upper_bytes:
+        if flow.upper in _AS_THEY_ARE or not flow.lower_bytes or flow.lower_bytes < most:
+            continue
+        if moved - again >= lower_share * flow.upper_bytes:
             continue
         busy, idle = idle_below(facts, flow, [flow])
         cost = min(idle, facts.longest_s(flow.parts["upper"]))
         if cost < least or max(flow.upper_bytes, moved + again) > copied_bytes * idle:
             continue
         in_parts = 2 * again > moved
+        at_once = {"wrong": f"are {_DONE[flow.direction]} in the library", "instead": _FASTER}
         once = max(0.0, moved - again) / moved
         done = "as" if flow.direction == "write" else "from"
         yield Match(
@@ -80,7 +86,7 @@ def compression(
                 "lower_bytes": flow.lower_bytes,
                 "lower_share": flow.lower_bytes / flow.upper_bytes,
                 "idle_below_s": idle,
-                **(_IN_PARTS if in_parts else _AT_ONCE),
+                **(_IN_PARTS if in_parts else at_once),
             },
             cells=flow.parts["upper"],
             cost_s=cost,

@@ -511,8 +511,9 @@ def test_a_call_that_fills_variables_is_no_matter_of_its_own(found):
         assert fill.gain_s == (0.0, fill.cost_s)
 
 
-def test_the_layer_that_compresses_is_named_and_none_above_it(written):
-    """netCDF hands all bytes on to HDF5, of which half arrive in POSIX."""
+@pytest.mark.parametrize(("mode", "done"), [(WRITE, "writes are compressed"), (READ, "reads are decompressed")])
+def test_the_layer_that_compresses_is_named_and_none_above_it(written, mode, done):
+    """netCDF hands all bytes on to HDF5, of which half arrive in POSIX, and looks at the head of the file itself."""
     file, below = written.file("/s/a"), None
     kinds = (IoParadigmClass.SERIAL, IoParadigmFlag.NONE, {})
     stack = [written.trace.definitions.io_paradigm(name, name, *kinds) for name in ("netCDF", "HDF5")]
@@ -520,12 +521,33 @@ def test_the_layer_that_compresses_is_named_and_none_above_it(written):
     for layer in (*stack, written.posix):
         below = written.handle(file, layer, below) if below else written.handle(file, layer)
         handles.append(below)
+    streams = written.trace.definitions.io_paradigm("ISOC", "ISO C", IoParadigmClass.SERIAL, IoParadigmFlag.OS, {})
+    head = written.handle(file, streams, handles[0])
     for start in range(0, 16 * 20_000, 20_000):
         for depth, (handle, size) in enumerate(zip(handles, (2**20, 2**20, 2**19), strict=True)):
-            written.operate(0, handle, WRITE, start + depth, start + (10_000, 5_000, 300)[depth], size)
+            written.operate(0, handle, mode, start + depth, start + (10_000, 5_000, 300)[depth], size)
+        written.operate(0, head, mode, start + 6_000, start + 6_001, 64)
     written.findings()
-    found = find(open_trace(written.folder))
+    trace = open_trace(written.folder)
+    found = find(trace)
     assert [one.layer for one in found if one.id == "compression"] == ["HDF5"]
+    (compression,) = (one for one in found if one.id == "compression")
+    assert f"{done} in the library" in headline_of(trace, [compression]).text
+
+
+@pytest.mark.parametrize("took", [300, 9_000])
+def test_reads_of_parts_of_chunks_are_told_from_those_that_read_too_much(written, took):
+    """A library reads 64 times as much as it is asked for, and works on it, or waits for it."""
+    file = written.file("/s/a")
+    library = written.trace.definitions.io_paradigm("HDF5", "HDF5", IoParadigmClass.PARALLEL, IoParadigmFlag.NONE, {})
+    upper = written.handle(file, library)
+    lower = written.handle(file, written.posix, upper)
+    for start in range(0, 16 * 20_000, 20_000):
+        written.operate(0, upper, READ, start, start + 10_000, 2**14)
+        written.operate(0, lower, READ, start, start + took, 2**20)
+    found = written.findings()["read-amplification"]
+    assert ("; to read that takes 4.72 ms at most, the calls 158 ms" in found.text) is (took == 300)
+    assert ("chunks that are read and unpacked whole" in found.evidence.get("in_short", "")) is (took == 300)
 
 
 def test_a_look_at_the_head_of_a_file_through_another_layer_is_no_compression(written):
