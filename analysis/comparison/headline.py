@@ -62,9 +62,9 @@ _RECORDED_S: Final = 8e-7
 """What recording an event of I/O takes with the Enter or Leave beside it: with Score-P 8.4 .3 µs where a rank has a
 core of its own, .8 and 1.2 µs where four share two, as calls of 13 to 256 bytes show, timed with and without it."""
 _RECORDED: Final = 0.1
-"""Of the I/O that recording takes from which on that is told."""
+"""Of the I/O that recording takes from which on that is told, where it is `_LITTLE` of the run as well."""
 _MUCH_RECORDED: Final = 0.25
-"""From which on nothing may be there to save."""
+"""From which on it is told in any case, and nothing may be there to save."""
 _LITTLE_SEEN: Final = 0.02
 """Share of the run that I/O takes below which it is told what cannot be seen, where something hints at it."""
 _ON_FILES: Final = re.compile("f?open|creat|p(read|write)")
@@ -154,7 +154,7 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
         head += _of_locks(locks, run_s)
     little = share < _LITTLE
     causes, (recording, recorded) = (
-        ([], ("", 0.0)) if little else (_causes(findings, longest, run_s), _recording(trace, mean))
+        ([], ("", 0.0)) if little else (_causes(findings, longest, run_s), _recording(trace, mean, run_s))
     )
     part, text = min(1.0, _cost(causes) / longest) if causes else 0.0, ""
     if locks is not None and (locks.cost_s or 0.0) > max(_cost(causes), longest):
@@ -181,7 +181,8 @@ def _most_of_it(trace: Trace, known: Headline, waited: bool) -> tuple[Headline, 
     """Return a headline with the layer whose calls of one kind take longest, and that in words."""
     mean, share = known.mean_io_s, known.io_share or 0.0
     layer, what = _longest(trace, known.io_s or 0.0, None if mean is None else mean * trace.ranks, known.rank)
-    text = f", {what}" if layer else ""
+    # Beside what other threads do, what is next to nothing of a rank's first one has no largest part.
+    text = f", {what}" if layer and not (waited and share < _LITTLE) else ""
     return replace(known, layer=layer), text + ("; little to gain there" if 0 < share < _LITTLE and not waited else "")
 
 
@@ -259,7 +260,7 @@ def _other_threads(trace: Trace, findings: Sequence[Finding], run_s: float) -> t
     named = [one for one in beside_it if rule_of(one.id).in_short]
     first = max(named, key=lambda one: (not rule_of(one.id).by_time, one.cost_s or 0.0), default=None)
     why = "" if first is None or (first.cost_s or 0.0) < _MOST * longest else f", mostly because {_wrong(first)}"
-    more = f"if it does, more of them could save up to {seconds_text(longest)}"
+    more = f"if it does, more threads, or less for each to do, could save up to {seconds_text(longest)}"
     return f"{text}{why}, and whether it waits for them is not recorded: {more}", True
 
 
@@ -512,7 +513,7 @@ def _seconds(trace: Trace, layer: str, direction: str, process: int | None) -> t
     return cells.seconds(chosen & beside), cells.seconds(chosen & ~beside)
 
 
-def _recording(trace: Trace, mean: float | None) -> tuple[str, float]:
+def _recording(trace: Trace, mean: float | None, run_s: float) -> tuple[str, float]:
     """Return what recording takes of the I/O, in words where it is much, and as a share."""
     if not mean:
         return "", 0.0
@@ -520,11 +521,10 @@ def _recording(trace: Trace, mean: float | None) -> tuple[str, float]:
     events = 2 * cells.operations(cells.selected)
     events += sum(int(handles.times(row)[1].sum()) for row in range(len(cells.layers)))
     each = events * _RECORDED_S / trace.ranks
-    if each < _RECORDED * mean:
+    if each < max(_RECORDED * mean, min(_MUCH_RECORDED * mean, _LITTLE * run_s)):
         return "", each / mean
     whose = " a rank" if trace.ranks > 1 else ""
-    took = f"about {seconds_text(each, 2)} of that{whose}, and more where processors are shared"
-    return f"; recording its {events:,} events takes {took}", each / mean
+    return f"; recording its {events:,} events takes about {seconds_text(each)}{whose} of that, or more", each / mean
 
 
 def _hidden(trace: Trace, share: float) -> str:

@@ -106,8 +106,8 @@ def small_requests(
         if lost:
             mine = (layer, direction) in few
             who = f"{slow:,} of them ({percent_text(slow / count)})" if mine else "few of the calls above"
-            often = ", all over the run," if spread else ""
-            apart = f"; {who}{often} take {seconds_text(lost)} more than usual"
+            often, verb = ", all over the run," if spread else "", "takes" if mine and slow == 1 else "take"
+            apart = f"; {who}{often} {verb} {seconds_text(lost)} more than usual"
         yield Match(
             layer,
             f"{percent_text(below / count)} of {count:,} {layer} {direction}s"
