@@ -259,12 +259,13 @@ class Facts:
     def worked_metadata(self) -> KeyedSums:
         """The calls that move no data and count, without the ticks that they waited for the last process; see `Calls`.
 
+        Also where that one was in I/O, such as its part of a write before all close the file: that is the time of this.
         None of them where the trace does not record Enter and Leave.
         """
         calls = self.trace.calls.totals
         if calls is None:
             return KeyedSums.none(7, "calls", "ticks", "begin", "end")
-        sums, waits = calls.counted_metadata, self.trace.calls.meetings.sums
+        sums, waits = calls.counted_metadata, self.trace.calls.all_meetings.sums
         return KeyedSums(sums.keys, {**sums.values, "ticks": sums["ticks"] - waits.at(sums.keys[:6], "ticks")})
 
     def metadata_seconds(self, layer: int) -> Floats | None:

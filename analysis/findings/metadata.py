@@ -194,9 +194,10 @@ def metadata_time(
     :In short: {longest} take long{reason}; fewer of them.
     :Why: However fast the transfers are, the run does not become faster.
     :How it is measured: From Enter to Leave of these calls, summed over ranks, against the time of the layer's reads
-        and writes, without what ranks wait in calls of all of them until the last one comes (``late-arrivals``); cost
-        is the time of the rank that is longest in them. What such calls take in a lower layer is not reported again,
-        nor what fill values do in ``nc_enddef`` (``fill-values``).
+        and writes, without what ranks wait in calls of all of them until the last one comes, from other work
+        (``late-arrivals``) or from I/O of its own, such as its part of a write before all close the file; cost is the
+        time of the rank that is longest in them. What such calls take in a lower layer is not reported again, nor what
+        fill values do in ``nc_enddef`` (``fill-values``).
     :When it is wrong: Which calls all ranks make together is known of MPI by their names, and of layers above by the
         calls of MPI inside; a rank may wait elsewhere, too.
     :What helps: Open a file once and keep it open, put several steps into one file, let only those open it that use it;
