@@ -7,6 +7,7 @@ import numpy as np
 
 from ...layers.attribution.calls.cost import RunCost, WaitingChain
 from ...layers.trace import Trace
+from ...model.arrays import Ints
 from ...model.quantities import counted, named_ranks, percent_text, seconds_range_text, seconds_text
 from ...model.stream.calls import OF_MPI
 from ..findings.locks import LOCKS
@@ -57,7 +58,7 @@ def _set_aside(trace: Trace) -> Iterator[str]:
 def _awaited(trace: Trace, cost: RunCost, chain: WaitingChain) -> Iterator[str]:
     """Tell for which rank the others wait where all meet in calls of MPI, whatever that one does meanwhile."""
     rank, held = next(iter(chain.held_up.items()), (None, 0.0))
-    mine = np.array([one == rank for one in chain.rank]) & (chain.waited > 0)
+    mine = np.array([one == rank for one in chain.cause]) & (chain.waited > 0)
     each, mostly = held / (len(cost.rank) - 1), float(chain.mostly[mine].sum())
     if rank is None or each < MUCH_WAITED * cost.length or held < _MOSTLY * float(chain.waited.sum()):
         return
@@ -75,8 +76,10 @@ def _awaited(trace: Trace, cost: RunCost, chain: WaitingChain) -> Iterator[str]:
     waits, share = int((chain.waited > 0).sum()), percent_text(each / cost.length)
     others = [one for one in chain.ranks if one != rank]
     who = f"Rank {others[0]} waits {seconds_text(each)}" if len(others) == 1 else f"{_EACH} {seconds_text(each)} each"
+    last = [one for one, there in zip(chain.rank, mine.tolist(), strict=True) if there]
+    late = "comes last to" if 2 * last.count(rank) >= len(last) else "holds up others that come last to"
     yield (
-        f"{who}, {share} of the run, for rank {rank}, which comes last to "
+        f"{who}, {share} of the run, for rank {rank}, which {late} "
         f"{mine.sum():,} of {counted(waits, 'call')} in which all meet; {does}{_in_turn(cost, rank, chain)}"
     )
 
@@ -121,26 +124,45 @@ def _all(cost: RunCost, chain: WaitingChain) -> Iterator[str]:
 
 
 def _at_one_place(cost: RunCost, chain: WaitingChain, told: bool) -> Iterator[str]:
-    """Tell which ranks wait much of the run in one call in which all meet, as at its end, and for whom.
+    """Tell which ranks wait much of the run in one call in which all meet, as at its end, or few, and for whom.
 
     Not for the rank that others wait for most, where that is `told`.
     """
     # Processes start one after the other.
     met = [row for row, name in enumerate(chain.function) if not name.startswith("MPI_Init")]
     step = max(met, key=lambda row: chain.waited[row], default=0)
-    waited = chain.each[step]
+    cause, name = chain.cause[step], chain.function[step]
+    least = max(_MOSTLY * float(chain.waited[step]), 1e-9)
+    found = [row for row in met if (chain.cause[row], chain.function[row]) == (cause, name)]
+    alike = [row for row in found if chain.waited[row] >= least]
+    alike = alike if len(alike) < _MEETINGS else [step]
+    waited = chain.each[alike].sum(axis=0)
     long = waited >= max(MUCH_WAITED * cost.length, _MOSTLY * float(waited.max(initial=0.0)))
-    if not long.any() or None in chain.ranks or (told and chain.rank[step] == next(iter(chain.held_up))):
+    if not long.any() or None in chain.ranks or (told and cause == next(iter(chain.held_up))):
         return
     named = list(zip((one for one in chain.ranks if one is not None), long.tolist(), strict=True))
     early, late = ([one for one, waits in named if waits is there] for there in (True, False))
     least, most = float(waited[long].min()), float(waited.max())
-    share = percent_text(most / cost.length)
+    share, until = percent_text(most / cost.length), [seconds_text(float(chain.end[row])) for row in alike]
+    calls = f"one {name}, until" if len(alike) == 1 else f"{len(alike)} calls of {name}, until"
     yield (
         f"{named_ranks(early).capitalize()} wait{'s' if len(early) == 1 else ''} {seconds_range_text(least, most)}, "
-        f"{'up to ' if least < most else ''}{share} of the run, in one {chain.function[step]}, until "
-        f"{seconds_text(float(chain.end[step]))}, for {named_ranks(late)}"
+        f"{'up to ' if least < most else ''}{share} of the run, in {calls} "
+        f"{' and '.join([', '.join(until[:-1]), until[-1]] if len(until) > 1 else until)}, for "
+        f"{_late(chain, late, np.array(alike))}"
     )
+
+
+def _late(chain: WaitingChain, late: list[int], steps: Ints) -> str:
+    """Return for whom ranks wait in some steps of a chain, and what that does meanwhile, in words."""
+    cause, last = chain.cause[steps[0]], chain.rank[steps[0]]
+    if cause is None:
+        return f"rank {last}, which is in MPI itself until then: for whom it waits there is not known"
+    mostly = float(chain.mostly[steps].sum())
+    if (cause == last and len(late) > 1) or not mostly:
+        return named_ranks(late)
+    also = "" if cause == last else f", for which rank {last} waits as well before it comes"
+    return f"rank {cause}{also}; {_does(float(chain.io_mostly[steps].sum()) / mostly)}"
 
 
 def _awaited_alone(trace: Trace) -> Iterator[str]:

@@ -41,11 +41,13 @@ def late_arrivals(facts: Facts, *, least_s: float = 0.01, share_of_run: float = 
     :In short: {comes} late to calls of all ranks; evenly shared work before them.
     :Why: The time shows as I/O of those that wait, and no file system makes it shorter.
     :How it is measured: For each such call the time from when a rank enters it until the last one does, if none has
-        left by then and the call takes less time from then on, without the time in which the last one is in I/O itself;
-        cost is that of the rank which waits longest. Who comes last is told of as many calls as have 90 % of the time.
-        No other finding counts this time. A lower layer is told only where ranks wait longer there than in those above.
-    :When it is wrong: What the last rank did before is not told by its arrival: it may have computed longer, started
-        later, or waited for something else.
+        left by then and the call takes less time from then on; cost is that of the rank which waits longest. Where the
+        last one waits itself meanwhile, in another call of MPI, the time is that of the rank it waits for, as far as
+        the trace tells which: of calls that all ranks make, and where one alone is not in MPI. Time in which the one
+        that is waited for in the end is in I/O is left out. Who that is is told of as many calls as have 90 % of the
+        time. No other finding counts it. A lower layer is told only where ranks wait longer there than in those above.
+    :When it is wrong: What a rank did before is not told by its arrival: it may have computed longer, started later, or
+        have been held up earlier. For whom a rank waits that receives a message is not known.
     :What helps: See what the rank does before: more work than the others, a slower core or node, output of its own such
         as a log. Where another rank is last each time, do less between such calls that takes ranks unequally long, or
         make the call less often; MPI_File_iwrite_all and its like let those that are early go on.
@@ -64,32 +66,37 @@ def late_arrivals(facts: Facts, *, least_s: float = 0.01, share_of_run: float = 
 
 def _arrivals_match(facts: Facts, layer: str, met: Meetings, cost: float, names: tuple[str, ...]) -> Match:
     """Return the match of calls of a layer in which the rank that waits longest does so for `cost` s."""
-    second = facts.cells.window.ticks_per_second
+    second, longest = facts.cells.window.ticks_per_second, int(np.bincount(met.region, met.waited).argmax())
     # Behind the rank in the middle: that the first half waits for each other is no more than chance.
-    behind, last = met.waited[met.median] / second, met.process[met.final]
+    behind, last, cause = met.waited[met.median] / second, met.process[met.final], met.cause[met.longest]
+    cause = np.where(cause >= 0, cause, last)
     summed = np.add.reduceat(met.waited, met.first) / second
     # Who is late by microseconds elsewhere is of no interest.
     falling = np.sort(summed)[::-1]
     main = 2 * summed >= falling[np.searchsorted(np.cumsum(falling), _MOST * summed.sum())]
-    held = np.bincount(last[main], behind[main], minlength=len(facts.definitions.groups.id))
+    held = np.bincount(cause[main], behind[main], minlength=len(facts.definitions.groups.id))
     order = np.argsort(-held, kind="stable")
     late = order[: int(np.searchsorted(np.cumsum(held[order]), _MOSTLY * held.sum())) + 1]
-    always = 2 * len(late) <= len(np.unique(met.process))
-    ranks = facts.ranks(late) if always else []
-    number, times = int(main.sum()), int(np.isin(last[main], late).sum())
+    always, mine = 2 * len(late) <= len(np.unique(met.process)), main & np.isin(cause, late)
+    ranks, number, times = facts.ranks(late) if always else [], int(main.sum()), int(mine.sum())
     comes = f"{named_ranks(ranks)} come{'s' if len(ranks) == 1 else ''}" if always else "another rank each time comes"
     often = f"{times:,} times" if always and times < number else "each time"
-    longest = int(np.bincount(met.region, met.waited).argmax())
     least, most = sorted((float((summed / met.counts).sum()), float(behind.sum())))
     # Of ranks that are named, how late these are where half of the waiting for them is.
-    told = np.sort(behind[main & np.isin(last, late) if always else main])
+    told = np.sort(behind[mine if always else main])
     after = float(told[np.searchsorted(np.cumsum(told), 0.5 * told.sum())])
+    comes_last = f"{comes.replace(' each time', '')} last {often}, {seconds_text(after)} after the median of the others"
+    told_of = f"to which {comes_last}"
+    if 2 * np.count_nonzero(met.cause[met.longest][mine] < 0) > times:
+        told_of += "; until then who comes last is in MPI itself, and for whom it waits there is not known"
+    elif always and (victims := _held_up(facts, met, mine, names)):
+        by = f"by {seconds_text(after)} for the one in the middle of the others"
+        told_of = f"which {named_ranks(ranks)} hold{'s' if len(ranks) == 1 else ''} up {often}, {by}: {victims}"
     return Match(
         layer,
         f"ranks wait {seconds_text(float(summed.sum()))} in all in {layer} calls that several make together, most in "
         f"{names[longest]}, until the last one comes, {percent_text(float(summed[main].sum() / summed.sum()))} of "
-        f"it in {counted(number, 'call')}, to which {comes.replace(' each time', '')} last {often}, "
-        f"{seconds_text(after)} after the median of the ranks",
+        f"it in {counted(number, 'call')}, {told_of}",
         {
             "comes": comes.replace(" come", " once come") if always and times == 1 < number else comes,
             "calls": number,
@@ -107,6 +114,18 @@ def _arrivals_match(facts: Facts, layer: str, met: Meetings, cost: float, names:
             "time_range_s": facts.extent(met.begin, met.begin + met.waited),
         },
     )
+
+
+def _held_up(facts: Facts, met: Meetings, mine: Mask, names: tuple[str, ...]) -> str:
+    """Return who comes last to most of some calls as it waits for who is late, in words; empty where nobody does."""
+    last, longest = met.process[met.final][mine], met.longest[mine]
+    victim = (met.cause[longest] >= 0) & (met.cause[longest] != last)
+    if 2 * victim.sum() <= len(last):
+        return ""
+    ranks, through = facts.ranks(last[victim]), met.through[longest][victim]
+    through = through[through >= 0]
+    where = f" in {names[int(np.bincount(through).argmax())]}" if len(through) else " in MPI"
+    return f"{named_ranks(ranks)} come{'s' if len(ranks) == 1 else ''} last, after waiting{where}"
 
 
 @finding(needs=("ranks",), explained_by={"imbalance": 0.5}, by_time=True, outside_io=True)

@@ -304,12 +304,12 @@ class _Meanwhile:
             place, taken = found
             row = met.final[inside[place]]
             function = calls.totals.functions.regions.name[met.region[row]]
-            layer, rank = self._trace.order[int(met.layer[row])], self._rank(int(met.process[row]))
+            layer, rank = self._trace.order[int(met.layer[row])], self._rank(_awaited_process(met)[inside[place]])
         elif chain and (
             found := _most_awaited(self._held_up(chain), None if usually is None else usually._held_up(chain), least_s)
         ):
             place, taken = found
-            function, layer, rank = chain.function[place], None, chain.rank[place]
+            function, layer, rank = chain.function[place], None, _awaited_rank(chain)[place]
         else:
             return None
         text = f"the others wait for rank {rank} for {seconds_text(taken)} in {function}"
@@ -322,15 +322,26 @@ class _Meanwhile:
         """
         begin = met.begin[met.first]
         inside = np.flatnonzero((begin >= self._low) & (begin < self._high))
-        pair = met.layer[met.final] * len(self._trace.definitions.groups.id) + met.process[met.final]
+        pair = met.layer[met.final] * len(self._trace.definitions.groups.id) + _awaited_process(met)
         waited = met.waited[met.median][inside] / self._trace.definitions.clock.ticks_per_second
         return inside, _Waits(pair[inside], waited)
 
     def _held_up(self, chain: WaitingChain) -> _Waits:
         """Return by step of a chain a number of the last rank, and how long half of the others wait for it then."""
         end = chain.end * self._trace.definitions.clock.ticks_per_second
-        number = np.array([chain.ranks.index(rank) for rank in chain.rank])
+        number = np.array([chain.ranks.index(rank) for rank in _awaited_rank(chain)])
         return _Waits(number, np.where((end > self._low) & (end <= self._high), chain.mostly, 0.0))
+
+
+def _awaited_process(met: Meetings) -> Ints:
+    """Return the process that others wait for longest in each meeting: in the end, where that is known."""
+    cause = met.cause[met.longest]
+    return np.where(cause >= 0, cause, met.process[met.final])
+
+
+def _awaited_rank(chain: WaitingChain) -> list[int | None]:
+    """Return the rank that others wait for in each step of a chain: in the end, where that is known."""
+    return [last if cause is None else cause for cause, last in zip(chain.cause, chain.rank, strict=True)]
 
 
 def _most_awaited(waits: _Waits, usual: _Waits | None, least_s: float) -> tuple[int, float] | None:

@@ -245,8 +245,8 @@ def _print_chain(chain: WaitingChain, console: Console) -> None:
     parts = ((chain.io_s, "in I/O"), (chain.mpi_s, "in MPI"), (chain.other_s, "elsewhere"))
     shares = ", ".join(f"{share_text(part, whole)} {where}" for part, where in parts if part > 0)
     rank, held = next(iter(chain.held_up.items()))
-    times = sum(one == rank for one in chain.rank[:-1])
-    who = f"; longest for rank {rank}, {seconds_text(held)}, last at {times:,} of them" if rank is not None else ""
+    times = sum(one == rank for one in chain.cause[:-1])
+    who = f"; longest for rank {rank}, {seconds_text(held)}, at {times:,} of them" if rank is not None else ""
     text = (
         f"Longest chain of waiting, over {counted(waits, 'call')} in which all ranks meet: {shares}. Ranks wait there"
     )

@@ -24,6 +24,7 @@ from .calls.cost import ChainSums, Overlap, RunCost, UnderWaySums, WaitingChain,
 from .calls.functions import CALL_KEYS, CALLPATH, NamedRows, PathTree, function_groups
 from .calls.meetings import Meetings, meetings
 from .calls.metadata_calls import MetadataCalls, events_alone, metadata_calls
+from .calls.waits import UNKNOWN_CAUSES, Causes
 from .calls.walk import StackBars, stack_bars
 from .collectives import CallPlaces
 from .stream import Stream
@@ -212,14 +213,14 @@ class TraceCalls(Frozen):
 
     @cached_property
     def meetings(self) -> Meetings:
-        """The same without the time in which the last one was in I/O itself."""
+        """The same without the time in which the one waited for in the end was in I/O itself."""
         found = self.all_meetings
         if self.totals is None or not len(found):
             return found
         busy = self.blocking.covered()
         for rows in (calls.rows for calls in self.totals.shared.values()):
             busy = busy.joined(rows.process.astype(np.int64), rows.begin, rows.end)
-        return found.without(busy)
+        return found.without(busy, self._waiting[2])
 
     @cached_property
     def overlap(self) -> Overlap | None:
@@ -245,13 +246,13 @@ class TraceCalls(Frozen):
         return self._waiting[1]
 
     @cached_property
-    def _waiting(self) -> tuple[WaitingChain | None, Alone | None]:
+    def _waiting(self) -> tuple[WaitingChain | None, Alone | None, Causes]:
         if self.totals is None:
-            return None, None
+            return None, None, UNKNOWN_CAUSES
         sums = ChainSums(self.totals)
         for bars in self._bars(self.totals):
             sums.add(bars)
-        return sums.chain(), sums.alone()
+        return sums.chain(), sums.alone(), sums.causes
 
     def _bars(self, calls: Calls) -> Iterator[StackBars]:
         """Give the calls of first threads."""

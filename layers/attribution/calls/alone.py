@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from ....model.arrays import Floats, Frozen, Ints
+from ....model.arrays import Floats, Frozen, Ints, Mask
 from ....model.ranges import Coverage
 from ....model.sums import NOBODY
+from .waits import Waits
 
 
 class Alone(Frozen):
@@ -35,7 +36,7 @@ class Alone(Frozen):
 
 
 def alone_of(
-    rank: tuple[int, ...], processes: Ints, covered: tuple[Coverage, Coverage], window: tuple[int, int, float]
+    rank: tuple[int, ...], processes: Ints, covered: tuple[Coverage, Coverage, Waits], window: tuple[int, int, float]
 ) -> Alone:
     """Find when each rank was outside of MPI alone.
 
@@ -44,17 +45,52 @@ def alone_of(
     rank : tuple of int
     processes : int64 (ranks,)
         In ascending order.
-    covered : Coverage, Coverage
-        What calls of I/O, and these and calls of MPI that may wait, cover by process.
+    covered : Coverage, Coverage, Waits
+        What calls of I/O, and these and calls of MPI that may wait, cover by process; when processes waited in calls of
+        I/O for another one.
     window : int, int, float
         Begin, end, and ticks of a second.
     """
-    io, either = covered
+    io, either, _ = covered
     number = len(rank)
+    (who, begin, end), ended, awaited = alone_stretches(processes, covered, window)
+    # Stretches that only a call of I/O parts are one.
+    first = np.append(True, (who[1:] != who[:-1]) | (begin[1:] != end[:-1]))[: len(who)]
+    last = np.append(first[1:], True)[: len(who)]
+    over = np.repeat(ended[last], np.diff(np.append(np.flatnonzero(first), len(who))))
+    who, begin, end, first = who[over], begin[over], end[over], first[over]
+    whole = np.add.reduceat(end - begin, np.flatnonzero(first)) if len(who) else NOBODY
+    summed = np.bincount(who[first], whole, number)
+    squares = np.bincount(who[first], np.square(whole.astype(np.float64)), number)
+    in_io, hidden, longest = np.zeros(number), np.zeros(number), int(processes[summed.argmax()])
+    for row, process in enumerate(processes.tolist()):
+        mine = who == row
+        in_io[row] = float((io.until(process, end[mine]) - io.until(process, begin[mine])).sum())
+        own = io.taken(io.group == process)
+        hidden[row] = own.length - float((either.until(longest, own.end) - either.until(longest, own.begin)).sum())
+    second = window[2]
+    stretches = np.square(summed) / np.maximum(squares, 1.0)
+    return Alone(rank, summed / second, in_io / second, hidden / second, awaited / second, stretches)
+
+
+def alone_stretches(
+    processes: Ints, covered: tuple[Coverage, Coverage, Waits], window: tuple[int, int, float]
+) -> tuple[tuple[Ints, Ints, Ints], Mask, Floats]:
+    """Return when one process alone was not waiting in MPI: its place, begin and end in ticks, int64 (n,).
+
+    And whether each ends as it does something else itself, and how long each other process was in MPI on average while
+    this one was not, in ticks, float64 (processes,). The parameters are those of `alone_of`.
+    """
+    io, either, held = covered
+    number = len(processes)
     time, change, place = [np.array(window[:2])], [np.zeros(2, np.int64)], [np.zeros(2, np.int64)]
-    for one, sign in ((either, 1), (io, -1)):
-        mine = np.searchsorted(processes, one.group)
-        for edge, step in ((one.begin, sign), (one.end, -sign)):
+    for group, start, over, sign in (
+        (either.group, either.begin, either.end, 1),
+        (io.group, io.begin, io.end, -1),
+        (held.process, held.begin, held.end, 1),
+    ):
+        mine = np.searchsorted(processes, group)
+        for edge, step in ((start, sign), (over, -sign)):
             time.append(edge)
             change.append(np.full(len(edge), step))
             place.append(mine)
@@ -70,20 +106,4 @@ def alone_of(
     there = (waiting[:-1] == number - 1) & (end > begin) & (who[:-1] >= 0) & (who[:-1] < number)
     until = np.concatenate(place)[order][1:][there]
     who, begin, end = who[:-1][there], begin[there], end[there]
-    # Stretches that only a call of I/O parts are one.
-    first = np.append(True, (who[1:] != who[:-1]) | (begin[1:] != end[:-1]))[: len(who)]
-    last = np.append(first[1:], True)[: len(who)]
-    ended = np.repeat(until[last] == who[last], np.diff(np.append(np.flatnonzero(first), len(who))))
-    who, begin, end, first = who[ended], begin[ended], end[ended], first[ended]
-    whole = np.add.reduceat(end - begin, np.flatnonzero(first)) if len(who) else NOBODY
-    summed = np.bincount(who[first], whole, number)
-    squares = np.bincount(who[first], np.square(whole.astype(np.float64)), number)
-    in_io, hidden, longest = np.zeros(number), np.zeros(number), int(processes[summed.argmax()])
-    for row, process in enumerate(processes.tolist()):
-        mine = who == row
-        in_io[row] = float((io.until(process, end[mine]) - io.until(process, begin[mine])).sum())
-        own = io.taken(io.group == process)
-        hidden[row] = own.length - float((either.until(longest, own.end) - either.until(longest, own.begin)).sum())
-    second = window[2]
-    stretches = np.square(summed) / np.maximum(squares, 1.0)
-    return Alone(rank, summed / second, in_io / second, hidden / second, awaited / second, stretches)
+    return (who, begin, end), until == who, awaited

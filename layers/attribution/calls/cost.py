@@ -1,21 +1,23 @@
 """What I/O costs a run by rank: its share of the time, what could be saved, overlap, and who waits for whom."""
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Annotated, ClassVar, Final
 
 import numpy as np
 
-from ....model.arrays import Floats, Frozen, Ints, Links, Mask
+from ....model.arrays import Floats, Frozen, Ints, Mask
 from ....model.codes import IoFlag
 from ....model.document import Document, Record, keys_of, rows_of
 from ....model.operations import view
 from ....model.ranges import RangeUnion
 from ....model.stream.calls import OF_MPI, OF_PTHREAD, PARADIGMS
-from ....model.sums import Sums, nested
+from ....model.sums import NOBODY, Sums, nested
 from ...handles.scope import Scope, ScopedBlock
-from .alone import Alone, alone_of
+from .alone import Alone, alone_of, alone_stretches
 from .calls import Calls
-from .functions import INSIDE, POLLS, WAITING, WAITS_FOR_ALL
+from .functions import INSIDE, POLLS, WAITING, WAITS_FOR_ALL, WAITS_FOR_SOME
+from .waits import NOBODY_WAITS, Causes, Pieces, Waits, released, together
 from .walk import StackBars
 
 _RANK_COST: Final = {
@@ -215,7 +217,12 @@ _MOST_CALLS: Final = 1 << 21
 _STEPS_SHOWN: Final = 1000
 
 
-_STEP: Final = {"rank": int | None, "function": str, **keys_of(float, "start_s end_s waited_s io_s mpi_s")}
+_STEP: Final = {
+    "rank": int | None,
+    "cause": int | None,
+    "function": str,
+    **keys_of(float, "start_s end_s waited_s io_s mpi_s"),
+}
 _CHAIN: Final = {
     "waited_s": float,
     "steps_total": int,
@@ -235,6 +242,9 @@ class WaitingChain(Record, eq=False):
     ----------
     rank : tuple of (int or None)
         Who comes last at the end of the step: the others wait for it.
+    cause : tuple of (int or None)
+        For whom they wait in the end: another one where that one waits itself meanwhile, in another call; None where it
+        does and the trace does not tell for whom.
     start, end : float64
     function : tuple of str
         What all ranks call at the end of the step; empty where the window ends.
@@ -247,7 +257,7 @@ class WaitingChain(Record, eq=False):
     mostly : float64
         What half of the others wait there at least.
     io_mostly : float64
-        What the rank spends in calls of I/O on selected files in that time.
+        What the one that they wait for in the end spends in calls of I/O on selected files in that time.
     io, mpi : float64
         What the rank spends in calls of I/O on selected files, and in other calls of MPI.
     """
@@ -255,6 +265,7 @@ class WaitingChain(Record, eq=False):
     ENTRIES: ClassVar = ("io_s", "mpi_s", "other_s")
 
     rank: tuple[int | None, ...]
+    cause: tuple[int | None, ...]
     start: Floats
     end: Floats
     function: tuple[str, ...]
@@ -283,16 +294,16 @@ class WaitingChain(Record, eq=False):
 
     @property
     def held_up(self) -> dict[int | None, float]:
-        """What the others wait for each rank, in s summed over them, the longest first."""
+        """What the others wait for each rank in the end, in s summed over them, the longest first."""
         sums: dict[int | None, float] = {}
-        for rank, waited in zip(self.rank, self.waited.tolist(), strict=True):
+        for rank, waited in zip(self.cause, self.waited.tolist(), strict=True):
             sums[rank] = sums.get(rank, 0.0) + waited
         return dict(sorted(sums.items(), key=lambda item: -item[1]))
 
     def to_dict(self) -> Annotated[Document, _CHAIN]:
         """Return the object ``chain`` of ``layers --json``, with the steps at whose end the others wait longest."""
         shown = np.sort(np.argsort(-self.waited, kind="stable")[:_STEPS_SHOWN])
-        named = {"rank": self.rank, "function": self.function}
+        named = {"rank": self.rank, "cause": self.cause, "function": self.function}
         times = {"start_s": self.start, "end_s": self.end, "waited_s": self.waited, "io_s": self.io, "mpi_s": self.mpi}
         return {
             **super().to_dict(),
@@ -321,97 +332,147 @@ class ChainSums:
         self._counted, scope, functions = counted, counted.scope, counted.functions
         self._aside = np.append(scope.selection.handle_reason >= 0, False)
         self._of_mpi = of_mpi = functions.regions.paradigm == OF_MPI
-        named = np.array([bool(WAITS_FOR_ALL.match(name)) for name in functions.regions.name], np.bool_).reshape(-1)
-        self._together = of_mpi & named
-        polls = np.array([bool(POLLS.match(name)) for name in functions.regions.name], np.bool_).reshape(-1)
+        all_wait, some_wait, polls = (
+            np.array([bool(one.match(name)) for name in functions.regions.name], np.bool_).reshape(-1)
+            for one in (WAITS_FOR_ALL, WAITS_FOR_SOME, POLLS)
+        )
+        self._all_wait, self._together = of_mpi & all_wait, of_mpi & (all_wait | some_wait)
         self._may_wait = of_mpi & ~polls
-        self._io, self._either, self._waiting = (RangeUnion(scope.exact) for _ in range(3))
+        self._io, self._either, self._waiting, self._hanging = (RangeUnion(scope.exact) for _ in range(4))
         self._calls: list[StackBars] = []
         self._count = 0
 
     def add(self, bars: StackBars) -> None:
         """Add calls of first threads."""
+        functions = self._counted.functions
         process = self._counted.scope.definitions.locations.group[bars.location].astype(np.int64)
         decided = (bars.handle >= 0) | (bars.kind > 0) | self._counted.undecided_count[bars.region]
-        does_io = self._counted.functions.does_io[bars.region] & ~self._aside[bars.handle] & decided
+        does_io = functions.does_io[bars.region] & ~self._aside[bars.handle] & decided
         either, waiting = (does_io | does[bars.region] for does in (self._of_mpi, self._may_wait))
-        for union, chosen in ((self._io, does_io), (self._either, either), (self._waiting, waiting)):
+        hanging = (self._may_wait & ~functions.does_io)[bars.region]
+        unions = (self._io, does_io), (self._either, either), (self._waiting, waiting), (self._hanging, hanging)
+        for union, chosen in unions:
             union.add(process[chosen], bars.begin[chosen], bars.end[chosen])
         calls = bars.take(self._together[bars.region])
         self._count += len(calls)
         self._calls = [*self._calls, calls] if self._count <= _MOST_CALLS else []
 
+    @cached_property
+    def _meeting(self) -> list[tuple[int, Ints, Ints]]:
+        """Functions, and begin and end of each call that all processes make together, int64 (n, processes)."""
+        calls = StackBars.concatenate(self._calls) if self._calls else StackBars.empty()
+        found = ((one, together(calls, self._locations, one)) for one in np.unique(calls.region).tolist())
+        return [(region, *times) for region, times in found if times is not None]
+
+    @cached_property
+    def _locations(self) -> Ints:
+        """Rows of the first threads that make such calls, where all processes do; else none."""
+        of = self._counted.scope.definitions.locations.group
+        found = np.unique(np.concatenate([part.location for part in self._calls])) if self._calls else NOBODY
+        return found.astype(np.int64) if len(found) == len(np.unique(of[of >= 0])) > 1 else NOBODY
+
+    @cached_property
+    def _waits(self) -> Waits:
+        """When it is known for whom who waits."""
+        process = self._counted.scope.definitions.locations.group[self._locations].astype(np.int64)
+        parts = [NOBODY_WAITS]
+        for region, begin, end in self._meeting:
+            who, time, waits = released(begin, end)
+            if self._all_wait[region]:
+                waits = (begin.max(axis=1) <= end.min(axis=1))[:, np.newaxis] & (time > begin)
+            row, place = np.nonzero(waits)
+            columns = process[place], process[who[row, place]], begin[row, place], time[row, place]
+            parts.append(Waits(*columns, np.full(len(row), region)))
+        return Waits.of(Waits.concatenate(parts))
+
+    @cached_property
+    def causes(self) -> Causes:
+        """For whom processes wait in the end."""
+        processes, io = self._processes, self._io.covered()
+        hanging = Waits.in_calls(self._hanging.covered()).parted(io)[1]
+        if len(processes) < 2:
+            return Causes(self._waits, hanging, NOBODY_WAITS)
+        covered = io, self._waiting.covered(), self._waits.parted(io)[0]
+        who, begin, end = alone_stretches(processes, covered, self._window)[0]
+        nobody = np.full(len(who), -1)
+        return Causes(self._waits, hanging, Waits(nobody, processes[who], begin, end, nobody))
+
+    @property
+    def _processes(self) -> Ints:
+        definitions = self._counted.scope.definitions
+        process = definitions.locations.group[definitions.locations.first].astype(np.int64)
+        return np.unique(process[definitions.groups.rank[process] >= 0])
+
+    @property
+    def _window(self) -> tuple[int, int, float]:
+        window = self._counted.scope.window
+        return window.start, window.end, window.ticks_per_second
+
     def alone(self) -> Alone | None:
         """Return when each rank was outside of MPI alone; None where there are less than two ranks."""
-        scope = self._counted.scope
-        definitions, window = scope.definitions, scope.window
-        process = definitions.locations.group[definitions.locations.first].astype(np.int64)
-        process = np.unique(process[definitions.groups.rank[process] >= 0])
+        process = self._processes
         if len(process) < 2:
             return None
-        covered = self._io.covered(), self._waiting.covered()
-        rank = tuple(definitions.groups.rank[process].tolist())
-        return alone_of(rank, process, covered, (window.start, window.end, window.ticks_per_second))
+        io = self._io.covered()
+        covered = io, self._waiting.covered(), self._waits.parted(io)[0]
+        rank = tuple(self._counted.scope.definitions.groups.rank[process].tolist())
+        return alone_of(rank, process, covered, self._window)
 
     def chain(self) -> WaitingChain | None:
         """Return the chain; None where there are less than two ranks, or too many calls."""
-        definitions, window = self._counted.scope.definitions, self._counted.scope.window
-        second = window.ticks_per_second
-        if self._count > _MOST_CALLS or not self._calls:
+        locations, (first, over, second) = self._locations, self._window
+        if not len(locations):
             return None
-        calls = StackBars.concatenate(self._calls)
-        locations = np.unique(calls.location)
-        ranks = len(np.unique(definitions.locations.group[definitions.locations.group >= 0]))
-        if ranks < 2 or len(locations) != ranks:
-            return None
-        rank = definitions.groups.rank[definitions.locations.group[locations]]
-        region, begin = _together(calls, locations)
-        last = begin.argmax(axis=1)
-        time = begin.max(axis=1)
-        order = np.argsort(time, kind="stable")
-        region, last, time = region[order], last[order], time[order]
-        each = time[:, np.newaxis] - begin[order]
-        waited = each.sum(axis=1)
-        most_there = np.sort(begin[order], axis=1)[:, (ranks - 1) // 2]
+        process = self._counted.scope.definitions.locations.group[locations].astype(np.int64)
+        region, begin = self._places()
+        last, time = begin.argmax(axis=1), begin.max(axis=1)
+        each = time[:, np.newaxis] - begin
+        most_there = np.sort(begin, axis=1)[:, (len(locations) - 1) // 2]
         # After the last place all go on alone: whoever was last there.
         last = np.append(last, last[-1:]) if len(last) else np.zeros(1, np.int64)
-        edges = np.concatenate([[window.start], time, [window.end]])
-        process = definitions.locations.group[locations[last]].astype(np.int64)
-        io, either = (_covered(union, process, edges[:-1], edges[1:]) for union in (self._io, self._either))
-        names = self._counted.functions.regions.name
+        edges = np.concatenate([[first], time, [over]])
+        mine = process[last]
+        io, either = (_covered(union, mine, edges[:-1], edges[1:]) for union in (self._io, self._either))
+        row, place = np.nonzero(each)
+        nowhere = np.full(len(row), -1)
+        cause = self.causes.most(Pieces(row, mine[row], begin[row, place], time[row], nowhere), mine)
+        known = np.where(cause >= 0, cause, mine)[:-1]
+        names, rank = self._counted.functions.regions.name, np.append(self._counted.scope.definitions.groups.rank, -1)
+        ranks, causes, every = (tuple(_rank(one) for one in rank[of].tolist()) for of in (mine, cause, process))
         return WaitingChain(
-            rank=tuple(one if one >= 0 else None for one in rank[last].tolist()),
+            rank=ranks,
+            cause=causes,
             start=edges[:-1] / second,
             end=edges[1:] / second,
             function=(*(names[row] for row in region.tolist()), ""),
-            waited=np.append(waited, 0) / second,
-            ranks=tuple(one if one >= 0 else None for one in rank.tolist()),
-            each=np.concatenate([each, np.zeros((1, ranks), np.int64)]) / second,
+            waited=np.append(each.sum(axis=1), 0) / second,
+            ranks=every,
+            each=np.concatenate([each, np.zeros((1, len(process)), np.int64)]) / second,
             mostly=np.append(time - most_there, 0) / second,
-            io_mostly=np.append(_covered(self._io, process[:-1], most_there, time), 0) / second,
+            io_mostly=np.append(_covered(self._io, known, most_there, time), 0) / second,
             io=io / second,
             mpi=np.maximum(0, either - io) / second,
         )
 
+    def _places(self) -> tuple[Ints, Ints]:
+        """Return calls in which all are at one time, in their order: region int64 (n,), begin int64 (n, processes).
 
-def _together(calls: StackBars, locations: Links) -> tuple[Ints, Ints]:
-    """Return calls in which all locations are at one time: region int64 (n,), and begin int64 (n, locations).
+        No process left it before all had entered. Where only some need to wait, it is one where they do for longer than
+        the call takes from then on.
+        """
+        regions, begins = [NOBODY], [np.zeros((0, len(self._locations)), np.int64)]
+        for region, begin, end in self._meeting:
+            last, leave = begin.max(axis=1), end.min(axis=1)
+            meet = (last <= leave) & (self._all_wait[region] | (last - begin.min(axis=1) > leave - last))
+            regions.append(np.full(int(meet.sum()), region))
+            begins.append(begin[meet])
+        every = np.concatenate(begins)
+        order = np.argsort(every.max(axis=1), kind="stable")
+        return np.concatenate(regions)[order], every[order]
 
-    The k-th calls of a function are one where no location left before all had entered.
-    """
-    place = np.searchsorted(locations, calls.location)
-    regions, begins = [np.zeros(0, np.int64)], [np.zeros((0, len(locations)), np.int64)]
-    for region in np.unique(calls.region).tolist():
-        rows = np.flatnonzero(calls.region == region)
-        rows = rows[np.lexsort((calls.begin[rows], place[rows]))]
-        counts = np.bincount(place[rows], minlength=len(locations))
-        if counts.min() != counts.max():
-            continue
-        begin, end = (column[rows].reshape(len(locations), -1).T for column in (calls.begin, calls.end))
-        meet = np.flatnonzero(begin.max(axis=1) <= end.min(axis=1))
-        regions.append(np.full(len(meet), region))
-        begins.append(begin[meet])
-    return np.concatenate(regions), np.concatenate(begins)
+
+def _rank(number: int) -> int | None:
+    return number if number >= 0 else None
 
 
 def _covered(union: RangeUnion, group: Ints, begin: Ints, end: Ints) -> Floats:

@@ -29,6 +29,8 @@ WAITS_FOR_ALL: Final = re.compile(
     r"File_(open|close|preallocate|set_(size|view|atomicity)|seek_shared|sync|(read|write)_((at_)?all|ordered)))"
 )
 """Functions of MPI that no rank of the communicator leaves before all have entered them, or in which that is usual."""
+WAITS_FOR_SOME: Final = re.compile(r"MPI_(Bcast|Scatter|Gather|Reduce(?!_local)|Scan|Exscan|Neighbor_)")
+"""Functions of MPI that ranks of the communicator make together, and in which some wait for the root or for others."""
 POLLS: Final = re.compile("MPI_(Test|Iprobe|Improbe)")
 """Functions of MPI that wait for nobody and bring nobody anything."""
 LEAVE_EVENTS: Final = ("ISOC", "POSIX")

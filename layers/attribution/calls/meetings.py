@@ -12,6 +12,7 @@ from ....model.keyed import KeyedSums, numbered, positions
 from ....model.ranges import Coverage
 from ...handles.scope import Scope
 from .functions import LEAVE_EVENTS, NO_EVENT, WAITS_FOR_ALL, FunctionGroups, PathTree
+from .waits import Causes, Pieces, longest_by_row
 
 _MOST: Final = 1 << 20
 """Calls that are kept of a layer; where there are more, nothing is said of any."""
@@ -94,7 +95,12 @@ class Meetings(Columns):
     begin, end : int64
         When the process entered the call and left it, in ticks.
     waited : int64
-        Ticks until the last one entered it; of `without` those in which that one was in no I/O.
+        Ticks until the last one entered it; of `without` those in which nobody did I/O that is waited for.
+    cause : int64
+        Process that it waits for there, −1 where that is not known: the last one, or of `without` the one for which it
+        is longest in the end.
+    through : int64
+        Row of the function in which the last one waits itself meanwhile, −1 where it does not or where that is unknown.
     """
 
     meeting: Ints
@@ -107,6 +113,8 @@ class Meetings(Columns):
     begin: Ints
     end: Ints
     waited: Ints
+    cause: Ints
+    through: Ints
 
     @cached_property
     def final(self) -> Ints:
@@ -118,20 +126,25 @@ class Meetings(Columns):
         """Rows of those who came first, one a meeting."""
         return np.flatnonzero(np.append(True, np.diff(self.meeting) != 0)[: len(self)])
 
-    def without(self, busy: Coverage) -> "Meetings":
-        """Return the same with the time left out in which the last process was in I/O, which `busy` has by process.
+    def without(self, busy: Coverage, causes: Causes) -> "Meetings":
+        """Return the same with the time left out in which the one waited for in the end was in I/O, as `busy` has it.
 
         Also that by which it left the call before later than the one that waits, as who moves the data of all does.
         """
-        last = np.repeat(self.final, self.counts)
-        until, process = self.begin[last], self.process[last]
-        waited = self.waited.copy()
-        order = np.argsort(process, kind="stable")
-        ones, first = np.unique(process[order], return_index=True)
+        row, nowhere = np.arange(len(self)), np.full(len(self), -1)
+        pieces = causes.traced(Pieces(row, self.cause, self.begin, self.begin + self.waited, nowhere))
+        ticks, order = pieces.ticks, np.argsort(pieces.cause, kind="stable")
+        ones, first = np.unique(pieces.cause[order], return_index=True)
         for one, rows in zip(ones.tolist(), np.split(order, first[1:]), strict=False):
-            covered = busy.until(one, until[rows]) - busy.until(one, self.begin[rows])
-            waited[rows] -= np.minimum(np.rint(covered).astype(np.int64), waited[rows])
-        return replace(self, waited=waited - np.minimum(self._left_later(last), waited))
+            covered = busy.until(one, pieces.end[rows]) - busy.until(one, pieces.begin[rows])
+            ticks[rows] -= np.minimum(np.rint(covered).astype(np.int64), ticks[rows])
+        waited, cause, through = np.zeros(len(self), np.int64), self.cause.copy(), self.through.copy()
+        np.add.at(waited, pieces.row, ticks)
+        rows, *most = longest_by_row(pieces, ticks)
+        cause[rows], through[rows] = most
+        last = np.repeat(self.final, self.counts)
+        later = np.where(cause == self.process[last], self._left_later(last), 0)
+        return replace(self, waited=waited - np.minimum(later, waited), cause=cause, through=through)
 
     def _left_later(self, last: Rows) -> Ints:
         """Return by how many ticks the process in row `last` left the meeting before later than that of each row."""
@@ -159,10 +172,19 @@ class Meetings(Columns):
         """How many processes met, int64 (meetings,)."""
         return self.final - self.first + 1
 
+    @cached_property
+    def longest(self) -> Ints:
+        """Rows of those that wait longest, one a meeting."""
+        return np.lexsort((self.waited, self.meeting))[self.final]
+
     @property
     def median(self) -> Ints:
-        """Row of the later one of the two in the middle, or of the one there, int64 (meetings,)."""
-        return self.first + self.counts // 2
+        """Row of the one in the middle of those that do not hold up the others, of two the later, int64 (meetings,)."""
+        middle, number = self.first + (self.counts - 1) // 2, np.repeat(np.arange(len(self.final)), self.counts)
+        held_up = np.where(self.cause[self.longest] >= 0, self.cause[self.longest], self.process[self.final])
+        before = np.flatnonzero((self.process == held_up[number]) & (np.arange(len(self)) <= middle[number]))
+        middle[number[before]] += 1
+        return middle
 
 
 def meetings(shared: dict[int, SharedCalls], scope: Scope) -> Meetings:
@@ -210,4 +232,6 @@ def _of_layer(layer: int, rows: SharedRows, first: int) -> Meetings:
     return Meetings(
         number[meet], np.full(int(meet.sum()), layer), **columns, region=rows.region[meet].astype(np.int64),
         begin=rows.begin[meet], end=rows.end[meet], waited=(np.repeat(last, count) - rows.begin)[meet],
+        cause=np.repeat(rows.process[np.append(edges[1:], len(call)) - 1], count)[meet].astype(np.int64),
+        through=np.full(int(meet.sum()), -1),
     )  # fmt: skip

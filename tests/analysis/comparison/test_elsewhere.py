@@ -68,6 +68,7 @@ def made(
         )
     chain = SimpleNamespace(
         rank=(0,) * meetings + (1,) * meetings,
+        cause=(0,) * meetings + (1,) * meetings,
         ranks=(0, 1),
         function=("MPI_Barrier",) * 2 * meetings,
         end=np.arange(2.0 * meetings),
@@ -109,8 +110,14 @@ def made(
         # It moves the data of both, and comes later from there.
         (made(waited=(2.0, 0.1), longer=1.5), "it is 1.5 s longer in I/O than they, so that it comes later to what"),
         # Few barriers, or one rank of several that waits.
-        (made(waited=(0.1, 1.9), meetings=2), None),
-        (made(waited=(0.1, 3.9), meetings=4), None),
+        (
+            made(waited=(0.1, 1.9), meetings=2),
+            "waits 1.9 s, 19 % of the run, in 2 calls of MPI_Barrier, until 2 s and 3 s",
+        ),
+        (
+            made(waited=(0.1, 3.9), meetings=4),
+            "in 4 calls of MPI_Barrier, until 4 s, 5 s, 6 s and 7 s, for rank 1; 0 % of what",
+        ),
         (made(waited=(0.1, 4.0), mostly=0.3), None),
         (
             made(waited=(1.95, 1.95), mostly=0.3),
@@ -135,6 +142,30 @@ def test_who_waits_at_the_end_and_for_whom_is_told(written):
     (sentence,) = elsewhere(written.closed())
     assert sentence.startswith("Ranks 2 and 3 wait 800 ms, 80 % of the run, in one MPI_Barrier, until 900 ms")
     assert sentence.endswith("for ranks 0 and 1")
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_who_waits_for_the_root_of_a_broadcast_waits_for_what_it_does(written, early):
+    """Rank 0 reads before it sends; where it is early, it goes on at once, and nobody waits."""
+    handle = written.handle(written.file("/s/index"), written.posix)
+    for begin in (0, 500_000):
+        sends = begin + (1000 if early else 300_000)
+        written.call(0, "read", begin + 10, sends - 10)
+        written.operate(0, handle, IoOperationMode.READ, begin + 11, sends - 11, 2**20)
+        written.call(0, "MPI_Bcast", sends, sends + 1)
+        for rank in range(1, 4):
+            comes = begin + (300_000 + rank if early else 100)
+            written.call(rank, "MPI_Bcast", comes, max(sends, comes) + 50)
+    written.call(0, "read", 999_990, 1_000_000)
+    found = elsewhere(written.closed())
+    if early:
+        assert found == ()
+    else:
+        (sentence,) = found
+        assert sentence.startswith(
+            "Ranks 1, 2 and 3 wait 600 ms, 60 % of the run, in 2 calls of MPI_Bcast, until 300 ms"
+        )
+        assert sentence.endswith("and 800 ms, for rank 0; it is mostly in I/O meanwhile")
 
 
 def test_a_trace_without_calls_tells_nothing_of_them():

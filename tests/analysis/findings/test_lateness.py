@@ -105,7 +105,7 @@ def test_another_rank_each_time_is_no_straggler(written):
 def test_who_comes_late_to_collective_calls(written):
     found = phases_of(written, [1] * PHASES, flags=IoOperationFlag.COLLECTIVE, layer="mpi")
     one = found["late-arrivals"]
-    assert "to which rank 1 comes last each time, 60 ms after the median of the ranks" in one.text
+    assert "to which rank 1 comes last each time, 60 ms after the median of the others" in one.text
     assert one.cost_s == pytest.approx(PHASES * 0.06, rel=1e-3)
     assert one.gain_s == pytest.approx((PHASES * 0.045, PHASES * 0.06), rel=1e-3)
     assert "stragglers" not in found
@@ -188,6 +188,40 @@ def test_who_closes_a_file_that_another_still_writes_waits_for_the_write(written
             written.destroy(rank, handle, begin + 121_000)
     found = written.findings()
     assert "metadata-time" not in found or found["metadata-time"].cost_s < 6 * 0.003
+
+
+@pytest.mark.parametrize(
+    ("function", "also", "ranks", "told"),
+    [
+        # Ranks 0 and 1 need nothing of rank 2 there.
+        (
+            "MPI_Exscan",
+            False,
+            [2],
+            "rank 2 holds up each time, by 65 ms for the one in the middle of the others: rank 3",
+        ),
+        # All but rank 2 are in MPI.
+        ("MPI_Recv", False, [2], "rank 3 comes last, after waiting in MPI"),
+        ("MPI_Recv", True, [3], "rank 3 comes last each time, 65 ms after the median of the others; until then who"),
+    ],
+)
+def test_who_comes_late_as_it_waits_for_another_is_no_cause(written, function, also, ranks, told):
+    """Rank 2 computes longer, and rank 3 waits for it; where it is in MPI too, nobody knows for whom."""
+    for step in range(PHASES):
+        handle, start = written.handle(written.file(f"/s/{step}"), written.mpi), PERIOD * (step + 1)
+        for rank in range(4):
+            if rank == 2:
+                begin, end = (start if also else start + LATE - 1), start + LATE
+            else:
+                begin, end = start, start + LATE + 5_000 if rank == 3 else start + 1
+            if function == "MPI_Exscan" or rank > 1:
+                written.call(rank, function, begin, end)
+            written.call(rank, "MPI_File_open", end + 1, start + LATE + 6_000)
+            written.create(rank, handle, start + LATE + 5_500)
+            written.call(rank, "MPI_File_write_at", start + 100_000, start + 101_000)
+            written.operate(rank, handle, WRITE, start + 100_000, start + 101_000, 2**20)
+    one = written.findings()["late-arrivals"]
+    assert (one.evidence["ranks"], told in one.text) == (ranks, True)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ import pytest
 from iostrata import open_trace
 from iostrata.layers.attribution.calls.functions import WAITS_FOR_ALL
 from iostrata.layers.attribution.calls.meetings import Meetings, SharedCalls, SharedRows, meetings
-from iostrata.model.ranges import Coverage
+from iostrata.layers.attribution.calls.waits import UNKNOWN_CAUSES, Causes, Pieces, Waits
+from iostrata.model.ranges import NOTHING, Coverage
 
 FIXED = {"kind": np.uint8, "begin": np.int64, "end": np.int64}
 
@@ -86,14 +87,48 @@ def test_the_time_in_which_the_last_one_is_in_io_is_left_out():
     assert found.waited.tolist() == [60, 50, 0]
     busy = Coverage(np.array([1, 2, 2]), np.array([0, 15, 60]), np.array([90, 40, 100]))
     # From 15 to 40 and from 60 to 70 process 2 is.
-    assert found.without(busy).waited.tolist() == [60 - 25 - 10, 50 - 20 - 10, 0]
+    assert found.without(busy, UNKNOWN_CAUSES).waited.tolist() == [60 - 25 - 10, 50 - 20 - 10, 0]
 
 
 def test_who_left_the_call_before_later_is_not_waited_for_again():
     """Process 1 moves the data of both and leaves 30 later; from there on it takes 30 to the next, and 0 20."""
     found = found_in([(0, 0, 0, 10, 100), (1, 0, 0, 60, 130), (0, 0, 0, 120, 175), (1, 0, 0, 160, 190)])
     assert found.waited.tolist() == [50, 0, 40, 0]
-    assert found.without(Coverage(*np.zeros((3, 0), np.int64))).waited.tolist() == [50, 0, 10, 0]
+    assert found.without(NOTHING, UNKNOWN_CAUSES).waited.tolist() == [50, 0, 10, 0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_whom_processes_wait_for_in_the_end_as_followed_tick_by_tick(seed):
+    random = np.random.default_rng(seed)
+    length, processes = 200, 5
+    # At each time a process waits for one further on, in a call of MPI for nobody knows whom, or not at all.
+    state = np.repeat(random.integers(-1, processes, (processes, length // 5)), 5, axis=1)
+    state = np.where(state > np.arange(processes)[:, np.newaxis], state, np.where(state == 0, -2, -1))
+    alone = np.where((state == -1).sum(axis=0) == 1, (state == -1).argmax(axis=0), -1)
+
+    def runs(of, column):
+        edges = np.append(0, np.flatnonzero(np.diff(column)) + 1)
+        return [(of, int(column[one]), one, two, 7) for one, two in zip(edges, [*edges[1:], length], strict=True)]
+
+    known = [run for of in range(processes) for run in runs(of, state[of])]
+    waits = [run for run in known if run[1] >= 0]
+    hanging = [(of, -1, one, two, -1) for of, to, one, two, _ in known if to == -2]
+    by_itself = [run for run in runs(-1, alone) if run[1] >= 0]
+    causes = Causes(
+        *(Waits.of(Waits(*np.array(rows, np.int64).reshape(-1, 5).T)) for rows in (waits, hanging, by_itself))
+    )
+    rows, ends = np.arange(processes), np.full(processes, length)
+    pieces = causes.traced(Pieces(rows, rows, 0 * rows, ends, rows * 0 - 1))
+    told = np.full((processes, length), -9)
+    for row, cause, begin, end in zip(pieces.row, pieces.cause, pieces.begin, pieces.end, strict=True):
+        assert (told[row, begin:end] == -9).all()
+        told[row, begin:end] = cause
+    for row in range(processes):
+        for tick in range(length):
+            one = row
+            while state[one, tick] >= 0:
+                one = state[one, tick]
+            assert told[row, tick] == (one if state[one, tick] == -1 else alone[tick])
 
 
 def test_of_too_many_calls_nothing_is_said(monkeypatch):
