@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ...layers.flow.cells import Cells
 from ...layers.flow.tables import MovingRanks, moving_ranks
+from ...layers.loops.steps import kinds_of_files
 from ...layers.selection.window import sums_by
 from ...model.arrays import Floats, Mask
 from ...model.arrays import Links as Ranks
@@ -172,54 +174,88 @@ def _serial_counted(counters: CountedFacts, *, least_bytes: float) -> Iterator[M
             )
 
 
-@finding(needs=("ranks",), units=_UNITS, counted=_serial_counted)
-def serial_io(facts: Facts, *, least_bytes: float = MIB) -> Iterator[Match]:
-    """One rank of several does all of it.
+@finding(needs=("ranks",), by_time=True, units=_UNITS, counted=_serial_counted)
+def serial_io(facts: Facts, *, least_bytes: float = MIB, share_of_run: float = 0.02) -> Iterator[Match]:
+    """One rank of several does all of it, or all of it on files of one kind, for which the others wait.
 
     Parameters
     ----------
     least_bytes : byte
         For less, one writer is as good as any.
+    share_of_run : share
+        For less waiting, what a rank does on files of its own may be left to it.
 
     Notes
     -----
-    :In short: {who} alone does the program's {layer} {direction}; sharing them.
+    :In short: {who} alone does the program's {layer} {direction}{of}; sharing them.
     :Why: It cannot be faster than one process.
     :How it is measured: The program's own operations of a layer; cost is what the others could take from it, with
         opens, closes and the flushes of what is written, as far as the others do not spend as long in them. They wait
         for it as long as they are longer in MPI than it is (median), but no longer than it is longer in I/O than they.
+        Where several ranks move data, the kind of files that one rank alone moves data of for longest, if it does so
+        for longer than others (median) do the like on any.
     :When it is wrong: Where it is little, or the others compute meanwhile, it costs nothing that matters.
     :What helps: Let several ranks move the data: one a node, or all of them by MPI-IO or a library above it; where
         it is little, it may stay as it is. What one rank writes now and then, such as a dump for debugging: leave it
         out, or let a thread write it while all go on.
     """
     for layer, direction, own in facts.own():
-        found, moved = moving_ranks(facts.cells, own), facts.cells.bytes(own)
-        ranks = len(found.ranks.name)
-        if ranks < 2 or found.movers != 1 or moved < least_bytes:
+        part, of = _alone(facts, own)
+        found, moved = moving_ranks(facts.cells, part), facts.cells.bytes(part)
+        ranks, waited = len(found.ranks.name), others_wait_s(facts.trace, found.ranks.busiest)
+        if ranks < 2 or found.movers != 1:
             continue
-        seconds, flushing = _seconds(facts, layer, direction, own)
+        if waited < share_of_run * facts.run_s if of else moved < least_bytes:
+            continue
+        seconds, flushing = _seconds(facts, layer, direction, part)
         longest = float(seconds.max(initial=0.0))
         # What the others could take from it.
-        waited = others_wait_s(facts.trace, found.ranks.busiest)
         waiting = (
             f" and wait for it in MPI for up to {seconds_text(waited)}" if waited >= LEAST_SHARE * facts.run_s else ""
         )
         yield Match(
             layer,
-            f"rank {found.ranks.busiest} alone does the program's {layer} {direction}s, {bytes_text(moved)} in "
-            f"{seconds_text(longest)}, while the other {counted(ranks - 1, 'rank')} "
-            f"{'does' if ranks == 2 else 'do'} none{waiting}",
+            f"rank {found.ranks.busiest} alone does the program's {layer} {direction}s{of}, {bytes_text(moved)} "
+            f"{f'by {facts.cells.operations(part):,} of them ' if of else ''}in {seconds_text(longest)}, while the "
+            f"other {counted(ranks - 1, 'rank')} {'does' if ranks == 2 else 'do'} none{waiting}",
             {
                 "direction": direction,
                 "bytes": moved,
+                "of": of,
                 "others_wait_s": waited,
                 **found.to_dict(),
             },
-            cells=own,
+            cells=part,
             cost_s=longest * (1 - 1 / ranks),
             gain=_gain(facts, found, longest, longest / ranks, flushing),
         )
+
+
+def _alone(facts: Facts, own: Mask) -> tuple[Mask, str]:
+    """Return operations of one rank alone, and in words which: all, or those on one kind of files.
+
+    Where one rank takes no longer there than others on whatever, there are none.
+    """
+    cells, seconds = facts.cells, facts.rank_seconds(own)
+    if len(np.unique(cells.process[own & cells.moving])) < 2:
+        return own, ""
+    kinds, of_file = kinds_of_files(facts.definitions)
+    kind = np.append(of_file.of_file, -1)[cells.file]
+    found, longest = own & False, 0.0
+    for one in np.unique(kind[_shared_or_alone(cells, own, kind, alone=True)]).tolist():
+        part = own & (kind == one)
+        took = facts.rank_seconds(part)
+        if one >= 0 and took.max() > max(longest, 2 * float(np.median(np.delete(seconds, took.argmax())))):
+            found, longest = part, float(took.max())
+    named = kinds[int(kind[found][0])].rpartition("/")[2] if found.any() else ""
+    return found, f" of {named}" if named else ""
+
+
+def _shared_or_alone(cells: Cells, own: Mask, kind: Ranks, *, alone: bool) -> Mask:
+    """Return the operations on kinds of files that one process alone moves data of, or on all others, bool (cells,)."""
+    pairs = np.unique(np.stack((kind, cells.process))[:, own & cells.moving], axis=1)
+    kinds, movers = np.unique(pairs[0], return_counts=True)
+    return np.asarray(own & (np.isin(kind, kinds[movers == 1]) == alone))
 
 
 def _slow_ranks_counted(
@@ -294,12 +330,13 @@ def slow_ranks(
 
     Notes
     -----
-    :In short: some ranks take longer for as much; the pace of the others.
+    :In short: some ranks take longer for as much{by}; the pace of the others.
     :Why: The slowest decides.
     :How it is measured: Time over bytes of the program's own operations by rank, split at the widest gap; of ranks that
         move like amounts, half to twice the usual one (ranks with at least that much move half of all). Collective
-        calls are left out: a rank is as slow there as the others make it. By counters, the slowest rank against the
-        mean, of shared files and of those of a rank each.
+        calls are left out: a rank is as slow there as the others make it. So are kinds of files that one rank alone
+        moves data of: it does something else there. By counters, the slowest rank against the mean, of shared files and
+        of those of a rank each.
     :When it is wrong: Ranks that do other kinds of requests are slower by right.
     :What helps: See what the slow ranks have in common: a node, a storage target (lfs getstripe), a network link, or a
         turn behind the others; let fewer ranks write at a time; spread files over more Lustre stripes (lfs setstripe
@@ -308,6 +345,8 @@ def slow_ranks(
     for layer, direction, own in facts.own():
         # In a collective call a rank is as slow as the others make it.
         own &= (facts.cells.flags & np.uint32(IoFlag.COLLECTIVE)) == 0
+        kind = np.append(kinds_of_files(facts.definitions)[1].of_file, -1)[facts.cells.file]
+        own = _shared_or_alone(facts.cells, own, kind, alone=False)
         rank, seconds, pace = _paces(facts, own, least_bytes, alike)
         if len(pace) < 2:
             continue
@@ -320,12 +359,19 @@ def slow_ranks(
         if times >= slower and cost >= max(least_s, share_of_run * facts.run_s):
             text, numbers = _slow_and_fast(rank, seconds, fast, times, f"{layer} {direction}s")
             sizes = _request_sizes(facts, own, rank, fast)
-            if max(sizes) >= slower * min(sizes):
+            other = max(sizes) >= slower * min(sizes)
+            if other:
                 text += f"; by {bytes_text(sizes[0])} at a time on average, the others by {bytes_text(sizes[1])}"
             yield Match(
                 layer,
                 text,
-                {"direction": direction, **numbers, "request_bytes": sizes[0], "others_request_bytes": sizes[1]},
+                {
+                    "direction": direction,
+                    **numbers,
+                    "by": f", by {'smaller' if sizes[0] < sizes[1] else 'larger'} requests" if other else "",
+                    "request_bytes": sizes[0],
+                    "others_request_bytes": sizes[1],
+                },
                 cells=own,
                 cost_s=cost,
                 gain=Gain((least, cost), "at the pace of the slowest of the others, and at their median"),

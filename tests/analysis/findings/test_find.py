@@ -687,6 +687,31 @@ def test_slow_ranks_that_ask_for_less_at_a_time_are_told_so(written, pieces, tol
     assert one.evidence["others_request_bytes"] == 2**20
 
 
+@pytest.mark.parametrize("waits", [True, False])
+def test_who_alone_reads_another_file_is_not_slow_but_others_may_wait_for_it(written, waits):
+    """All read a file of their own; rank 0 then reads an index in 300 ms, for a broadcast of which the others wait."""
+    for rank in range(4):
+        own = written.handle(written.file(f"/s/restart.{rank}"), written.posix)
+        written.call(rank, "read", 0, 10_000)
+        written.operate(rank, own, READ, 1, 10_000 + 10 * rank, 2**20)
+        written.call(rank, "MPI_Bcast", 310_002 if rank == 0 else 10_100, 310_010 if rank == 0 or waits else 10_101)
+    index = written.handle(written.file("/s/index"), written.posix)
+    for place in range(100):
+        begin = 10_100 + 3000 * place
+        written.call(0, "read", begin, begin + 2999)
+        written.operate(0, index, READ, begin, begin + 2999, 5000)
+    ids = written.findings()
+    assert "slow-ranks" not in ids
+    assert ("serial-io" in ids) is waits
+    if waits:
+        one = ids["serial-io"]
+        assert one.text.startswith(
+            "rank 0 alone does the program's POSIX reads of index, 500 kB by 100 of them in 300 ms"
+        )
+        assert "wait for it in MPI for up to 300 ms" in one.text
+        assert (one.files, one.cost_s) == (("/s/index",), pytest.approx(0.75 * 0.3, rel=0.01))
+
+
 def test_who_writes_for_the_others_is_not_slow(written):
     """Of a collective call the aggregator comes back last, when the others have long gone."""
     upper = written.handle(written.file("/s/a"), written.mpi)
