@@ -12,6 +12,7 @@ from ...model.quantities import counted, named_ranks, percent_text, seconds_rang
 from ...model.stream.calls import OF_MPI
 from ..findings.locks import LOCKS
 from ..findings.waiting import MUCH_WAITED, others_may_wait, outside_alone
+from .polling import polled
 
 _MUCH: Final = 0.1
 """Share of the run from which on it is told that it goes to calls that are set aside."""
@@ -26,10 +27,10 @@ def elsewhere(trace: Trace) -> tuple[str, ...]:
     """Return a sentence on each; none where the trace does not tell when functions were entered and left."""
     cost, chain = trace.calls.cost, trace.calls.chain if others_may_wait(trace) else None
     if cost is None or chain is None:
-        return (*_set_aside(trace), *_awaited_alone(trace))
+        return (*_set_aside(trace), *_awaited_alone(trace), *polled(trace, MUCH_WAITED))
     for_one = tuple(_awaited(trace, cost, chain))
     others = for_one or tuple(_awaited_alone(trace)) or tuple(_all(cost, chain))
-    return (*_set_aside(trace), *others, *_at_one_place(cost, chain, bool(for_one)))
+    return (*_set_aside(trace), *others, *_at_one_place(cost, chain, bool(for_one)), *polled(trace, MUCH_WAITED))
 
 
 def _set_aside(trace: Trace) -> Iterator[str]:

@@ -194,6 +194,8 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB, share_of_run: float = 0
         for it as long as they are longer in MPI than it is (median), but no longer than it is longer in I/O than they.
         Where several ranks move data, the kind of files that one rank alone moves data of for longest, if it does so
         for longer than others (median) do the like on any.
+        What others only read of what it writes, or the other way round, is handed on: no more is said where nobody
+        waits in MPI.
     :When it is wrong: Where it is little, or the others compute meanwhile, it costs nothing that matters.
     :What helps: Let several ranks move the data: one a node, or all of them by MPI-IO or a library above it; where
         it is little, it may stay as it is. What one rank writes now and then, such as a dump for debugging: leave it
@@ -205,7 +207,8 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB, share_of_run: float = 0
         ranks, waited = len(found.ranks.name), others_wait_s(facts.trace, found.ranks.busiest)
         if ranks < 2 or found.movers != 1:
             continue
-        if waited < share_of_run * facts.run_s if of else moved < least_bytes:
+        little = waited < share_of_run * facts.run_s
+        if ((of or _handed_on(facts, layer, direction, part)) and little) or (moved < least_bytes and not of):
             continue
         seconds, flushing = _seconds(facts, layer, direction, part)
         longest = float(seconds.max(initial=0.0))
@@ -229,6 +232,18 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB, share_of_run: float = 0
             cost_s=longest * (1 - 1 / ranks),
             gain=_gain(facts, found, longest, longest / ranks, flushing),
         )
+
+
+def _handed_on(facts: Facts, layer: str, direction: str, part: Mask) -> bool:
+    """Tell whether most of what one rank moves is on files that only others use the other way round.
+
+    One produces there what another one consumes.
+    """
+    cells = facts.cells
+    back = cells.of(layer, "read" if direction == "write" else "write") & cells.own & cells.moving & (cells.file >= 0)
+    mine = np.isin(cells.process, cells.process[part & cells.moving])
+    handed = np.setdiff1d(cells.file[back & ~mine], cells.file[back & mine])
+    return bool(2 * cells.bytes(part & np.isin(cells.file, handed)) > cells.bytes(part))
 
 
 def _alone(facts: Facts, own: Mask) -> tuple[Mask, str]:

@@ -7,6 +7,7 @@ import pytest
 from iostrata import open_trace
 from iostrata.analysis.comparison.elsewhere import elsewhere
 from iostrata.layers.attribution.calls.meetings import Meetings
+from iostrata.model.keyed import KeyedSums
 from otf2.enums import IoOperationMode
 
 
@@ -55,6 +56,8 @@ def made(
         times=times,
         undecided_count=np.zeros(1, np.bool_),
         serves=np.zeros(1, np.bool_),
+        metadata=KeyedSums.none(7, "calls", "ticks", "begin", "end"),
+        scope=SimpleNamespace(window=SimpleNamespace(start=0, end=10)),
         paths=SimpleNamespace(region=np.zeros(1, np.int32)),
         functions=SimpleNamespace(layer=np.zeros(1, np.int64), regions=SimpleNamespace(name=(function,))),
     )
@@ -166,6 +169,36 @@ def test_who_waits_for_the_root_of_a_broadcast_waits_for_what_it_does(written, e
             "Ranks 1, 2 and 3 wait 600 ms, 60 % of the run, in 2 calls of MPI_Bcast, until 300 ms"
         )
         assert sentence.endswith("and 800 ms, for rank 0; it is mostly in I/O meanwhile")
+
+
+@pytest.mark.parametrize("made_by", [0, 1, None])
+def test_who_opens_files_in_vain_until_another_has_made_them_is_told(written, made_by):
+    """Rank 1 asks for each of three files every 2 ms for 200 ms; with none made it may look for a stop."""
+    for step in range(3):
+        handles = [written.handle(written.file(f"/s/{step}.done"), written.posix) for _ in range(2)]
+        start = 300_000 * step
+        if made_by == 0:
+            written.call(0, "open", start + 199_000, start + 199_010)
+            written.create(0, handles[0], start + 199_005)
+        for place in range(100):
+            # It does not get the processor once.
+            begin = start + 2000 * place + (500 if place == 50 else 0)
+            written.call(1, "open", begin, begin + 10)
+        written.call(1, "open64" if made_by is None else "open", start + 200_000, start + 200_010)
+        if made_by is not None:
+            written.create(1, handles[1], start + 200_005)
+    written.call(2, "close", 999_990, 1_000_000)
+    handle = written.handle(written.file("/s/a"), written.posix)
+    written.operate(2, handle, IoOperationMode.WRITE, 999_991, 999_999, 1)
+    found = elsewhere(written.closed())
+    if made_by is None:
+        assert found == ()
+    else:
+        (sentence,) = found
+        assert sentence.startswith(
+            "Rank 1 opens files in vain 300 times (0.done and 2 others), every 2 ms for 600 ms, 60 %"
+        )
+        assert ("until rank 0 has made them" in sentence) is (made_by == 0)
 
 
 def test_a_trace_without_calls_tells_nothing_of_them():

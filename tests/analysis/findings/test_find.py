@@ -939,6 +939,18 @@ def test_severity_follows_the_share_of_the_run(written, run, severity):
     assert (one.severity, one.cost_s) == (severity, pytest.approx(0.0075, rel=0.01))
 
 
+@pytest.mark.parametrize("reader", [None, 0, 1])
+def test_what_one_rank_writes_for_others_to_read_is_handed_on(written, reader):
+    for step in range(4):
+        handle = written.handle(written.file(f"/s/frame{step}"), written.posix)
+        written.operate(0, handle, WRITE, 100_000 * step, 100_000 * step + 10_000, 2**20)
+        if reader is not None:
+            written.operate(reader, handle, READ, 100_000 * step + 20_000, 100_000 * step + 30_000, 2**20)
+    for rank in range(4):
+        written.operate(rank, written.handle(written.file("/s/log"), written.posix), WRITE, 500_000, 500_010, 0)
+    assert ("serial-io" in written.findings()) is (reader != 1)
+
+
 def test_what_is_small_in_all_is_no_warning(written):
     data, settings = (written.handle(written.file(name), written.posix) for name in ("/s/data", "/s/run.cfg"))
     written.operate(0, data, WRITE, 0, 1_000_000, 2**30)

@@ -1,0 +1,89 @@
+"""Who asks again and again for a file that is not there yet, as one that waits for what another process makes."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from ...layers.attribution.calls.functions import NO_EVENT
+from ...layers.attribution.calls.metadata_calls import MetadataCalls
+from ...layers.selection.window import sums_by
+from ...layers.trace import Trace
+from ...model.arrays import Ints, Mask
+from ...model.quantities import counted, percent_text, seconds_text
+
+_OPENS: Final = re.compile("(open|openat|fopen|creat)(64)?")
+"""Functions that leave an event where they succeed."""
+_OFTEN: Final = 20
+"""Opens that fail, below which a program looks for a file in some places."""
+_PAUSE: Final = 5.0
+"""Times the usual pause between two of them, from which on it does something else."""
+
+_LONG: Final = 10
+"""Times as long as others that it waits for a file: these are not named."""
+
+
+def polled(trace: Trace, share_of_run: float) -> Iterator[str]:
+    """Tell which threads open files in vain for so much of the run until they are there, and who made these."""
+    calls = trace.calls.totals
+    if calls is None:
+        return
+    window = calls.scope.window
+    opens = np.array([bool(_OPENS.fullmatch(name)) for name in calls.functions.regions.name] + [False], np.bool_)
+    least, sums = share_of_run * (window.end - window.start), calls.metadata
+    failed = sums.taken((sums.keys[1] == NO_EVENT) & opens[sums.keys[5]])
+    if not ((failed["calls"] >= _OFTEN) & (failed["end"] - failed["begin"] >= least)).any():
+        return
+    found = MetadataCalls.concatenate([part.take(opens[part.region]) for part in trace.calls.metadata_calls()])
+    found = found.take(np.lexsort((found.begin, found.location)))
+    found = found.take(np.append(trace.scope.selection.file_reason < 0, True)[found.file])
+    succeeds, process = found.kind != NO_EVENT, trace.definitions.locations.group[found.location].astype(np.int64)
+    maker = _makers(found, succeeds, process)
+    for location in np.unique(found.location[~succeeds]).tolist():
+        mine = np.flatnonzero(found.location == location)
+        times, waited = _waits(found.begin[mine], succeeds[mine])
+        ticks = int(waited.sum())
+        if ticks < least or times < _OFTEN:
+            continue
+        whose = np.where(maker[mine] == process[mine], -1, maker[mine])
+        files = found.file[mine][_LONG * waited > waited.max()]
+        by_maker = sums_by(whose + 1, waited, len(trace.definitions.groups.id) + 1)
+        ranks, second = np.append(trace.definitions.groups.rank, -1), window.ticks_per_second
+        rank, most = int(ranks[process[mine[0]]]), int(ranks[by_maker.argmax() - 1])
+        names, others = trace.definitions.files.name, len(np.unique(files)) - 1
+        named = names[files[0]].rpartition("/")[2] + (f" and {counted(others, 'other')}" if others else "")
+        until = f"until rank {most} has made them" if most >= 0 and most != rank else "until they are there"
+        share, pause = percent_text(ticks / (window.end - window.start)), seconds_text(ticks / second / times)
+        who = f"Rank {rank}" if rank >= 0 else "A process"
+        yield (
+            f"{who} opens files in vain {times:,} times ({named}), every {pause} for {seconds_text(ticks / second)}, "
+            f"{share} of the run, {until}; whether it waits or works between is not recorded"
+        )
+
+
+def _waits(begin: Ints, succeeds: Mask) -> tuple[int, Ints]:
+    """Return how many opens of a thread fail before one that succeeds, and how long these make each of that wait."""
+    waited, gap = np.zeros(len(begin), np.int64), np.diff(begin)
+    vain = np.flatnonzero(~succeeds[:-1])
+    if not len(vain):
+        return 0, waited
+    usual = int(_PAUSE * np.median(gap[vain]))
+    # Those that fail after one that succeeds, up to the next that does, if that follows as closely.
+    first = np.append(0, np.flatnonzero(succeeds[:-1]) + 1)
+    last = np.append(np.flatnonzero(succeeds[:-1]), len(begin) - 1)
+    ended = (last > first) & succeeds[last]
+    ended[ended] = gap[last[ended] - 1] <= usual
+    until = np.append(0, np.cumsum(np.minimum(gap, usual)))
+    waited[last[ended]] = (until[last] - until[first])[ended]
+    return int((last - first)[ended].sum()), waited
+
+
+def _makers(found: MetadataCalls, succeeds: Mask, process: Ints) -> Ints:
+    """Return the process that opened the file of each call first, int64 (n,), −1 where no file is known."""
+    known = np.flatnonzero(succeeds & (found.file >= 0))
+    known = known[np.argsort(found.begin[known], kind="stable")]
+    file, first = np.unique(found.file[known], return_index=True)
+    maker = np.full(int(found.file.max(initial=-1)) + 2, -1)
+    maker[file] = process[known[first]]
+    return maker[found.file]
