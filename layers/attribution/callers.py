@@ -94,6 +94,8 @@ def read_call_paths(
     return CallPaths(regions, parent, region, columns[PATH], event), whole
 
 
+_MUCH: Final = 0.01
+"""Of the run that a process waits for others: from there on it is told for whom in the end."""
 _LITTLE: Final = 0.001
 """Of the run: what no process waits longer is not looked at."""
 _ACTIVITY_BINS: Final = 480
@@ -205,11 +207,13 @@ class TraceCalls(Frozen):
         """
         if self.totals is None:
             return Meetings.empty()
-        scope = self.stream.scope
-        found = meetings(self.totals.shared, scope)
-        longest = np.bincount(found.process, found.waited).max(initial=0)
-        little = longest <= _LITTLE * (scope.window.end - scope.window.start)
-        return Meetings.empty() if little else found
+        found = meetings(self.totals.shared, self.stream.scope)
+        return found if self._longest(found) > _LITTLE else Meetings.empty()
+
+    def _longest(self, found: Meetings) -> float:
+        """Return the share of the run for which the process waits that does so longest."""
+        window = self.stream.scope.window
+        return float(np.bincount(found.process, found.waited).max(initial=0)) / max(1, window.end - window.start)
 
     @cached_property
     def meetings(self) -> Meetings:
@@ -220,7 +224,8 @@ class TraceCalls(Frozen):
         busy = self.blocking.covered()
         for rows in (calls.rows for calls in self.totals.shared.values()):
             busy = busy.joined(rows.process.astype(np.int64), rows.begin, rows.end)
-        return found.without(busy, self._waiting[2])
+        # For whom who comes last waits itself takes another look at all events.
+        return found.without(busy, self._waiting[2] if self._longest(found) >= _MUCH else UNKNOWN_CAUSES)
 
     @cached_property
     def overlap(self) -> Overlap | None:

@@ -12,6 +12,9 @@ from ....model.keyed import KeyedSums
 from ....model.ranges import Coverage
 from .walk import StackBars
 
+_MOST: Final = 1 << 20
+"""Pieces that waits are cut into; where there were more, whoever comes last is not followed further."""
+
 
 class Waits(Columns):
     """When processes waited for another one; by process and begin, and none of a process overlap. Shape (n,).
@@ -143,6 +146,8 @@ def _cut(pieces: Pieces, waits: Waits) -> tuple[Pieces, Pieces]:
         first[rows] = low + np.searchsorted(waits.end[low:high], pieces.begin[rows], "right")
         behind[rows] = low + np.searchsorted(waits.begin[low:high], pieces.end[rows], "left")
     count = np.maximum(0, behind - first)
+    if count.sum() > _MOST:
+        return Pieces.empty(), pieces
     row = np.repeat(np.arange(len(pieces)), count)
     place = np.arange(len(row)) - np.repeat(np.cumsum(count) - count - first, count)
     begin, end = np.maximum(pieces.begin[row], waits.begin[place]), np.minimum(pieces.end[row], waits.end[place])

@@ -12,7 +12,7 @@ import pytest
 from iostrata import open_trace
 from iostrata.layers.attribution.calls.functions import WAITS_FOR_ALL
 from iostrata.layers.attribution.calls.meetings import Meetings, SharedCalls, SharedRows, meetings
-from iostrata.layers.attribution.calls.waits import UNKNOWN_CAUSES, Causes, Pieces, Waits
+from iostrata.layers.attribution.calls.waits import NOBODY_WAITS, UNKNOWN_CAUSES, Causes, Pieces, Waits
 from iostrata.model.ranges import NOTHING, Coverage
 
 FIXED = {"kind": np.uint8, "begin": np.int64, "end": np.int64}
@@ -129,6 +129,15 @@ def test_whom_processes_wait_for_in_the_end_as_followed_tick_by_tick(seed):
             while state[one, tick] >= 0:
                 one = state[one, tick]
             assert told[row, tick] == (one if state[one, tick] == -1 else alone[tick])
+
+
+def test_of_too_many_pieces_who_comes_last_is_named(monkeypatch):
+    waits = Waits(*np.array([[1, 2, 10, 20, 7], [1, 2, 30, 40, 7]], np.int64).T)
+    pieces = Pieces(*np.array([[0, 1, 0, 50, -1]], np.int64).T)
+    causes = Causes(waits, NOBODY_WAITS, NOBODY_WAITS)
+    assert sorted(causes.traced(pieces).cause.tolist()) == [1, 1, 1, 2, 2]
+    monkeypatch.setattr("iostrata.layers.attribution.calls.waits._MOST", 1)
+    assert causes.traced(pieces).cause.tolist() == [1]
 
 
 def test_of_too_many_calls_nothing_is_said(monkeypatch):
