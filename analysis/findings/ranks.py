@@ -204,14 +204,16 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB, share_of_run: float = 0
     for layer, direction, own in facts.own():
         part, of = _alone(facts, own)
         found, moved = moving_ranks(facts.cells, part), facts.cells.bytes(part)
-        ranks, waited = len(found.ranks.name), others_wait_s(facts.trace, found.ranks.busiest)
+        ranks = len(found.ranks.name)
         if ranks < 2 or found.movers != 1:
-            continue
-        little = waited < share_of_run * facts.run_s
-        if ((of or _handed_on(facts, layer, direction, part)) and little) or (moved < least_bytes and not of):
             continue
         seconds, flushing = _seconds(facts, layer, direction, part)
         longest = float(seconds.max(initial=0.0))
+        waited = others_wait_s(facts.trace, found.ranks.busiest)
+        waited = min(waited, longest) if of else waited
+        little = waited < share_of_run * facts.run_s
+        if (little and (of or _handed_on(facts, layer, direction, part))) or (moved < least_bytes and not of):
+            continue
         # What the others could take from it.
         waiting = (
             f" and wait for it in MPI for up to {seconds_text(waited)}" if waited >= LEAST_SHARE * facts.run_s else ""

@@ -360,7 +360,7 @@ class ChainSums:
     @cached_property
     def _meeting(self) -> list[tuple[int, Ints, Ints]]:
         """Functions, and begin and end of each call that all processes make together, int64 (n, processes)."""
-        calls = StackBars.concatenate(self._calls) if self._calls else StackBars.empty()
+        calls = StackBars.concatenate(self._calls) if len(self._locations) else StackBars.empty()
         found = ((one, together(calls, self._locations, one)) for one in np.unique(calls.region).tolist())
         return [(region, *times) for region, times in found if times is not None]
 

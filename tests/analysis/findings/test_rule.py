@@ -23,6 +23,8 @@ GUIDE = runpy.run_path(str(ROOT / "docs" / "guide" / "findings.py"))
 TEXTS = {
     "longest",
     "comes",
+    "of",
+    "by",
     "last",
     "busiest",
     "upper",
