@@ -1,5 +1,7 @@
 """For which rank all others wait: while it alone is outside of MPI, nobody else can end what they wait for."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ....model.arrays import Floats, Frozen, Ints, Mask
@@ -35,8 +37,21 @@ class Alone(Frozen):
     stretches: Floats
 
 
+class Stretches(NamedTuple):
+    """When one process alone was not waiting in MPI, columns of shape (n,), and how long others were in it."""
+
+    place: Ints
+    """Of the process among all."""
+    begin: Ints
+    end: Ints
+    ended: Mask
+    """Whether it ends as the process does something else itself."""
+    awaited: Floats
+    """How long each other process was in MPI on average while this one was not, in ticks, float64 (processes,)."""
+
+
 def alone_of(
-    rank: tuple[int, ...], processes: Ints, covered: tuple[Coverage, Coverage, Waits], window: tuple[int, int, float]
+    rank: tuple[int, ...], processes: Ints, covered: tuple[Coverage, Coverage], found: Stretches, second: float
 ) -> Alone:
     """Find when each rank was outside of MPI alone.
 
@@ -45,15 +60,14 @@ def alone_of(
     rank : tuple of int
     processes : int64 (ranks,)
         In ascending order.
-    covered : Coverage, Coverage, Waits
-        What calls of I/O, and these and calls of MPI that may wait, cover by process; when processes waited in calls of
-        I/O for another one.
-    window : int, int, float
-        Begin, end, and ticks of a second.
+    covered : Coverage, Coverage
+        What calls of I/O, and these and calls of MPI that may wait, cover by process.
+    found : Stretches
+    second : float
+        Ticks of a second.
     """
-    io, either, _ = covered
-    number = len(rank)
-    (who, begin, end), ended, awaited = alone_stretches(processes, covered, window)
+    (io, either), number = covered, len(rank)
+    who, begin, end, ended, awaited = found
     # Stretches that only a call of I/O parts are one.
     first = np.append(True, (who[1:] != who[:-1]) | (begin[1:] != end[:-1]))[: len(who)]
     last = np.append(first[1:], True)[: len(who)]
@@ -68,22 +82,26 @@ def alone_of(
         in_io[row] = float((io.until(process, end[mine]) - io.until(process, begin[mine])).sum())
         own = io.taken(io.group == process)
         hidden[row] = own.length - float((either.until(longest, own.end) - either.until(longest, own.begin)).sum())
-    second = window[2]
     stretches = np.square(summed) / np.maximum(squares, 1.0)
     return Alone(rank, summed / second, in_io / second, hidden / second, awaited / second, stretches)
 
 
-def alone_stretches(
-    processes: Ints, covered: tuple[Coverage, Coverage, Waits], window: tuple[int, int, float]
-) -> tuple[tuple[Ints, Ints, Ints], Mask, Floats]:
-    """Return when one process alone was not waiting in MPI: its place, begin and end in ticks, int64 (n,).
+def alone_stretches(processes: Ints, covered: tuple[Coverage, Coverage, Waits], window: tuple[int, int]) -> Stretches:
+    """Return when one process alone was not waiting in MPI.
 
-    And whether each ends as it does something else itself, and how long each other process was in MPI on average while
-    this one was not, in ticks, float64 (processes,). The parameters are those of `alone_of`.
+    Parameters
+    ----------
+    processes : int64 (processes,)
+        In ascending order.
+    covered : Coverage, Coverage, Waits
+        What calls of I/O, and these and calls of MPI that may wait, cover by process; when processes waited in calls of
+        I/O for another one.
+    window : int, int
+        Begin and end.
     """
     io, either, held = covered
     number = len(processes)
-    time, change, place = [np.array(window[:2])], [np.zeros(2, np.int64)], [np.zeros(2, np.int64)]
+    time, change, place = [np.array(window)], [np.zeros(2, np.int64)], [np.zeros(2, np.int64)]
     for group, start, over, sign in (
         (either.group, either.begin, either.end, 1),
         (io.group, io.begin, io.end, -1),
@@ -94,7 +112,7 @@ def alone_stretches(
             time.append(edge)
             change.append(np.full(len(edge), step))
             place.append(mine)
-    times, changes = np.clip(np.concatenate(time), *window[:2]), np.concatenate(change)
+    times, changes = np.clip(np.concatenate(time), *window), np.concatenate(change)
     order = np.argsort(times, kind="stable")
     waiting = np.cumsum(changes[order])
     who = number * (number - 1) // 2 - np.cumsum((changes * np.concatenate(place))[order])
@@ -106,4 +124,4 @@ def alone_stretches(
     there = (waiting[:-1] == number - 1) & (end > begin) & (who[:-1] >= 0) & (who[:-1] < number)
     until = np.concatenate(place)[order][1:][there]
     who, begin, end = who[:-1][there], begin[there], end[there]
-    return (who, begin, end), until == who, awaited
+    return Stretches(who, begin, end, until == who, awaited)

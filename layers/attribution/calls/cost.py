@@ -14,7 +14,7 @@ from ....model.ranges import RangeUnion
 from ....model.stream.calls import OF_MPI, OF_PTHREAD, PARADIGMS
 from ....model.sums import NOBODY, Sums, nested
 from ...handles.scope import Scope, ScopedBlock
-from .alone import Alone, alone_of, alone_stretches
+from .alone import Alone, Stretches, alone_of, alone_stretches
 from .calls import Calls
 from .functions import INSIDE, POLLS, WAITING, WAITS_FOR_ALL, WAITS_FOR_SOME
 from .waits import NOBODY_WAITS, Causes, Pieces, Waits, released, together
@@ -388,16 +388,22 @@ class ChainSums:
     @cached_property
     def causes(self) -> Causes:
         """For whom processes wait in the end."""
-        processes, io = self._processes, self._io.covered()
-        hanging = Waits.in_calls(self._hanging.covered()).parted(io)[1]
-        if len(processes) < 2:
+        hanging = Waits.in_calls(self._hanging.covered()).parted(self._io.covered())[1]
+        if len(self._processes) < 2:
             return Causes(self._waits, hanging, NOBODY_WAITS)
-        covered = io, self._waiting.covered(), self._waits.parted(io)[0]
-        who, begin, end = alone_stretches(processes, covered, self._window)[0]
-        nobody = np.full(len(who), -1)
-        return Causes(self._waits, hanging, Waits(nobody, processes[who], begin, end, nobody))
+        found = self._alone
+        nobody = np.full(len(found.place), -1)
+        alone = Waits(nobody, self._processes[found.place], found.begin, found.end, nobody)
+        return Causes(self._waits, hanging, alone)
 
-    @property
+    @cached_property
+    def _alone(self) -> Stretches:
+        """When one process alone did not wait."""
+        io = self._io.covered()
+        covered = io, self._waiting.covered(), self._waits.parted(io)[0]
+        return alone_stretches(self._processes, covered, self._window[:2])
+
+    @cached_property
     def _processes(self) -> Ints:
         definitions = self._counted.scope.definitions
         process = definitions.locations.group[definitions.locations.first].astype(np.int64)
@@ -413,10 +419,9 @@ class ChainSums:
         process = self._processes
         if len(process) < 2:
             return None
-        io = self._io.covered()
-        covered = io, self._waiting.covered(), self._waits.parted(io)[0]
         rank = tuple(self._counted.scope.definitions.groups.rank[process].tolist())
-        return alone_of(rank, process, covered, self._window)
+        covered = self._io.covered(), self._waiting.covered()
+        return alone_of(rank, process, covered, self._alone, self._window[2])
 
     def chain(self) -> WaitingChain | None:
         """Return the chain; None where there are less than two ranks, or too many calls."""

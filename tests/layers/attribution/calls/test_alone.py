@@ -6,7 +6,7 @@ import pytest
 from iostrata import open_trace
 from iostrata.analysis.comparison.elsewhere import elsewhere
 from iostrata.analysis.findings import find
-from iostrata.layers.attribution.calls.alone import alone_of
+from iostrata.layers.attribution.calls.alone import alone_of, alone_stretches
 from iostrata.layers.attribution.calls.waits import NOBODY_WAITS
 from iostrata.model.ranges import NOTHING, Coverage
 from otf2.enums import (
@@ -132,12 +132,14 @@ def test_who_is_alone_as_counted_tick_by_tick():
         group, begin = np.nonzero(chosen)
         return Coverage.of(group, begin, begin + 1)
 
-    found = alone_of(
-        (0, 1, 2), np.arange(ranks), (covered(kind == 1), covered(kind > 0), NOBODY_WAITS), (0, length, 1.0)
-    )
+    def alone(*both):
+        stretches = alone_stretches(np.arange(ranks), (*both, NOBODY_WAITS), (0, length))
+        return alone_of((0, 1, 2), np.arange(ranks), both, stretches, 1.0)
+
+    found = alone(covered(kind == 1), covered(kind > 0))
     assert summed.min() > 0
     assert (found.summed.tolist(), found.io.tolist()) == (summed.tolist(), in_io.tolist())
     longest = summed.argmax()
     assert found.hidden.tolist() == [((kind[row] == 1) & (kind[longest] == 0)).sum() for row in range(ranks)]
-    nobody = alone_of((0, 1, 2), np.arange(ranks), (NOTHING, NOTHING, NOBODY_WAITS), (0, length, 1.0))
+    nobody = alone(NOTHING, NOTHING)
     assert nobody.summed.tolist() == [0, 0, 0]
