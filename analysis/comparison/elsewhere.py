@@ -1,6 +1,6 @@
 """What takes much of a run outside of I/O on selected files: calls that are set aside, and a rank all wait for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -18,7 +18,6 @@ _MUCH: Final = 0.1
 """Share of the run from which on it is told that it goes to calls that are set aside."""
 _MOSTLY: Final = 0.5
 """Share of something from which on a part of it is most of it."""
-_EACH: Final = "The other ranks wait"
 _MEETINGS: Final = 5
 """Calls in which all meet and wait for one rank, from which on it is told: start, end and one barrier are none."""
 
@@ -66,23 +65,28 @@ def _awaited(trace: Trace, cost: RunCost, chain: WaitingChain) -> Iterator[str]:
     # It is slow where that happens again and again, and to most of the others.
     if mine.sum() < _MEETINGS or chain.waited[mine].max() > _MOSTLY * held or mostly < _MOSTLY * each:
         return
-    does = _does(float(chain.io_mostly[mine].sum()) / mostly)
-    longer = _longer_in_io(trace, cost, rank)
-    if longer >= _MOSTLY * each:
-        does = f"it is {seconds_text(longer)} longer in I/O than they, so that it comes later to what follows"
+    longer, does = _longer_in_io(trace, cost, rank), _does(float(chain.io_mostly[mine].sum()) / mostly)
+    late_by_io = f"it is {seconds_text(longer)} longer in I/O than they, so that it comes later to what follows"
+    does = late_by_io if longer >= _MOSTLY * each else does
     alone = trace.calls.alone
     if alone is not None and rank in alone.rank and alone.summed[alone.rank.index(rank)] > each:
         # Messages make them wait as well.
         each = float(alone.awaited[alone.rank.index(rank)])
     waits, share = int((chain.waited > 0).sum()), percent_text(each / cost.length)
-    others = [one for one in chain.ranks if one != rank]
-    who = f"Rank {others[0]} waits {seconds_text(each)}" if len(others) == 1 else f"{_EACH} {seconds_text(each)} each"
-    last = [one for one, there in zip(chain.rank, mine.tolist(), strict=True) if there]
-    late = "comes last to" if 2 * last.count(rank) >= len(last) else "holds up others that come last to"
+    itself = np.array([one == rank for one in chain.rank])[mine]
+    late = "comes last to" if itself.mean() >= _MOSTLY else "holds up others that come last to"
     yield (
-        f"{who}, {share} of the run, for rank {rank}, which {late} "
+        f"{_others_wait(chain, rank, each)}, {share} of the run, for rank {rank}, which {late} "
         f"{mine.sum():,} of {counted(waits, 'call')} in which all meet; {does}{_in_turn(cost, rank, chain)}"
     )
+
+
+def _others_wait(chain: WaitingChain, rank: int, each: float) -> str:
+    """Return how long each of the other ranks waits, in words."""
+    others = [one for one in chain.ranks if one != rank]
+    if len(others) == 1:
+        return f"Rank {others[0]} waits {seconds_text(each)}"
+    return f"The other ranks wait {seconds_text(each)} each"
 
 
 def _longer_in_io(trace: Trace, cost: RunCost, rank: int) -> float:
@@ -145,13 +149,18 @@ def _at_one_place(cost: RunCost, chain: WaitingChain, told: bool) -> Iterator[st
     early, late = ([one for one, waits in named if waits is there] for there in (True, False))
     least, most = float(waited[long].min()), float(waited.max())
     share, until = percent_text(most / cost.length), [seconds_text(float(chain.end[row])) for row in alike]
-    calls = f"one {name}, until" if len(alike) == 1 else f"{len(alike)} calls of {name}, until"
     yield (
         f"{named_ranks(early).capitalize()} wait{'s' if len(early) == 1 else ''} {seconds_range_text(least, most)}, "
-        f"{'up to ' if least < most else ''}{share} of the run, in {calls} "
-        f"{' and '.join([', '.join(until[:-1]), until[-1]] if len(until) > 1 else until)}, for "
+        f"{'up to ' if least < most else ''}{share} of the run, in {_calls_until(name, until)}, for "
         f"{_late(chain, late, np.array(alike))}"
     )
+
+
+def _calls_until(name: str, until: Sequence[str]) -> str:
+    """Return calls of a function that end then, in words."""
+    if len(until) == 1:
+        return f"one {name}, until {until[0]}"
+    return f"{len(until)} calls of {name}, until {', '.join(until[:-1])} and {until[-1]}"
 
 
 def _late(chain: WaitingChain, late: list[int], steps: Ints) -> str:

@@ -76,7 +76,7 @@ def compression(
         done = "as" if flow.direction == "write" else "from"
         yield Match(
             flow.upper,
-            f"{flow.upper} {'writes' if flow.direction == 'write' else 'reads'} {bytes_text(flow.upper_bytes)} {done} "
+            f"{flow.upper} {flow.direction}s {bytes_text(flow.upper_bytes)} {done} "
             f"{bytes_text(flow.lower_bytes)} of {flow.lower}; for {seconds_text(idle)} of the {seconds_text(busy)} "
             f"that it takes ({percent_text(idle / busy)}) nothing moves there, as a filter works on the bytes"
             f"{f'; {bytes_text(again)} of them are read again, as writes change parts of chunks' if in_parts else ''}",

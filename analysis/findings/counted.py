@@ -1,5 +1,6 @@
 """What rules look at where single operations are not known: counters of files and ranks."""
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Final
 
@@ -323,11 +324,9 @@ def pattern_text(group: CountedGroup, flushes: bool = True) -> str:
     if group.commonest:
         size, often = next(iter(group.commonest.items()))
         told.append(f"{min(often, group.operations):,} of {size:,} B")
-    if 2 * group.sum("seeks") >= group.operations:
-        told.append("a seek before each" if group.sum("seeks") >= EACH * group.operations else "many seeks")
+    told += _beside(group, group.sum("seeks"), "a seek before each", "many seeks")
     flushed = group.sum("fsyncs", "fdsyncs", "syncs") if flushes and group.direction == "write" else 0
-    if 2 * flushed >= group.operations:
-        told.append("a flush after each" if flushed >= EACH * group.operations else "many flushes")
+    told += _beside(group, flushed, "a flush after each", "many flushes")
     # Of a few requests a rank the first ones are most.
     often = group.operations >= 4 * int(group.openers.sum())
     if often and group.again:
@@ -337,6 +336,12 @@ def pattern_text(group: CountedGroup, flushes: bool = True) -> str:
         none = "few follow" if group.sum("consec_{}s") else "none follows"
         told.append(f"{none} the one before, the next is {stride:,} B further" if stride else "out of sequence")
     return f" ({', '.join(told)})" if told else ""
+
+
+def _beside(group: CountedGroup, count: float, each: str, many: str) -> Iterator[str]:
+    """Tell what comes with each request, or with half of them."""
+    if 2 * count >= group.operations:
+        yield each if count >= EACH * group.operations else many
 
 
 def stride_of(group: CountedGroup) -> int:

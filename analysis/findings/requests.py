@@ -91,7 +91,7 @@ def small_requests(
             continue
         if _merged_meanwhile(facts, layer, direction, small, least_share) or _are_cut(facts, layer, direction, small):
             continue
-        parts, in_short = _cut_above(facts, layer, direction, small)
+        parts, in_short, advice = _cut_above(facts, layer, direction, small)
         if below <= _AS_MANY * told.get(direction, 0):
             # They are what calls of a higher layer become.
             continue
@@ -102,12 +102,8 @@ def small_requests(
         above = (few.get((one, direction)) for one in reversed(cells.layers[: row + 1]))
         lost, spread, slow = next(filter(None, above), Stalled(0.0, False, 0))
         lost = min(whole, lost)
-        cost, apart = whole - lost, ""
-        if lost:
-            mine = (layer, direction) in few
-            who = f"{slow:,} of them ({percent_text(slow / count)})" if mine else "few of the calls above"
-            often, verb = ", all over the run," if spread else "", "takes" if mine and slow == 1 else "take"
-            apart = f"; {who}{often} {verb} {seconds_text(lost)} more than usual"
+        cost = whole - lost
+        apart = _longer_text(lost, spread, (slow, count) if (layer, direction) in few else None) if lost else ""
         yield Match(
             layer,
             f"{percent_text(below / count)} of {count:,} {layer} {direction}s"
@@ -121,13 +117,20 @@ def small_requests(
                 "small_bytes": cells.bytes(small),
                 "median_request": median,
                 "limit": size,
-                **({"in_short": in_short} if in_short else {}),
+                **in_short,
             },
             cells=small,
-            advice=_APART if in_short.endswith(_IN_PARTS) else "",
+            advice=advice,
             cost_s=whole if spread else cost,
             gain=gain_of_larger(facts, row, modes_of(direction)[0], size, (cost, whole if spread else cost, moving)),
         )
+
+
+def _longer_text(lost: float, spread: bool, mine: tuple[int, int] | None) -> str:
+    """Return how much longer than usual few calls take: so many of all that are `mine`, or such of a layer above."""
+    who = "few of the calls above" if mine is None else f"{mine[0]:,} of them ({percent_text(mine[0] / mine[1])})"
+    often, verb = ", all over the run," if spread else "", "takes" if mine is not None and mine[0] == 1 else "take"
+    return f"; {who}{often} {verb} {seconds_text(lost)} more than usual"
 
 
 _APART: Final = (
@@ -144,8 +147,8 @@ def _are_cut(facts: Facts, layer: str, direction: str, small: Mask) -> bool:
     return any(cells.operations(one) >= _CUT * cells.operations(small) for one in parts)
 
 
-def _cut_above(facts: Facts, layer: str, direction: str, small: Mask) -> tuple[str, str]:
-    """Return what `small` requests are parts of, in words, and that in short; empty where it is no less than they."""
+def _cut_above(facts: Facts, layer: str, direction: str, small: Mask) -> tuple[str, dict[str, str], str]:
+    """Return what `small` requests are parts of, in words, that in short, and advice; empty where it is no less."""
     cells = facts.cells
     for flow in facts.adjacent(direction):
         parts = _parts_of(facts, flow, flow.parts["upper"]) & small if flow.lower == layer else NOBODY
@@ -154,8 +157,9 @@ def _cut_above(facts: Facts, layer: str, direction: str, small: Mask) -> tuple[s
         if count and cells.operations(parts) >= max(_CUT * count, cells.operations(small) / 2):
             each = bytes_text(cells.bytes(above) / count)
             text = f"; they are parts of {counted(count, f'{flow.upper} {direction}')} of {each} on average"
-            return text, f"{direction}s {_IN_PARTS if _lie_apart(flow) else _BY_BUFFER}"
-    return "", ""
+            how, advice = (_IN_PARTS, _APART) if _lie_apart(flow) else (_BY_BUFFER, "")
+            return text, {"in_short": f"{direction}s {how}"}, advice
+    return "", {}, ""
 
 
 def _lie_apart(flow: Flow) -> bool:

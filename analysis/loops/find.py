@@ -439,11 +439,9 @@ def _calls_of(group: StepGroup, low: int, high: int, once: bool) -> Iterator[tup
             kinds = (kind for kind in map(STEP_KINDS.index, _ORDER) if mixed[kind])
             yield from ((2 * (layer * STEP_CODES + kind), None, int(mixed[kind])) for kind in kinds)
             continue
-        each: int | None = None
-        known = total >= 0 and (times == count or group.steps.content[row] == 0) and steps.low[row] == steps.high[row]
-        if known and total % (count * threads) == 0:
-            each = total // (count * threads)
-        yield int(steps.code[row]), each, count // times * often
+        known = (times == count or steps.content[row] == 0) and steps.low[row] == steps.high[row]
+        each, rest = divmod(total, count * threads)
+        yield int(steps.code[row]), None if total < 0 or rest or not known else each, count // times * often
 
 
 def _by_kind(steps: Sequence[BodyStep]) -> list[BodyStep]:

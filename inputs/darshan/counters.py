@@ -54,32 +54,39 @@ def read_counters(log: Log) -> tuple[Counters, Ids, list[str]]:
             continue
         data, fault = log.content(name)
         count, rest = divmod(len(data), layout.size)
+        sound = len(faults)
         if fault or rest:
             faults.append(f"counters of {name}: {fault or 'the last record is cut'}; {count} records are sound")
         if module.partial:
             faults.append(f"{name} ran full while it was recorded: files are missing among its counters")
         if count:
             words = np.frombuffer(data, "<i8", count * layout.size // 8).reshape(count, -1)
-            sound = _can_be(layout, words, _MOST * (log.job.length_ns / 1e9 + 1) * max(log.job.processes, 1))
-            if absurd := int((~sound).sum()):
-                faults.append(f"counters of {name}: {counted(absurd, 'record')} with counts that cannot be, left out")
-                words = words[sound]
-            times = _times(layout, words)
-            # What one clock tells of two threads may differ by less; −1 is not recorded.
-            impossible = int((~(times < _ABSURD) | (times < -1)).sum())
-            if impossible:
-                faults.append(
-                    f"counters of {name}: {counted(impossible, 'time')} below 0 or no number that can be, left out"
-                )
-            if fault or rest or module.partial or impossible or absurd:
+            words, wrong = _without_absurd(layout, words, log)
+            faults += (f"counters of {name}: {one}" for one in wrong)
+            if len(faults) > sound:
                 damaged.append(name)
             parts.append((name, layout, words))
     found, ids = _joined(parts, log.job.processes)
-    wrong = _without_contradictions(found)
-    for name in dict.fromkeys(found.modules[place] for place in found.module[wrong].tolist()):
+    contradicting = _without_contradictions(found)
+    for name in dict.fromkeys(found.modules[place] for place in found.module[contradicting].tolist()):
         faults.append(f"counters of {name}: more transfers of some kind than there are of all; these are left out")
         damaged.append(name)
     return replace(found, incomplete=tuple(damaged)), ids, faults
+
+
+def _without_absurd(layout: Layout, words: Ints, log: Log) -> tuple[Ints, list[str]]:
+    """Return records with counts that can be, and what is wrong with the others and with times."""
+    sound = _can_be(layout, words, _MOST * (log.job.length_ns / 1e9 + 1) * max(log.job.processes, 1))
+    wrong, absurd = list[str](), int((~sound).sum())
+    if absurd:
+        wrong.append(f"{counted(absurd, 'record')} with counts that cannot be, left out")
+        words = words[sound]
+    times = _times(layout, words)
+    # What one clock tells of two threads may differ by less; −1 is not recorded.
+    impossible = int((~(times < _ABSURD) | (times < -1)).sum())
+    if impossible:
+        wrong.append(f"{counted(impossible, 'time')} below 0 or no number that can be, left out")
+    return words, wrong
 
 
 def _can_be(layout: Layout, words: Ints, most: float) -> Mask:
