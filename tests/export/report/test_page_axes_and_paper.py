@@ -287,7 +287,7 @@ def test_a_stretch_too_short_to_tell_its_ends_apart_is_told_as_one_time(opened):
 
 
 def test_a_jump_to_metadata_goes_to_the_rank_that_is_longest(opened):
-    page = opened("ckpt4")
+    page = opened("ckpt16")
     link, evidence = page.run("""
     const found = [...document.querySelectorAll('#findings .notice')];
     const one = found.find((e) => e.textContent.includes('metadata-time'));

@@ -76,6 +76,7 @@ def test_a_trace_written_anew_is_the_same_trace(tmp_path, monkeypatch, name):
     for name_of in ("meetings", "all_meetings"):
         monkeypatch.setattr(TraceCalls, name_of, Meetings.empty())
     monkeypatch.setattr(Facts, "longest_in_calls_s", lambda facts, _layer, _way, cells: facts.longest_s(cells))
+    monkeypatch.setattr(Facts, "has_views", lambda _facts, _layer: False)
     trace = open_trace(FIXTURES / name)
     written = write_otf2(trace, tmp_path / "anew.otf2")
     assert written.bytes == sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
