@@ -1,7 +1,7 @@
 """Who asks again and again for a file that is not there yet, as one that waits for what another process makes."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -19,7 +19,8 @@ _OFTEN: Final = 20
 """Opens that fail, below which a program looks for a file in some places."""
 _PAUSE: Final = 5.0
 """Times the usual pause between two of them, from which on it does something else."""
-
+_MOST: Final = 1 << 20
+"""Opens up to which they are looked at."""
 _LONG: Final = 10
 """Times as long as others that it waits for a file: these are not named."""
 
@@ -35,7 +36,13 @@ def polled(trace: Trace, share_of_run: float) -> Iterator[str]:
     failed = sums.taken((sums.keys[1] == NO_EVENT) & opens[sums.keys[5]])
     if not ((failed["calls"] >= _OFTEN) & (failed["end"] - failed["begin"] >= least)).any():
         return
-    found = MetadataCalls.concatenate([part.take(opens[part.region]) for part in trace.calls.metadata_calls()])
+    parts, count = list[MetadataCalls](), 0
+    for part in trace.calls.metadata_calls():
+        parts.append(part.take(opens[part.region]))
+        count += len(parts[-1])
+        if count > _MOST:
+            return
+    found = MetadataCalls.concatenate(parts)
     found = found.take(np.lexsort((found.begin, found.location)))
     found = found.take(np.append(trace.scope.selection.file_reason < 0, True)[found.file])
     succeeds, process = found.kind != NO_EVENT, trace.definitions.locations.group[found.location].astype(np.int64)
@@ -47,19 +54,27 @@ def polled(trace: Trace, share_of_run: float) -> Iterator[str]:
         if ticks < least or times < _OFTEN:
             continue
         whose = np.where(maker[mine] == process[mine], -1, maker[mine])
-        files = found.file[mine][_LONG * waited > waited.max()]
+        files = found.file[mine][(_LONG * waited > waited.max()) & (found.file[mine] >= 0)]
         by_maker = sums_by(whose + 1, waited, len(trace.definitions.groups.id) + 1)
         ranks, second = np.append(trace.definitions.groups.rank, -1), window.ticks_per_second
         rank, most = int(ranks[process[mine[0]]]), int(ranks[by_maker.argmax() - 1])
-        names, others = trace.definitions.files.name, len(np.unique(files)) - 1
-        named = names[files[0]].rpartition("/")[2] + (f" and {counted(others, 'other')}" if others else "")
+        names = (trace.definitions.files.name[one] for one in dict.fromkeys(files.tolist()))
+        named = _named([name for name in names if not name.endswith("/")])
         until = f"until rank {most} has made them" if most >= 0 and most != rank else "until they are there"
         share, pause = percent_text(ticks / (window.end - window.start)), seconds_text(ticks / second / times)
         who = f"Rank {rank}" if rank >= 0 else "A process"
         yield (
-            f"{who} opens files in vain {times:,} times ({named}), every {pause} for {seconds_text(ticks / second)}, "
+            f"{who} opens files in vain {times:,} times{named}, every {pause} for {seconds_text(ticks / second)}, "
             f"{share} of the run, {until}; whether it waits or works between is not recorded"
         )
+
+
+def _named(files: Sequence[str]) -> str:
+    """Return the first of some files, and how many others there are, in brackets; nothing where none is known."""
+    if not files:
+        return ""
+    others = f" and {counted(len(files) - 1, 'other')}" if len(files) > 1 else ""
+    return f" ({files[0].rpartition('/')[2]}{others})"
 
 
 def _waits(begin: Ints, succeeds: Mask) -> tuple[int, Ints]:

@@ -1,6 +1,7 @@
 """Findings about calls of an upper layer: who does their work, and where their time goes."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from .counted import CountedFacts
 from .facts import LEAST_SHARE, MIB, CollectiveFlow, Facts, Gain, Match, ends_of
 from .rule import finding
 
-_BY_VIEW = (
+_BY_VIEW: Final = (
     "the library works or waits while nothing moves below, as where a file's view makes data many small parts; parts "
     "that lie together"
 )

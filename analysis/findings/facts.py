@@ -17,7 +17,7 @@ from ...layers.handles.stack import layer_name
 from ...layers.selection.directions import DIRECTIONS, Direction
 from ...layers.selection.window import sums_by
 from ...layers.trace import Trace
-from ...model.arrays import Floats, Integers, Ints, Mask, Rows
+from ...model.arrays import Floats, Integers, Ints, Links, Mask, Rows
 from ...model.codes import IoFlag, IoMode, IoRecord
 from ...model.keyed import KeyedSums
 from ...model.sums import NOBODY
@@ -200,10 +200,13 @@ class Facts:
         Without what it waits in calls of several processes until the last one comes: that is no time of I/O. Nor is
         what goes on beside all that it does (`waited_part`).
         """
+        return self.seconds_by(self.cells.process, len(self.definitions.groups.id), cells)[self.cells.processes]
+
+    def seconds_by(self, group: Links, number: int, cells: Mask) -> Floats:
+        """Return the same for operations of each group of one process each, float64 (number,)."""
         chosen = cells & (self.cells.process >= 0)
-        ticks = sums_by(self.cells.process[chosen], self._worked[chosen], len(self.definitions.groups.id))
-        seconds = ticks[self.cells.processes] / self.cells.window.ticks_per_second
-        return np.minimum(seconds, self.run_s)
+        ticks = sums_by(group[chosen], self._worked[chosen], number)
+        return np.minimum(ticks / self.cells.window.ticks_per_second, self.run_s)
 
     @cached_property
     def _once(self) -> Floats | float:

@@ -258,14 +258,13 @@ def _alone(facts: Facts, own: Mask) -> tuple[Mask, str]:
         return own, ""
     kinds, of_file = kinds_of_files(facts.definitions)
     kind = np.append(of_file.of_file, -1)[cells.file]
-    found, longest = own & False, 0.0
-    for one in np.unique(kind[_shared_or_alone(cells, own, kind, alone=True)]).tolist():
-        part = own & (kind == one)
-        took = facts.rank_seconds(part)
-        if one >= 0 and took.max() > max(longest, 2 * float(np.median(np.delete(seconds, took.argmax())))):
-            found, longest = part, float(took.max())
-    named = kinds[int(kind[found][0])].rpartition("/")[2] if found.any() else ""
-    return found, f" of {named}" if named else ""
+    alone = _shared_or_alone(cells, own, kind, alone=True) & (kind >= 0)
+    one = int(facts.seconds_by(kind, len(kinds), alone & cells.moving).argmax())
+    part = alone & (kind == one)
+    took = facts.rank_seconds(part)
+    if took.max(initial=0.0) <= 2 * float(np.median(np.delete(seconds, took.argmax()))):
+        return own & False, ""
+    return part, f" of {kinds[one].rpartition('/')[2]}"
 
 
 def _shared_or_alone(cells: Cells, own: Mask, kind: Ranks, *, alone: bool) -> Mask:

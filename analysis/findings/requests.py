@@ -21,6 +21,11 @@ from .streams import Stalled, stalled
 
 _CUT: Final = 4
 """Small requests of a lower layer for each of those above, from which on these are cut, and not small by themselves."""
+_APART: Final = (
+    "What is asked for by one call lies apart in the file, and no buffer cuts it: make its blocks larger (of the data "
+    "type, of the file view, of the hyperslab); or let ranks whose blocks lie side by side move them together: call "
+    "collectively (MPI_File_write_all, H5FD_MPIO_COLLECTIVE), and measure both ways."
+)
 _IN_PARTS: Final = "are cut into small parts that lie apart in the file; parts that lie together"
 _BY_BUFFER: Final = "are cut into small parts, one after the other; a larger buffer"
 _AS_MANY: Final = 1.25
@@ -131,13 +136,6 @@ def _longer_text(lost: float, spread: bool, mine: tuple[int, int] | None) -> str
     who = "few of the calls above" if mine is None else f"{mine[0]:,} of them ({percent_text(mine[0] / mine[1])})"
     often, verb = ", all over the run," if spread else "", "takes" if mine is not None and mine[0] == 1 else "take"
     return f"; {who}{often} {verb} {seconds_text(lost)} more than usual"
-
-
-_APART: Final = (
-    "What is asked for by one call lies apart in the file, and no buffer cuts it: make its blocks larger (of the data "
-    "type, of the file view, of the hyperslab); or let ranks whose blocks lie side by side move them together: call "
-    "collectively (MPI_File_write_all, H5FD_MPIO_COLLECTIVE), and measure both ways."
-)
 
 
 def _are_cut(facts: Facts, layer: str, direction: str, small: Mask) -> bool:

@@ -103,9 +103,10 @@ def _members(groups: Iterable[StepGroup], trace: Trace) -> Iterator[Member]:
 
 def _as_others(group: StepGroup, alike: Sequence[Member], second: float | None) -> Iterator[Member]:
     """Give what a group may do as others do, and, of a `second`, what it may repeat without evidence."""
-    yield from (one for like in alike if (one := matched(group, like)) is not None)
-    if alike and second is not None:
-        yield from (Member(group, one) for one in fold(group.steps, -np.inf, second))
+    if alike:
+        yield from matched(group, alike)
+        if second is not None:
+            yield from (Member(group, one) for one in fold(group.steps, -np.inf, second))
 
 
 def _is_like_any(member: Member, known: Iterable[Member]) -> bool:

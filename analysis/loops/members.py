@@ -1,6 +1,6 @@
 """Loops of threads, before those that go on together become one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -109,14 +109,21 @@ def calls_by_kind(steps: Steps, folded: Folded) -> Ints:
     return np.add.reduceat(steps.kinds[: folded.start[-1]].astype(np.int64), folded.start[:-1])
 
 
-def matched(group: StepGroup, like: Member) -> Member | None:
-    """Return what threads do as often as others, step by step, whatever they do between; None if they do not.
+def matched(group: StepGroup, likes: Iterable[Member]) -> Iterator[Member]:
+    """Give what threads do as often as others, step by step, whatever they do between.
 
     What comes between two iterations is with the first of them, as what single ones add.
     """
-    own, theirs = _runs_of(group), _runs_of(like.group, like.folded.body)
+    own = _runs_of(group)
+    for like in likes:
+        if like.folded.repeats is None and (found := _matched(group, own, like)) is not None:
+            yield found
+
+
+def _matched(group: StepGroup, own: Ints, like: Member) -> Member | None:
+    theirs = _runs_of(like.group, like.folded.body)
     length, most = len(theirs) - 1, len(own) - len(theirs) + 1
-    if like.folded.repeats is not None or not 0 < length <= _LOOKED_AT or most < like.folded.count:
+    if not 0 < length <= _LOOKED_AT or most < like.folded.count:
         return None
     same = np.all([(own[at : at + most, 1:] == theirs[at, 1:]).all(axis=1) for at in range(length)], axis=0)
     found = np.flatnonzero(same)

@@ -380,7 +380,7 @@ class _Latest:
         """Return which steps are another than that before, on another file, or none at all, by the level of `Cuts`."""
         others = self.fresh.copy() if level == 0 else np.zeros(len(self), np.bool_)
         if level < _GAPS:
-            what = self.unit if level < 2 else self.code if level == 2 else _moves(self.code)
+            what = self.unit if level < 2 else self.code if level == 2 else _transfers(self.code)
             others[1:] |= what[1:] != what[:-1]
         others[:1] = True
         return others
@@ -417,7 +417,7 @@ class Body(NamedTuple):
     """Number that stands for all of them."""
 
 
-def _moves(code: Links) -> Mask:
+def _transfers(code: Links) -> Mask:
     """Return what moves bytes."""
     return np.isin(code // 2 % STEP_CODES, (READ, WRITE))
 

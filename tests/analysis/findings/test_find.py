@@ -454,16 +454,20 @@ def test_what_calls_write_again_costs_its_share_of_their_time_which_is_no_overhe
         assert again.gain_s[0] < again.gain_s[1] == pytest.approx(again.cost_s)
 
 
+def hdf5_over_posix(written, paradigm=IoParadigmClass.SERIAL):
+    """Return handles of one file in HDF5, and below it in POSIX."""
+    file, kinds = written.file("/s/a"), (paradigm, IoParadigmFlag.NONE, {})
+    upper = written.handle(file, written.trace.definitions.io_paradigm("HDF5", "HDF5", *kinds))
+    return upper, written.handle(file, written.posix, upper)
+
+
 @pytest.mark.parametrize("mode", [READ, WRITE])
 @pytest.mark.parametrize(
     ("below", "lasts", "told"), [(2**19, 10_000, True), (2**20, 10_000, False), (2**19, 450, False)]
 )
 def test_a_library_that_takes_time_to_make_fewer_bytes_compresses(written, mode, below, lasts, told):
     """Half of the bytes arrive below: a filter, unless it is as fast as copying them out of a buffer."""
-    file = written.file("/s/a")
-    library = written.trace.definitions.io_paradigm("HDF5", "HDF5", IoParadigmClass.SERIAL, IoParadigmFlag.NONE, {})
-    upper = written.handle(file, library)
-    lower = written.handle(file, written.posix, upper)
+    upper, lower = hdf5_over_posix(written)
     for start in range(0, 16 * 20_000, 20_000):
         written.operate(0, upper, mode, start, start + lasts, 2**20)
         written.operate(0, lower, mode, start, start + 300, below)
@@ -484,10 +488,7 @@ def test_a_library_that_takes_time_to_make_fewer_bytes_compresses(written, mode,
 @pytest.mark.parametrize("lasts", [10_000, 700])
 def test_parts_of_compressed_chunks_are_compressed_again_and_again(written, lasts):
     """Each write reads and writes again as much as it asks for, and takes long: no bytes are hidden by that."""
-    file = written.file("/s/a")
-    library = written.trace.definitions.io_paradigm("HDF5", "HDF5", IoParadigmClass.SERIAL, IoParadigmFlag.NONE, {})
-    upper = written.handle(file, library)
-    lower = written.handle(file, written.posix, upper)
+    upper, lower = hdf5_over_posix(written)
     for start in range(0, 16 * 20_000, 20_000):
         written.operate(0, upper, WRITE, start, start + lasts, 2**20)
         written.operate(0, lower, READ, start, start + 150, 2**20)
@@ -538,10 +539,7 @@ def test_the_layer_that_compresses_is_named_and_none_above_it(written, mode, don
 @pytest.mark.parametrize("took", [300, 9_000])
 def test_reads_of_parts_of_chunks_are_told_from_those_that_read_too_much(written, took):
     """A library reads 64 times as much as it is asked for, and works on it, or waits for it."""
-    file = written.file("/s/a")
-    library = written.trace.definitions.io_paradigm("HDF5", "HDF5", IoParadigmClass.PARALLEL, IoParadigmFlag.NONE, {})
-    upper = written.handle(file, library)
-    lower = written.handle(file, written.posix, upper)
+    upper, lower = hdf5_over_posix(written, IoParadigmClass.PARALLEL)
     for start in range(0, 16 * 20_000, 20_000):
         written.operate(0, upper, READ, start, start + 10_000, 2**14)
         written.operate(0, lower, READ, start, start + took, 2**20)
