@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from iostrata import open_trace
 from iostrata.analysis.comparison.elsewhere import elsewhere
+from iostrata.analysis.comparison.polling import _waits
 from iostrata.layers.attribution.calls.meetings import Meetings
 from iostrata.model.keyed import KeyedSums
 from otf2.enums import IoOperationMode
@@ -169,6 +170,13 @@ def test_who_waits_for_the_root_of_a_broadcast_waits_for_what_it_does(written, e
             "Ranks 1, 2 and 3 wait 600 ms, 60 % of the run, in 2 calls of MPI_Bcast, until 300 ms"
         )
         assert sentence.endswith("and 800 ms, for rank 0; it is mostly in I/O meanwhile")
+
+
+@pytest.mark.parametrize(("later", "ends"), [(10, True), (60, False)])
+def test_who_finds_a_file_long_after_it_asked_for_it_did_not_wait_until_then(later, ends):
+    begin = np.array([0, 10, 20, 30, 30 + later])
+    times, waited = _waits(begin, np.array([False] * 4 + [True]))
+    assert (times, waited.tolist()) == ((4, [0, 0, 0, 0, 40]) if ends else (0, [0] * 5))
 
 
 @pytest.mark.parametrize("made_by", [0, 1, None])

@@ -710,6 +710,18 @@ def test_who_alone_reads_another_file_is_not_slow_but_others_may_wait_for_it(wri
         assert (one.files, one.cost_s) == (("/s/index",), pytest.approx(0.75 * 0.3, rel=0.01))
 
 
+@pytest.mark.parametrize("index", [300_000, 100_000])
+def test_who_takes_no_longer_on_files_of_its_own_than_others_on_theirs_does_nothing_alone(written, index):
+    """Rank 0 reads an index, for which others wait that have read other files for 80 ms."""
+    for rank in range(4):
+        own = written.handle(written.file("/s/index" if rank == 0 else f"/s/mesh.{rank}"), written.posix)
+        last = index if rank == 0 else 80_000
+        written.call(rank, "read", 0, last)
+        written.operate(rank, own, READ, 1, last - 1, 2**20)
+        written.call(rank, "MPI_Bcast", last + 10, index + 20)
+    assert ("serial-io" in written.findings()) is (index > 2 * 80_000)
+
+
 def test_who_writes_for_the_others_is_not_slow(written):
     """Of a collective call the aggregator comes back last, when the others have long gone."""
     upper = written.handle(written.file("/s/a"), written.mpi)
