@@ -65,6 +65,8 @@ _RECORDED: Final = 0.1
 """Of the I/O that recording takes from which on that is told, where it is `_LITTLE` of the run as well."""
 _MUCH_RECORDED: Final = 0.25
 """From which on it is told in any case, and nothing may be there to save."""
+_MOST_RECORDED: Final = 0.75
+"""From which on how long it takes is not told."""
 _LITTLE_SEEN: Final = 0.02
 """Share of the run that I/O takes below which it is told what cannot be seen, where something hints at it."""
 _ON_FILES: Final = re.compile("f?open|creat|p(read|write)")
@@ -523,8 +525,11 @@ def _recording(trace: Trace, mean: float | None, run_s: float) -> tuple[str, flo
     each = events * _RECORDED_S / trace.ranks
     if each < max(_RECORDED * mean, min(_MUCH_RECORDED * mean, _LITTLE * run_s)):
         return "", each / mean
-    whose = " a rank" if trace.ranks > 1 else ""
-    return f"; recording its {events:,} events takes about {seconds_text(each)}{whose} of that, or more", each / mean
+    took = f"takes about {seconds_text(each)}{' a rank' if trace.ranks > 1 else ''} of that, or more"
+    if each >= _MOST_RECORDED * mean:
+        # What it takes is an estimate that may be above all the I/O there is.
+        took = "may be most of that"
+    return f"; recording its {events:,} events {took}", each / mean
 
 
 def _hidden(trace: Trace, share: float) -> str:
