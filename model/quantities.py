@@ -216,3 +216,13 @@ def _time_unit(value: float) -> tuple[str, float]:
 def _number(value: float, digits: int) -> str:
     text = f"{value:.{digits}g}"
     return f"{value:.0f}" if "e+" in text else text
+
+
+def ordinal(number: int) -> str:
+    """Return a number as in a row.
+
+    >>> [ordinal(one) for one in (1, 2, 3, 11, 12, 20, 121)]
+    ['1st', '2nd', '3rd', '11th', '12th', '20th', '121st']
+    """
+    ending = "th" if number // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{ending}"

@@ -93,6 +93,8 @@ def _is_usual(pause: Segment, loop: Loop) -> bool:
     inside = middle <= end[place]
     if not inside and place + 1 == len(begin):
         return False
+    if not inside and loop.kinds is not None and loop.kinds.expects(begin[place + 1] - begin[place]):
+        return True
     # Of iterations that ranks do one rank after the other, or each at its own time, it is what lies between the ranks.
     if inside and np.median(begin[1:] - end[:-1]) < 0:
         return not pauses_of(np.append(np.diff(begin), pause.end - pause.start))[-1]

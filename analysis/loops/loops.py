@@ -18,7 +18,7 @@ from ...model.codes import IoMode
 from ...model.document import Document, Record
 from ...model.errors import import_library
 from ...model.metrics import metric
-from .timing import Intervals, Timing, standing_out, timing_of
+from .timing import MATTERS, Intervals, Kinds, Timing, kinds_of, standing_out, timing_of
 
 _KIND: Final = 4
 """Iterations that do something else from which on it is known how long these take."""
@@ -283,6 +283,17 @@ class Loop(Record):
     def bytes(self) -> int | float:
         """Bytes moved in the layer that moves most."""
         return max((one.bytes_read + one.bytes_written for one in self.sums.values()), default=0)
+
+    @cached_property
+    def kinds(self) -> Kinds | None:
+        """The two kinds that times from one iteration to the next are of, if they clearly are."""
+        return kinds_of(np.diff([one.begin_s for one in self.iterations])) if self.iterations else None
+
+    @cached_property
+    def kinds_of_lengths(self) -> Kinds | None:
+        """The two kinds that lengths are of, if they clearly are and the longer ones matter beside the interval."""
+        kinds = kinds_of(np.array([one.length_s for one in self.iterations]))
+        return kinds if kinds is not None and kinds.longer - kinds.usual > MATTERS * self.interval_s.mean else None
 
     @cached_property
     def usual_length(self) -> float:

@@ -109,8 +109,15 @@ def _until_next(loop: Loop, meanwhile: "_Meanwhile", usually: "_Meanwhile") -> S
     what, outlier = meanwhile.told(_MOST * more, usually), bool(standing_out(between, float(between.mean()))[place])
     if what is None and (not outlier or more <= usual):
         return None
+    kinds = loop.kinds
+    known = kinds is not None and kinds.expects(length)
+    if known and what is None:
+        # The pace has told all.
+        return None
     text = f"from iteration {place + 1} to the next it takes {seconds_text(length)}, {seconds_text(usual)} is usual"
     text += "" if what is None else f" ({what.text})"
+    if known and kinds is not None and kinds.when and what is not None:
+        text = f"{kinds.when}: {what.text}"
     return SlowestIteration(place + 1, True, length, usual, outlier, what and what.cause, text)
 
 

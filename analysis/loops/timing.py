@@ -6,8 +6,8 @@ import numpy as np
 
 from ...model.arrays import Floats, Mask, Rows
 from ...model.document import Record
-from ...model.quantities import counted, seconds_text
-from .chances import apart_by_chance, chi_square_beyond, student_beyond, trend_by_chance
+from ...model.quantities import counted, ordinal, seconds_text
+from .chances import apart_by_chance, chi_square_beyond, factorial_bits, student_beyond, trend_by_chance
 
 _CLOCK: Final = 0.02
 """Share of the interval by which begins may lie off an even grid: more is not the clock's doing but the work's."""
@@ -29,12 +29,22 @@ _LONGER: Final = 1.5
 """Times the median of the iterations' lengths from which on an iteration may stand out."""
 _DEVIATIONS: Final = 5.0
 """Robust standard deviations above the median from which on it may; of normal ones none in a million."""
-_MATTERS: Final = 0.01
+MATTERS: Final = 0.01
 """Share of the mean interval that it must take more: a line of a log that takes µs between ms delays nothing."""
 _FEW: Final = 0.2
 """Share of the iterations that stand out at most: what more of them do is how the loop goes."""
 _BY_CHANCE: Final = 0.01
 """How seldom the longest of lengths whose logarithms are normal may be taken to stand out, or for a pause."""
+_KINDS_BITS: Final = 7.0
+"""Bits that telling two kinds of lengths must save: a chance of less than 1 %, as for loops."""
+_SPREAD: Final = 0.01
+"""Spread of logarithms below which none is told: lengths are told by three digits."""
+_WITHIN_ONE: Final = 0.683
+"""Share of normal values within one standard deviation."""
+_FEWEST_LONGER: Final = 3
+"""Lengths of either kind."""
+_MOST_APART: Final = 64
+"""Iterations apart up to which longer ones are looked for."""
 DRIFTS: Final = ("slower and slower", "faster and faster")
 """What is said of intervals that grow or shrink all the time."""
 
@@ -59,6 +69,40 @@ class Timing(NamedTuple):
     """Of that, given as many intervals; None where there are fewer than two."""
     changes: str
     """Pauses, another pace from some iteration on, or a drift, where they are certain; else empty."""
+
+
+class Kinds(NamedTuple):
+    """Lengths of two kinds that are clearly apart.
+
+    Attributes
+    ----------
+    usual, longer : float
+        Medians of either, in s.
+    share : float
+        Of the longer ones.
+    first, every : int or None
+        The first of the longer ones, counted from 1, and at what distance they come; None where that is not even.
+    jitter : float
+        By what share two thirds of either differ from it at most, as one standard deviation.
+    """
+
+    usual: float
+    longer: float
+    share: float
+    first: int | None
+    every: int | None
+    jitter: float
+
+    @property
+    def when(self) -> str:
+        """Which are longer where lengths are those from one iteration to the next, in words; empty if not evenly."""
+        if self.first is None or self.every is None:
+            return ""
+        return f"{'before' if self.first % self.every else 'after'} every {ordinal(self.every)}"
+
+    def expects(self, length: float) -> bool:
+        """Tell whether a length is none that is longer than either kind lets expect."""
+        return length <= _CHANGE * self.longer
 
 
 def timing_of(begin: Floats) -> Timing:
@@ -97,7 +141,7 @@ def standing_out(length: Floats, interval: float) -> Mask:
     """
     median = float(np.median(length))
     spread = 1.4826 * float(np.median(np.abs(length - median)))
-    long = (length > _LONGER * median) & (length > median + max(_DEVIATIONS * spread, _MATTERS * interval))
+    long = (length > _LONGER * median) & (length > median + max(_DEVIATIONS * spread, MATTERS * interval))
     often, count = int(np.count_nonzero(long)), len(length)
     if count < 3 or not 0 < often <= max(1.0, _FEW * count):
         return np.zeros(count, np.bool_)
@@ -114,6 +158,49 @@ def standing_out(length: Floats, interval: float) -> Mask:
     return long
 
 
+def kinds_of(length: Floats) -> Kinds | None:
+    """Return the two kinds that lengths are of, where telling which is of which pays for itself; None where not.
+
+    Their logarithms take the fewest bits as two normal distributions, at every so-and-so-many place or anywhere.
+    """
+    count = len(length)
+    if not 2 * _FEWEST_LONGER < count <= _MANY or length.min() <= 0 or length.max() <= _CHANGE * length.min():
+        return None
+    logs = np.log(length)
+    best: tuple[float, Mask, int | None] = (_KINDS_BITS, np.zeros(0, np.bool_), None)
+    for every in range(2, min(count // _FEWEST_LONGER, _MOST_APART) + 1):
+        phase = np.arange(count) % every
+        longest = int(np.argmax(np.bincount(phase, logs) / np.bincount(phase)))
+        saved = _saved_by_kinds(logs, phase == longest, 2 * np.log2(count))
+        best = max(best, (saved, phase == longest, every), key=lambda one: one[0])
+    if best[2] is None:
+        order = np.argsort(logs, kind="stable")
+        place = int(np.argmax(np.diff(logs[order][_FEWEST_LONGER - 1 : 1 - _FEWEST_LONGER]))) + _FEWEST_LONGER
+        longer = logs > logs[order[place - 1]]
+        told = float(factorial_bits(count) - factorial_bits(place) - factorial_bits(count - place))
+        best = max(best, (_saved_by_kinds(logs, longer, told), longer, None), key=lambda one: one[0])
+    _, longer, apart = best
+    if not len(longer) or np.quantile(length[longer], 0.1) <= np.quantile(length[~longer], 0.9):
+        return None
+    sides, share = (length[~longer], length[longer]), float(longer.mean())
+    usual, long = (float(np.median(side)) for side in sides)
+    jitter = max(float(np.quantile(np.abs(side / np.median(side) - 1), _WITHIN_ONE)) for side in sides)
+    # Where neither comes evenly, some of many lengths are apart from the others by chance.
+    most, rare = (2 * _REGULAR, 0.0) if apart is not None else (_REGULAR, _RARE)
+    if long <= _CHANGE * usual or jitter > most or not rare <= share <= 1 - rare:
+        return None
+    return Kinds(usual, long, share, None if apart is None else int(np.argmax(longer)) + 1, apart, jitter)
+
+
+def _saved_by_kinds(logs: Floats, longer: Mask, told: float) -> float:
+    """Return the bits that two normal distributions save against one, if so many tell what is of which."""
+    sides = (logs[longer], logs[~longer])
+    if min(map(len, sides)) < _FEWEST_LONGER:
+        return -np.inf
+    whole, *parts = (len(some) * np.log2(max(_SPREAD, float(some.std()))) for some in (logs, *sides))
+    return float(whole - sum(parts) - told - 1.5 * np.log2(len(logs)))
+
+
 def pauses_of(between: Floats) -> Mask:
     """Return which times between iterations are pauses, bool (n,).
 
@@ -126,7 +213,7 @@ def pauses_of(between: Floats) -> Mask:
     if rest < 2 or rest == len(between):
         return np.zeros(len(between), np.bool_)
     # One that follows at once is no measure of how they vary.
-    logs = np.log(np.maximum(between, max(_MATTERS * most, 1e-12)))
+    logs = np.log(np.maximum(between, max(MATTERS * most, 1e-12)))
     off, error = logs[long].min() - logs[~long].mean(), logs[~long].std(ddof=1) * np.sqrt(1 + 1 / rest)
     sure = student_beyond(rest - 1, off / error if error else np.inf) < _BY_CHANCE / len(between)
     return np.asarray(long & sure, np.bool_)
@@ -138,6 +225,8 @@ def _changes(between: Floats) -> str:
         return ""
     pauses = pauses_of(between)
     often = np.count_nonzero(pauses)
+    if (kinds := kinds_of(between)) is not None and kinds.when:
+        return f"{seconds_text(kinds.longer)} {kinds.when}"
     found = [counted(int(often), "pause")] if 0 < often <= _RARE * len(between) else []
     usual, place = between[~pauses], np.flatnonzero(~pauses)
     if len(usual) >= 2 * _SIDE and usual.min() < usual.max():

@@ -12,9 +12,9 @@ from ...layers.loops.steps import INSIDE
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.statistics.kinds import common_folder
 from ...model.arrays import Floats
-from ...model.quantities import bytes_text, counted, factor_text, percent_text, seconds_text, share_text
+from ...model.quantities import bytes_text, counted, factor_text, ordinal, percent_text, seconds_text, share_text
 from .loops import AddedStep, BodyStep, Iteration, LayerPart, Loop, Loops
-from .timing import DRIFTS
+from .timing import DRIFTS, MATTERS
 
 _COMPARABLE: Final = 100.0
 """Times the usual length from which on a factor says less than both lengths, as of a write that a buffer takes."""
@@ -30,8 +30,6 @@ _MOSTLY: Final = 2 / 3
 """Share of the intervals that must be alike to be told as what most are."""
 _MUCH: Final = 0.25
 """Share of the time from which on the intervals that most have tell how often: many in a burst do not."""
-_MATTERS: Final = 0.01
-"""Share of the interval from which on the longest iteration is worth a word where none stands out."""
 
 _STEPS_SHOWN: Final = 10
 """Steps of an iteration in a line: of more the largest are told, and how many there are beside them."""
@@ -85,16 +83,6 @@ def _added_text(steps: Sequence[BodyStep], named: Container[str], folder: str) -
     first, *others = (text if count == 1 else f"{count:,} × {text}" for text, count in counts.items())
     (file,) = {one.file for one in steps} if len({one.file for one in steps}) == 1 else ("",)
     return ", ".join((first if not file or file in named else f"{first} {file.removeprefix(folder)}", *others))
-
-
-def ordinal(number: int) -> str:
-    """Return a number as in a row.
-
-    >>> [ordinal(one) for one in (1, 2, 3, 11, 12, 20, 121)]
-    ['1st', '2nd', '3rd', '11th', '12th', '20th', '121st']
-    """
-    ending = "th" if number // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number:,}{ending}"
 
 
 def within_text(loop: Loop, loops: Sequence[Loop], folder: str = "") -> str:
@@ -340,8 +328,8 @@ def who_text(group: Sequence[Loop], of: int) -> str:
 
 def changes_text(loop: Loop) -> str:
     """Return what changes in the course of the intervals, but for what `pace_text` says."""
-    told = drift_text(loop) if drift_text(loop) in pace_text(loop) else ""
-    return ", ".join(one for one in loop.timing_changes.split(", ") if one != told)
+    pace = pace_text(loop)
+    return ", ".join(one for one in loop.timing_changes.split(", ") if one not in pace)
 
 
 def drift_text(loop: Loop) -> str:
@@ -353,13 +341,21 @@ def drift_text(loop: Loop) -> str:
 def pace_text(loop: Loop) -> str:
     """Return how often iterations begin: the mean, as periods are, but where intervals are irregular and most alike.
 
-    Where most iterations come in one burst the mean is none of the intervals: how long the burst lasts is told.
+    Where most iterations come in one burst the mean is none of the intervals: how long the burst lasts is told. Nor is
+    it where intervals are of two kinds, which are both told.
     """
     mean = seconds_text(loop.interval_s.mean)
     if loop.count < 3:
         return f"{mean} apart" if loop.count == 2 else ""
     if loop.timing != "irregular":
         return f"every {mean}"
+    if (kinds := loop.kinds) is not None:
+        usual, longer = (seconds_text(one) for one in (kinds.usual, kinds.longer))
+        if kinds.when:
+            return f"every {usual}, {longer} {kinds.when}"
+        often, rest = (usual, longer) if kinds.share <= 0.5 else (longer, usual)
+        few = round(min(kinds.share, 1 - kinds.share) * (loop.count - 1))
+        return f"mostly every {often}, {few:,} times {rest}"
     begin, median = np.array([one.begin_s for one in loop.iterations]), loop.interval_s.median
     between = np.diff(begin)
     bursts = np.split(begin, np.flatnonzero(between > loop.interval_s.mean) + 1)
@@ -479,8 +475,13 @@ def outlier_text(loop: Loop, blame: Callable[[Loop, Iteration], str] | None = No
     length, usual = worst.length_s, loop.usual_of(worst)
     if not _busiest_s(worst):
         return ""
+    kinds = loop.kinds_of_lengths
+    if kinds is not None and kinds.every is not None and kinds.expects(length):
+        since = "" if kinds.first == kinds.every else f" from the {ordinal(kinds.first or 1)} on"
+        longer, shorter = seconds_text(kinds.longer), seconds_text(kinds.usual)
+        return f"every {ordinal(kinds.every)}{since} takes {longer}, {shorter} is usual {blame(loop, worst)}"
     if not long:
-        told = length > _MATTERS * loop.interval_s.mean
+        told = length > MATTERS * loop.interval_s.mean
         return f"iteration {number} is the longest: {seconds_text(length)} {blame(loop, worst)}" if told else ""
     times = (
         f"{factor_text(length / usual)} times as long as"
@@ -575,6 +576,8 @@ def timing_text(loop: Loop) -> str:
         return ""
     if loop.in_bursts:
         return f"in bursts: half of the intervals up to {seconds_text(loop.interval_s.median)}"
+    if (kinds := loop.kinds) is not None and loop.timing == "irregular":
+        return f"jitter {percent_text(kinds.jitter)} of either"
     how = "like a clock" if loop.timing == "clock" else loop.timing
     sure = share_text(min(loop.timing_probability, 0.9999), 1)
     return f"{how} (jitter {percent_text(loop.interval_s.jitter)}, {sure} sure)"

@@ -102,6 +102,19 @@ def test_a_rank_that_others_wait_for_in_a_barrier_is_named(written):
     assert text.endswith("in MPI_Barrier)")
 
 
+def test_a_rank_that_others_wait_for_before_every_so_many_iterations_is_named(written):
+    """It spreads its work anew."""
+    handle = written.handle(written.file("/s/field"), written.posix)
+    for rank in range(4):
+        for step in range(16):
+            longer = 40_000 if step % 4 == 3 else 0
+            at = 10_000 + 20_000 * step + 40_000 * ((step + 1) // 4)
+            written.operate(rank, handle, WRITE, at, at + 100, 4096)
+            written.call(rank, "pwrite", at - 1, at + 101)
+            written.call(rank, "MPI_Barrier", at - 40 - (longer if rank != 2 else 0) - rank, at - 5)
+    assert texts(written)["/s/field"] == "before every 4th: the others wait for rank 2 for 40 ms in MPI_Barrier"
+
+
 def test_iterations_that_take_no_time_have_no_slowest_one(written):
     """Nor is one looked for among calls of which none waits for another rank."""
     data = written.handle(written.file("/s/data"), written.posix)

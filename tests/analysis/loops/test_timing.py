@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from iostrata.analysis.loops.timing import standing_out, timing_of
+from iostrata.analysis.loops.timing import kinds_of, standing_out, timing_of
 
 
 def begins(intervals):
@@ -65,3 +65,27 @@ def test_iterations_that_are_much_longer_than_the_others_stand_out(often):
 
 def test_what_a_third_of_the_iterations_do_is_how_the_loop_goes():
     assert not standing_out(np.tile([1.0, 1.0, 30.0], 10), 5.0).any()
+
+
+@pytest.mark.parametrize(("every", "first"), [(2, 1), (5, 3), (6, 5)])
+def test_lengths_that_are_longer_at_even_places_are_of_two_kinds(every, first):
+    length = np.random.default_rng(7).normal(20, 1, 29)
+    length[first - 1 :: every] += 20
+    kinds = kinds_of(length)
+    assert (kinds.every, kinds.first) == (every, first)
+    assert (kinds.usual, kinds.longer) == pytest.approx((20, 40), rel=0.05)
+
+
+def test_lengths_of_two_kinds_in_no_order_are_so_too():
+    rng = np.random.default_rng(9)
+    kinds = kinds_of(rng.permutation(np.repeat([1.0, 2.1], 12)) * rng.normal(1, 0.02, 24))
+    assert (kinds.every, kinds.share) == (None, 0.5)
+    assert (kinds.usual, kinds.longer) == pytest.approx((1, 2.1), rel=0.05)
+
+
+@pytest.mark.parametrize("spread", [0.05, 0.3, 0.7])
+def test_lengths_that_vary_are_of_one_kind(spread):
+    rng = np.random.default_rng(11)
+    assert (
+        sum(kinds_of(rng.lognormal(0, spread, count)) is not None for count in (7, 12, 30, 100) for _ in range(50)) < 4
+    )

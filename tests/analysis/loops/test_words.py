@@ -75,8 +75,19 @@ def test_two_iterations_have_a_distance_and_no_jitter():
 def test_bursts_do_not_pass_for_a_pace():
     """Ten lines at once, ten times: the median interval says nothing of when the next one comes."""
     lines = loop_of([burst + 0.001 * line for burst in range(10) for line in range(10)])
-    assert pace_text(lines) == "every 91 ms on average"
+    assert pace_text(lines) == "every 1 ms, 991 ms after every 10th"
     assert timing_text(lines) == "in bursts: half of the intervals up to 1 ms"
+
+
+def test_what_takes_longer_every_so_many_iterations_is_told():
+    """A program spreads its work anew at every 6th, or every 6th of the same writes takes three times as long."""
+    pauses = loop_of(np.cumsum([0.065 if step % 6 == 5 else 0.02 for step in range(30)]).tolist())
+    assert (pace_text(pauses), changes_text(pauses)) == ("every 20 ms, 65 ms before every 6th", "")
+    assert timing_text(pauses).endswith("of either")
+    slow = loop_of(list(range(30)), [0.3 if step % 6 == 5 else 0.1 for step in range(30)])
+    assert outlier_text(slow) == "every 6th takes 300 ms, 100 ms is usual (POSIX writes for 300 ms, most on rank 3)"
+    by_chance = loop_of(np.cumsum([0.21 if step in (3, 4, 7, 9, 12) else 0.1 for step in range(16)]).tolist())
+    assert pace_text(by_chance) == "mostly every 100 ms, 5 times 210 ms"
 
 
 def test_most_iterations_in_one_burst_are_told_by_how_long_it_lasts():
