@@ -20,9 +20,12 @@ from .facts import MIB, Facts, Gain, Match
 from .rule import finding
 
 _PACES_PER_OCTAVE: Final = 2
-_SPREAD: Final = 100
+_SPREAD: Final = 30
 """Transfers that make half of what few of them lose, from which on they are all over the run, as where a rank waits for
-a processor that it shares: who calls less often meets fewer of them."""
+a processor that it shares: who calls less often meets fewer of them, and of 30 that come by chance a fifth more or less
+come the next time."""
+_HARDLY_ANY: Final = 10
+"""Times those that make half of it that slow ones are, from which on their number says little of what is lost."""
 _NO_HEAD_S: Final = 1e-3
 """Time of a transfer below which no head of a disk moves: half a turn alone takes 2 ms at 15,000 a minute."""
 
@@ -459,14 +462,14 @@ def _slow_match(facts: Facts, layer: str, direction: str, found: _SlowTransfers,
     worst = found.worst(most_of_loss)
     where, ranks = _where(facts, layer, worst, *modes_of(direction), share=most_of_loss), facts.ranks(worst.keys[1])
     start, end = where["time_range_s"]
-    who = f" on {named_ranks(ranks)}" if ranks else ""
+    who = f" on {named_ranks(ranks)}" if 0 < len(ranks) < facts.trace.ranks else ""
     share, time_share = found.count / found.all_of, found.ticks / found.all_ticks
     others = max(1.0, (found.all_ticks - found.ticks) / max(1, found.all_of - found.count))
     return Match(
         layer,
         f"{found.count:,} of the program's {found.all_of:,} {layer} {direction}s ({percent_text(share)}) take "
         f"{percent_text(time_share)} of their time, at least {found.slower:.0f} times as long as others of their size; "
-        f"most of it{who} from {seconds_text(start)} to {seconds_text(end)}",
+        f"{_half_text(found)}most of it{who} from {seconds_text(start)} to {seconds_text(end)}",
         {
             "direction": direction,
             "operations": found.all_of,
@@ -479,6 +482,12 @@ def _slow_match(facts: Facts, layer: str, direction: str, found: _SlowTransfers,
         cost_s=found.cost(facts),
         gain=Gain((0.0, found.cost(facts)), "from nothing, where what stood in the way comes again, to the usual pace"),
     )
+
+
+def _half_text(found: _SlowTransfers) -> str:
+    """Return how few of them make half of what is lost, where that is not how many they are."""
+    few = found.half < min(_SPREAD, found.count / _HARDLY_ANY)
+    return f"half of that loss is in {found.half:,} of them; " if few else ""
 
 
 def _both_ways(facts: Facts) -> Iterator[tuple[str, str, int, _Waited]]:
