@@ -8,6 +8,7 @@ import numpy as np
 
 from ...layers.attribution.calls.functions import NO_EVENT
 from ...layers.attribution.calls.metadata_calls import MetadataCalls
+from ...layers.selection.directions import is_of_direction
 from ...layers.selection.window import sums_by
 from ...layers.trace import Trace
 from ...model.arrays import Ints, Mask
@@ -46,15 +47,16 @@ def polled(trace: Trace, share_of_run: float) -> Iterator[str]:
     found = found.take(np.lexsort((found.begin, found.location)))
     found = found.take(np.append(trace.scope.selection.file_reason < 0, True)[found.file])
     succeeds, process = found.kind != NO_EVENT, trace.definitions.locations.group[found.location].astype(np.int64)
-    maker = _makers(found, succeeds, process)
+    maker = _makers(trace, found, succeeds, process)
     for location in np.unique(found.location[~succeeds]).tolist():
         mine = np.flatnonzero(found.location == location)
-        times, waited = _waits(found.begin[mine], succeeds[mine])
-        ticks = int(waited.sum())
+        tried, waited = _waits(found.begin[mine], succeeds[mine])
+        long = _LONG * waited > waited.max()
+        times, ticks = int(tried[long].sum()), int(waited[long].sum())
         if ticks < least or times < _OFTEN:
             continue
         whose = np.where(maker[mine] == process[mine], -1, maker[mine])
-        files = found.file[mine][(_LONG * waited > waited.max()) & (found.file[mine] >= 0)]
+        files = found.file[mine][long & (found.file[mine] >= 0)]
         by_maker = sums_by(whose + 1, waited, len(trace.definitions.groups.id) + 1)
         ranks, second = np.append(trace.definitions.groups.rank, -1), window.ticks_per_second
         rank, most = int(ranks[process[mine[0]]]), int(ranks[by_maker.argmax() - 1])
@@ -77,13 +79,14 @@ def _named(files: Sequence[str]) -> str:
     return f" ({files[0].rpartition('/')[2]}{others})"
 
 
-def _waits(begin: Ints, succeeds: Mask) -> tuple[int, Ints]:
-    """Return how many opens of a thread fail before one that succeeds, and how long these make each of that wait."""
-    waited, gap = np.zeros(len(begin), np.int64), np.diff(begin)
+def _waits(begin: Ints, succeeds: Mask) -> tuple[Ints, Ints]:
+    """Return for each open of a thread that succeeds how many fail before it, and how long these make it wait; (n,)."""
+    tried, waited, gap = np.zeros(len(begin), np.int64), np.zeros(len(begin), np.int64), np.diff(begin)
     vain = np.flatnonzero(~succeeds[:-1])
     if not len(vain):
-        return 0, waited
-    usual = int(_PAUSE * np.median(gap[vain]))
+        return tried, waited
+    median = float(np.median(gap[vain]))
+    usual = int(_PAUSE * median)
     # Those that fail after one that succeeds, up to the next that does, if that follows as closely.
     first = np.append(0, np.flatnonzero(succeeds[:-1]) + 1)
     last = np.append(np.flatnonzero(succeeds[:-1]), len(begin) - 1)
@@ -91,14 +94,26 @@ def _waits(begin: Ints, succeeds: Mask) -> tuple[int, Ints]:
     ended[ended] = gap[last[ended] - 1] <= usual
     until = np.append(0, np.cumsum(np.minimum(gap, usual)))
     waited[last[ended]] = (until[last] - until[first])[ended]
-    return int((last - first)[ended].sum()), waited
+    # It looks for one file in several places at once.
+    often = np.append(0, np.cumsum(gap * _PAUSE >= median))
+    tried[last[ended]] = (often[last] - often[first])[ended]
+    return tried, waited
 
 
-def _makers(found: MetadataCalls, succeeds: Mask, process: Ints) -> Ints:
-    """Return the process that opened the file of each call first, int64 (n,), −1 where no file is known."""
+def _makers(trace: Trace, found: MetadataCalls, succeeds: Mask, process: Ints) -> Ints:
+    """Return the process that opened the file of each call first, int64 (n,), −1 where another may have made it.
+
+    One that another process has written and renamed, which leaves no event, is made by none that opens it: who makes it
+    writes it, unless nobody moves any of it.
+    """
+    cells = trace.relations.cells
+    moved, writes = cells.moving & (cells.file >= 0), is_of_direction(cells.mode, "write")
+    used = set(cells.file[moved].tolist())
+    writers = set(zip(cells.file[moved & writes].tolist(), cells.process[moved & writes].tolist(), strict=True))
     known = np.flatnonzero(succeeds & (found.file >= 0))
     known = known[np.argsort(found.begin[known], kind="stable")]
     file, first = np.unique(found.file[known], return_index=True)
     maker = np.full(int(found.file.max(initial=-1)) + 2, -1)
-    maker[file] = process[known[first]]
+    opened = zip(file.tolist(), process[known[first]].tolist(), strict=True)
+    maker[file] = [who if one not in used or (one, who) in writers else -1 for one, who in opened]
     return maker[found.file]

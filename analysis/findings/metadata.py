@@ -9,7 +9,7 @@ import numpy as np
 from ...layers.attribution.calls.calls import CALL_KINDS, Calls
 from ...layers.attribution.calls.functions import FUNCTION
 from ...model.arrays import Floats, column_at
-from ...model.codes import IoRecord
+from ...model.codes import IoFlag, IoRecord
 from ...model.keyed import KeyedSums
 from ...model.quantities import counted, joined, named_ranks, seconds_text
 from .better_cases import gain_of_fewer_calls
@@ -395,7 +395,8 @@ def opened_not_used(facts: Facts, *, openers: float = 2, openers_share: float = 
     Notes
     -----
     :Why: Each open asks the metadata server.
-    :How it is measured: Ranks that made a handle of the file against those that moved bytes.
+    :How it is measured: Ranks that made a handle of the file against those that moved bytes, also in other layers
+        by calls of their own.
     :When it is wrong: Collective opens need all ranks.
     :What helps: Let only those open that transfer data; ROMIO's hints romio_no_indep_rw=true with cb_config_list
         leave the open to aggregators.
@@ -408,7 +409,9 @@ def opened_not_used(facts: Facts, *, openers: float = 2, openers_share: float = 
     for row, layer in enumerate(cells.layers):
         opened = shown & (layer_of == row)
         opening = _processes_by_file(file_of[opened], process[opened])
-        moving = cells.of(layer, "total") & cells.moving
+        # What ranks move together only some need do below; what each moves by itself it does, through which layer ever.
+        collective = (cells.flags & np.uint32(IoFlag.COLLECTIVE)) > 0
+        moving = cells.moving & cells.selected & ((cells.layer == row) | ~collective)
         users = _processes_by_file(cells.file[moving], cells.process[moving])
         least = max(openers, openers_share * ranks)
         idle = [file for file, who in opening.items() if len(who) >= least and len(users.get(file, ())) == 1]

@@ -175,19 +175,30 @@ def test_who_waits_for_the_root_of_a_broadcast_waits_for_what_it_does(written, e
 @pytest.mark.parametrize(("later", "ends"), [(10, True), (60, False)])
 def test_who_finds_a_file_long_after_it_asked_for_it_did_not_wait_until_then(later, ends):
     begin = np.array([0, 10, 20, 30, 30 + later])
-    times, waited = _waits(begin, np.array([False] * 4 + [True]))
-    assert (times, waited.tolist()) == ((4, [0, 0, 0, 0, 40]) if ends else (0, [0] * 5))
+    tried, waited = _waits(begin, np.array([False] * 4 + [True]))
+    assert (tried.tolist(), waited.tolist()) == (([0] * 4 + [4], [0] * 4 + [40]) if ends else ([0] * 5, [0] * 5))
 
 
-@pytest.mark.parametrize("made_by", [0, 1, None])
+def test_who_looks_in_several_places_at_once_asks_once():
+    begin = np.array([0, 1, 2, 3, 13, 23, 33, 43, 53])
+    tried, _ = _waits(begin, np.array([False] * 8 + [True]))
+    assert tried.tolist() == [0] * 8 + [5]
+
+
+@pytest.mark.parametrize("made_by", [0, "renamed", 1, None])
 def test_who_opens_files_in_vain_until_another_has_made_them_is_told(written, made_by):
-    """Rank 1 asks for each of three files every 2 ms for 200 ms; with none made it may look for a stop."""
+    """Rank 1 asks for each of three files every 2 ms for 200 ms; with none made it may look for a stop.
+
+    Where another wrote it under another name rank 0 finds it first, and only reads.
+    """
     for step in range(3):
         handles = [written.handle(written.file(f"/s/{step}.done"), written.posix) for _ in range(2)]
         start = 300_000 * step
-        if made_by == 0:
+        if made_by in (0, "renamed"):
             written.call(0, "open", start + 199_000, start + 199_010)
             written.create(0, handles[0], start + 199_005)
+        if made_by == "renamed":
+            written.operate(0, handles[0], IoOperationMode.READ, start + 199_020, start + 199_030, 1)
         for place in range(100):
             # It does not get the processor once.
             begin = start + 2000 * place + (500 if place == 50 else 0)

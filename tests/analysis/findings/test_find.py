@@ -620,11 +620,16 @@ def test_a_layer_is_idle_only_where_nothing_moves_in_the_layer_below_that_moves_
 def test_files_opened_by_all_and_used_by_one(written):
     handle = written.handle(written.file("/s/a"), written.posix)
     shared = written.handle(written.file("/s/b"), written.posix)
+    # One writes it, and all read it through another layer by themselves.
+    again = written.file("/s/c")
+    below, above = written.handle(again, written.posix), written.handle(again, written.mpi)
     for rank in range(4):
-        written.create(rank, handle, 10)
-        written.create(rank, shared, 11)
+        for one in (handle, shared, below):
+            written.create(rank, one, 10)
         written.operate(rank, shared, WRITE, 20, 30, 100)
+        written.operate(rank, above, READ, 60, 70, 100)
     written.operate(2, handle, WRITE, 40, 50, 100)
+    written.operate(2, below, WRITE, 51, 55, 100)
     evidence = written.findings()["opened-not-used"].evidence
     assert (evidence["files"], evidence["openers"], evidence["ranks"]) == (["/s/a"], 4, [2])
 
