@@ -216,7 +216,9 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB, share_of_run: float = 0
             continue
         # What the others could take from it.
         waiting = (
-            f" and wait for it in MPI for up to {seconds_text(waited)}" if waited >= LEAST_SHARE * facts.run_s else ""
+            f" and {'waits' if ranks == 2 else 'wait'} for it in MPI for up to {seconds_text(waited)}"
+            if waited >= LEAST_SHARE * facts.run_s
+            else ""
         )
         yield Match(
             layer,
@@ -259,6 +261,8 @@ def _alone(facts: Facts, own: Mask) -> tuple[Mask, str]:
     kinds, of_file = kinds_of_files(facts.definitions)
     kind = np.append(of_file.of_file, -1)[cells.file]
     alone = _shared_or_alone(cells, own, kind, alone=True) & (kind >= 0)
+    if not alone.any():
+        return alone, ""
     one = int(facts.seconds_by(kind, len(kinds), alone & cells.moving).argmax())
     part = alone & (kind == one)
     took = facts.rank_seconds(part)
