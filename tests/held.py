@@ -8,6 +8,7 @@ import dataclasses
 import functools
 import json
 import math
+import re
 import zlib
 from collections.abc import Collection, Iterator, Mapping
 from enum import Enum
@@ -39,6 +40,9 @@ WHOLE = ("Trace", "Scope", "Stream", "TraceBlock")
 NEAR = 1e-6
 """Relative difference of floats that is none: machines and versions of NumPy differ in the last digits."""
 
+LONG_FLOAT = re.compile(r"(?<![\w.])(?=[\d.]{14,})-?\d+\.\d+(e[+-]\d+)?(?![\w.])")
+"""What is a float at full length in a text, as lines of JSON and CSV have it."""
+
 
 def plain(
     value: Any,
@@ -62,7 +66,8 @@ def plain(
     if isinstance(value, Enum):
         return value.name
     if isinstance(value, str):
-        return functools.reduce(lambda text, old: text.replace(old, replaced[old]), replaced, value)
+        told = functools.reduce(lambda text, old: text.replace(old, replaced[old]), replaced, value)
+        return LONG_FLOAT.sub(lambda one: f"{float(one[0]):.6g}", told)
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, np.ndarray) and value.ndim:
