@@ -108,6 +108,8 @@ class Watcher:
         """Period in s of an iteration of several bursts when one was told last: while it holds, these are phases."""
         self._laws: dict[int, tuple[bytes, StartLaw]] = {}
         self._record = TrackRecord()
+        self._is_whole = False
+        """Whether all of a run that is over has been looked at: what repeats without a period tells less than that."""
 
     @property
     def turn(self) -> tuple[float, float]:
@@ -301,7 +303,7 @@ class Watcher:
     def _told_by_contents(self, timed: bool) -> Repetition | None:
         """Return what repeats where that tells the period, and not their times; `timed` where these do."""
         repeats = self._repeats
-        if repeats is None or not repeats.is_frequent:
+        if repeats is None or not repeats.is_frequent or (self._is_whole and repeats.period is None):
             return None
         # Of bursts that take turns it also tells those between the ones that stand out.
         turns = repeats.length > 1 and len(self._found.trains) == 1 and _is_near(repeats.period, self._found.period)
@@ -373,6 +375,7 @@ class Watcher:
         # What comes behind the regime has no later answer that it would be doubted in.
         self._outlook = self._found = replace(found, grain=self.signal.grain, since=0)
         self._former, self._turned, self._gap, self._repeated, self._seen = None, None, np.inf, np.inf, -1
+        self._is_whole = True
         if self.signal.bytes:
             self._part(now)
         self._found, self._looked = self._outlook, now

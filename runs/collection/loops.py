@@ -18,7 +18,7 @@ class LoopStep(NamedTuple):
     """What an iteration does in one of its steps.
 
     `bytes` is of one call, None where they vary or there are none; `often` of each of the `ranks` that do it, 0 for all
-    of the loop.
+    of the loop. Where bytes vary there is their `mean`, and where it is done more or less often, `about` so often.
     """
 
     layer: str
@@ -27,6 +27,12 @@ class LoopStep(NamedTuple):
     file: str
     often: int
     ranks: int = 0
+    mean: float | None = None
+    about: bool = False
+
+    def told(self) -> tuple[object, ...]:
+        """Return the columns, without those at the end that are as usual."""
+        return tuple(self) if self.about else tuple(self)[: 6 if self.mean is None else 7]
 
 
 def loop_rows(trace: Trace, job: str) -> tuple[tuple[LoopRow, ...], tuple[IterationRow, ...]]:
@@ -51,7 +57,7 @@ def _loop_row(loop: Loop, known: Mapping[int, Loop], job: str) -> LoopRow:
         ranks=len(loop.ranks),
         layers=tuple(map(printable, loop.layers)),
         text=printable(body_text(loop, tuple(known.values()))),
-        steps=json.dumps(list(_steps(loop, known, 1))),
+        steps=json.dumps([one.told() for one in _steps(loop, known, 1)]),
         begin_s=loop.begin_s,
         end_s=loop.end_s,
         interval_s=loop.interval_s.median,
@@ -64,15 +70,19 @@ def _loop_row(loop: Loop, known: Mapping[int, Loop], job: str) -> LoopRow:
     )
 
 
-def _steps(loop: Loop, known: Mapping[int, Loop], often: int, ranks: int = 0) -> Iterator[LoopStep]:
-    """Give the steps of an iteration that is done some times, by some ranks."""
+def _steps(
+    loop: Loop, known: Mapping[int, Loop], often: float, ranks: int = 0, about: bool = False
+) -> Iterator[LoopStep]:
+    """Give the steps of an iteration that is done some times, or `about` so many, by some ranks."""
     for step in loop.body:
         who = ranks if step.ranks is None else len(step.ranks)
+        varies = about or step.mean_count is not None
+        many = often * (step.count if step.mean_count is None else step.mean_count)
         if step.loop is not None:
-            yield from _steps(known[step.loop], known, often * step.count, who)
+            yield from _steps(known[step.loop], known, many, who, varies)
         elif step.layer is not None:
-            layer, file = printable(step.layer), printable(step.file)
-            yield LoopStep(layer, step.kind, step.bytes, file, often * step.count, who)
+            layer, file, mean = printable(step.layer), printable(step.file), step.mean_bytes
+            yield LoopStep(layer, step.kind, step.bytes, file, max(1, round(many)), who, mean, varies)
 
 
 def _iteration_rows(loop: Loop, job: str) -> Iterator[IterationRow]:
@@ -98,5 +108,6 @@ def steps_of(row: LoopRow) -> tuple[LoopStep, ...]:
         steps = tuple(LoopStep(*one) for one in json.loads(row.steps))
     except (TypeError, ValueError):
         return ()
-    sound = (isinstance(one.file, str) and isinstance(one.often, int) and isinstance(one.ranks, int) for one in steps)
+    types = str, int, int, int | float | None
+    sound = (all(map(isinstance, (one.file, one.often, one.ranks, one.mean), types)) for one in steps)
     return steps if all(sound) else ()

@@ -295,7 +295,8 @@ class LoopRow:
         An iteration in words.
     steps : str
         The program's own calls in an iteration: a JSON list of layer, kind, bytes of one call (null where they vary),
-        kind of file, and how often; those of loops within it as often as they are done in all.
+        kind of file, and how often; those of loops within it as often as they are done in all. Then the number of ranks
+        (0 for all of the loop), where bytes vary their mean, and true where it is a mean of how often.
     timing : str
         ``clock``, ``regular`` or ``irregular``.
     iteration_begin_s, iteration_end_s : tuple of float

@@ -20,6 +20,7 @@ from ..collection.loops import LoopStep, steps_of
 from ..collection.rows import IterationRow, LoopRow, Run
 from .quantities import FLUSHED, RECURRING
 from .testing import Outcome, RunSpread, compare, effective_count
+from .words import StepsDone
 
 ITERATING: Final = RunSpread(deviation=0.03, least=0.05)
 """Of an iteration, from run to run beside what its own iterations show: what the node and its memory make of a run."""
@@ -90,8 +91,10 @@ class RunLoop(Frozen):
 
     @cached_property
     def local(self) -> tuple[tuple[object, ...], ...]:
-        """The same with files without their folders, which differ between runs."""
-        return tuple((one.layer, one.kind, one.bytes, _base(one.file), one.often) for one in self.steps)
+        """The same with files without their folders, which differ between runs, and without means, which vary."""
+        return tuple(
+            (one.layer, one.kind, one.bytes, _base(one.file), 0 if one.about else one.often) for one in self.steps
+        )
 
     @cached_property
     def pauses(self) -> Floats:
@@ -554,15 +557,20 @@ def _base(file: str) -> str:
 
 def steps_by_kind(
     loop: RunLoop, without: frozenset[str], summed: bool = False
-) -> dict[tuple[str, str], list[tuple[int, int | None]]]:
+) -> dict[tuple[str, str], list[StepsDone]]:
     """Return how often, and of how many bytes, each layer and kind of call is done in an iteration by a rank.
 
     Or by all ranks, `summed`. Steps on kinds of files `without` which they are compared are left out.
     """
-    found: dict[tuple[str, str], dict[int | None, int]] = {}
+    found: dict[tuple[str, str], dict[int | None, StepsDone]] = {}
     for one in loop.steps:
         if _file(one) in without:
             continue
         sizes = found.setdefault((one.layer, one.kind), {})
-        sizes[one.bytes] = sizes.get(one.bytes, 0) + one.often * ((one.ranks or loop.row.ranks) if summed else 1)
-    return {key: [(often, size) for size, often in sizes.items()] for key, sizes in found.items()}
+        more = one.often * ((one.ranks or loop.row.ranks) if summed else 1)
+        known = sizes.get(one.bytes, StepsDone(0, one.bytes, 0.0))
+        # Where the mean of some is not known, that of all is not.
+        whole = None if None in (known.mean, one.mean) else (known.mean or 0.0) * known.often + (one.mean or 0.0) * more
+        mean = None if whole is None else whole / (known.often + more)
+        sizes[one.bytes] = StepsDone(known.often + more, one.bytes, mean, known.about or one.about)
+    return {key: list(sizes.values()) for key, sizes in found.items()}

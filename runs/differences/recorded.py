@@ -248,8 +248,9 @@ def _once(run: Run, direction: str) -> float | None:
     moved = _own(run, direction)
     if moved is None or direction == "write":
         return moved
-    # What one layer reads again another does as well.
-    again = max(map(_needless, run.findings), default=0.0)
+    # What one layer reads again another does as well, unless it reads far more than the program asks for.
+    asked = {row.layer for row in run.layers if row.direction == direction and row.bytes <= _ANOTHER * moved}
+    again = max((_needless(one) for one in run.findings if one.layer in asked), default=0.0)
     return max(0.0, moved - again)
 
 

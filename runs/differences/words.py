@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from ...analysis.loops.words import size_text
 from ...model.quantities import bytes_text, counted, factor_text, percent_text, rate_text, seconds_text
@@ -224,16 +224,34 @@ def _on(name: str) -> str:
     return f" on {name}" if name else ""
 
 
-Steps = Mapping[tuple[str, str], Sequence[tuple[int, int | None]]]
-"""By layer and kind of call: how often with how many bytes each, None where these vary or there are none."""
+class StepsDone(NamedTuple):
+    """Calls of one kind in an iteration: how often, or `about` how often, with how many bytes each.
+
+    `bytes` is None where these vary, by a `mean` if that is known, or where there are none.
+    """
+
+    often: int
+    bytes: int | None
+    mean: float | None = None
+    about: bool = False
+
+
+Steps = Mapping[tuple[str, str], Sequence[StepsDone]]
+"""By layer and kind of call."""
 
 
 def steps_text(name: str, before: Steps, after: Steps) -> tuple[str, str, str]:
     """Return the sentence of a loop whose iterations have other steps, and what only they have on either side."""
     changed, sides = [], ([], [])  # type: tuple[list[str], tuple[list[str], list[str]]]
     for layer, kind in dict.fromkeys((*before, *after)):
-        was, now = ([_step_text(kind, *one) for one in side.get((layer, kind), ())] for side in (before, after))
-        if was == now:
+        was, now = ([_step_text(kind, one) for one in side.get((layer, kind), ())] for side in (before, after))
+        # What is the same on both sides is no change.
+        was, now = [one for one in was if one not in now], [one for one in now if one not in was]
+        if not was and not now:
+            continue
+        if (layer, kind) in before and (layer, kind) in after and not (was and now):
+            changed.append(f"{'also ' if now else 'no more '}{' and '.join(now or was)} in {layer}")
+            (sides[1] if now else sides[0]).extend(now or was)
             continue
         sides[0].extend(was)
         sides[1].extend(now)
@@ -242,10 +260,13 @@ def steps_text(name: str, before: Steps, after: Steps) -> tuple[str, str, str]:
     return f"An iteration{_on(name)} does {'; '.join(changed)}", ", ".join(sides[0]), ", ".join(sides[1])
 
 
-def _step_text(kind: str, often: int, size: int | None) -> str:
-    if size is None:
-        return f"{often:,} × {kind}" + (" of varying size" if kind in ("read", "write") else "")
-    return f"{often:,} × {kind} {size_text(size)}"
+def _step_text(kind: str, one: StepsDone) -> str:
+    often = f"{'~' if one.about else ''}{one.often:,} × {kind}"
+    if one.bytes is not None:
+        return f"{often} {size_text(one.bytes)}"
+    if kind not in ("read", "write"):
+        return often
+    return f"{often} ~{bytes_text(one.mean)}" if one.mean else f"{often} of varying size"
 
 
 def interval_text(name: str, words: Words, iterations: int, skewed: bool = False) -> str:

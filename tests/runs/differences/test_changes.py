@@ -347,6 +347,11 @@ def test_other_work_is_what_the_program_asks_for_itself_each_byte_once():
     # A library that reads what it has written over and over does so for as many bytes of its caller's.
     back = replace(finding("read-back"), evidence='{"read_back_bytes": 9e8}')
     assert not other(moving(0.0, 1e8, back), moving(0.0, 1e8))
+    # A library that reads again what its chunks hold reads far more than it is asked for.
+    chunks = moving(0.0, 2e7, again(4e8, 3e7))
+    chunks = replace(chunks, layers=(*chunks.layers[:-1], replace(chunks.layers[-1], bytes=4e8)))
+    (told,) = [one for one in diff_runs([chunks], [moving(0.0, 1e8)]).cautions if "other work" in one]
+    assert "it reads 20 MB in A, 100 MB in B." in told
     # Several layers read it again, and evidence that makes no sense says nothing.
     lower = replace(again(7e8, 6e8), layer="ISOC")
     assert not other(moving(0.0, 8e8, again(8e8, 1e8), lower), moving(0.0, 1e8))

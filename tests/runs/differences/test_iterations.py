@@ -11,7 +11,7 @@ from iostrata.model.errors import TraceError
 from iostrata.runs import FailRule, FindingRow, IterationRow, JobRow, LayerRow, LoopRow, Run, diff_runs
 from iostrata.runs.differences.history import change_point
 from iostrata.runs.differences.iterations import pairs_of
-from iostrata.runs.differences.words import Words, iteration_text, steps_text
+from iostrata.runs.differences.words import StepsDone, Words, iteration_text, steps_text
 
 LOG = [["ISOC", "write", 30, "/run/a/solver.log", 10]]
 STEPS = [["POSIX", "open", None, "/run/a/dump.*", 1], ["POSIX", "write", 1 << 20, "/run/a/dump.*", 4]]
@@ -313,12 +313,21 @@ def test_the_time_of_all_ranks_is_that_of_their_operations(fixtures):
 
 
 def test_where_files_are_not_recorded_a_sentence_names_none():
-    flush = {("POSIX", "flush"): [(1, None)]}
-    varying, same = ({("MPI-IO", "write"): [(1, size)]} for size in (None, 8_800_000))
+    flush = {("POSIX", "flush"): [StepsDone(1, None)]}
+    varying, same = ({("MPI-IO", "write"): [StepsDone(1, size)]} for size in (None, 8_800_000))
     told = steps_text("", varying, same)[0]
     assert told == "An iteration does 1 × write 8.8 MB instead of 1 × write of varying size in MPI-IO"
     assert steps_text("", {}, flush)[0] == "An iteration does 1 × flush instead of no flush in POSIX"
     assert steps_text("out.*", {}, flush)[0].startswith("An iteration on out.* does 1 × flush")
+
+
+def test_steps_of_an_iteration_are_told_by_their_means_and_without_those_of_both_sides():
+    key, header = ("MPI-IO", "write"), StepsDone(2, 96)
+    before, after = {key: [StepsDone(1794, None, 128.4, True), header]}, {key: [header, StepsDone(1, None, 230_000.0)]}
+    told = "An iteration does 1 × write ~230 kB instead of ~1,794 × write ~128 B in MPI-IO"
+    assert steps_text("", before, after) == (told, "~1,794 × write ~128 B", "1 × write ~230 kB")
+    also = "An iteration does also 1 × write ~230 kB in MPI-IO"
+    assert steps_text("", {key: [header]}, after) == (also, "", "1 × write ~230 kB")
 
 
 @pytest.mark.parametrize(
