@@ -81,7 +81,9 @@ def phases_of(decision: Decision, times: Floats, cumulative: Floats) -> Phases:
 
     Where a stretch was analysed alone, its own bursts take the place of those that it was found between.
     """
-    found = reduce(_with_others, (*(train.bursts for train in decision.trains), decision.bursts))
+    # One of a train may hold a whole stretch that was analysed alone: it then ends where that begins.
+    found = reduce(Bursts.joined, [train.bursts for train in decision.trains] or [decision.bursts])
+    found = _with_others(found[np.unique(found.start, return_index=True)[1]], decision.bursts)
     if decision.trains and found.volume.sum() < (1 - SMALLEST) * cumulative[-1]:
         found = _with_others(found, max(decision.sets, key=lambda one: float(one.volume.sum())))
     rows = tuple(np.searchsorted(found.start, train.bursts.start) for train in decision.trains)
@@ -92,8 +94,7 @@ def phases_of(decision: Decision, times: Floats, cumulative: Floats) -> Phases:
 
 
 def _regular_pause(own: Bursts) -> float | None:
-    pauses = own.start[1:] - own.end[:-1]
-    mean, spread = float(pauses.mean()), float(pauses.std())
+    mean, spread = float((pauses := own.start[1:] - own.end[:-1]).mean()), float(pauses.std())
     return mean if 0 < spread <= min(ALIKE * mean, 0.5 * float(differences(own.start).std())) else None
 
 

@@ -1,10 +1,12 @@
 """Phases keep their ramps and stragglers."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from iostrata import detect_period, step_signal
 from iostrata.analysis.phases.bursts import Bursts, vertices
-from iostrata.analysis.phases.phases import with_edges
+from iostrata.analysis.phases.phases import phases_of, with_edges
 
 
 def test_ramp_and_straggler_belong_to_their_phase() -> None:
@@ -37,3 +39,18 @@ def test_background_moves_no_edges() -> None:
     assert result.period == pytest.approx(20.0)
     assert [phase.start for phase in result.phases] == pytest.approx(begin)
     assert [phase.end for phase in result.phases] == pytest.approx(begin + 4)
+
+
+def test_a_burst_that_holds_a_train_of_its_own_ends_where_that_begins() -> None:
+    coarse = Bursts(np.arange(4.0), np.array([0.5, 1.5, 2.5, 5.0]), np.array([5.0, 5.0, 5.0, 20.0]))
+    begin = 3.5 + 0.25 * np.arange(6)
+    fine = Bursts(begin, begin + 0.2, np.full(6, 2.0))
+    trains = [SimpleNamespace(bursts=one) for one in (coarse, fine)]
+    decision = SimpleNamespace(trains=trains, main=trains[0], bursts=coarse, sets=[coarse, fine], kind="regimes")
+    start, end = np.append(coarse.start, begin), np.append([0.5, 1.5, 2.5, 3.5], begin + 0.2)
+    volume = np.append([5.0, 5.0, 5.0, 8.0], np.full(6, 2.0))
+    found = phases_of(decision, *vertices(step_signal(start, end, volume)))
+    assert found.bursts.start == pytest.approx(start)
+    assert found.bursts.end == pytest.approx(end)
+    assert found.bursts.volume == pytest.approx(volume)
+    assert [rows.tolist() for rows in found.rows] == [[0, 1, 2, 3], [4, 5, 6, 7, 8, 9]]
