@@ -276,6 +276,7 @@ def _body(
 ) -> tuple[list[BodyStep], list[Loop]]:
     """Return the steps of an iteration in their order, and the loops within it."""
     steps: dict[tuple[BodyStep, int], list[tuple[BodyStep, list[int]]]] = {}
+    order: list[tuple[BodyStep, int]] = []
     inner: list[Loop] = []
     # At first ranks may be further apart than steps: they begin together where they wait for one another.
     for member in sorted(members, key=lambda one: int(one.begin[len(one.begin) // 2])):
@@ -284,11 +285,19 @@ def _body(
         found = _steps_of(trace, member, member.folded, kinds[member.group.kind], number, number, inner, mine)
         found = _with_known(found, inner, known)
         often: Counter[BodyStep] = Counter()
+        keys = []
         for one in found:
-            same = replace(one, mean_bytes=None)
+            same = replace(one, mean_bytes=None, mean_count=None, count=one.count if one.mean_count is None else 0)
             often[same] += 1
-            steps.setdefault((same, often[same]), []).append((one, mine))
-    return [_of_all(parts, ranks) for parts in steps.values()], inner
+            keys.append((same, often[same]))
+        # What others do not comes behind what it follows here.
+        place = next((order.index(key) for key in keys if key in steps), len(order))
+        for one, key in zip(found, keys, strict=True):
+            if key not in steps:
+                order.insert(place, key)
+            place = max(place, order.index(key) + 1)
+            steps.setdefault(key, []).append((one, mine))
+    return [_of_all(steps[key], ranks) for key in order], inner
 
 
 def _with_known(steps: Sequence[BodyStep], inner: list[Loop], known: int) -> list[BodyStep]:
@@ -320,9 +329,14 @@ def _done(loop: Loop, loops: Sequence[Loop]) -> object:
 def _of_all(parts: Sequence[tuple[BodyStep, Sequence[int]]], ranks: Sequence[int]) -> BodyStep:
     """Return a step that several groups of ranks do as one."""
     who = sorted({rank for _, mine in parts for rank in mine})
-    weights = [(one.mean_bytes, max(1, len(mine))) for one, mine in parts if one.mean_bytes is not None]
-    mean = sum(each * many for each, many in weights) / sum(many for _, many in weights) if weights else None
-    return replace(parts[0][0], mean_bytes=mean, ranks=None if who == sorted(ranks) else tuple(who))
+
+    def mean(values: Iterable[float | None]) -> float | None:
+        known = [(one, max(1, len(mine))) for one, (_, mine) in zip(values, parts, strict=True) if one is not None]
+        return sum(one * many for one, many in known) / sum(many for _, many in known) if known else None
+
+    means = (mean(one.mean_bytes for one, _ in parts), mean(one.mean_count for one, _ in parts))
+    everyone = None if who == sorted(ranks) else tuple(who)
+    return replace(parts[0][0], mean_bytes=means[0], mean_count=means[1], ranks=everyone)
 
 
 def _steps_of(
@@ -367,19 +381,62 @@ def _plain_steps(trace: Trace, group: StepGroup, low: int, high: int, file: str,
         code = StepCode.of(number)
         return BodyStep.of(trace.order[code.layer], code, each, file, 1)
 
-    calls = _calls_of(group, low, high, folded.repeats is not None)
-    alike = groupby(((step(number, each), count) for number, each, count in calls), itemgetter(0))
-    found = [replace(one, count=sum(count for _, count in several)) for one, several in alike]
+    places = _by_place(group, folded)
+    calls: list[tuple[BodyStep, float | None, int]] = []
+    for row, number, each, count in _calls_of(group, low, high, folded.repeats is not None):
+        mean = places.get(row)
+        one = step(number, each if mean is None else None)
+        calls.append((one, mean if one.kind in DIRECTIONS else None, count))
+    found = _runs_of(calls)
     # Where several that are one begin is chance where they hold several kinds of calls.
     if len(found) > _STEPS_SHOWN or (group.steps.kinds[low:high] > 0).sum(axis=1).max(initial=0) > 1 < high - low:
         found = _by_kind(found)
-    varying = {(trace.order[layer], kind) for layer, kind in _varying(group.steps, folded)}
+    varying = set() if places else {(trace.order[layer], kind) for layer, kind in _varying(group.steps, folded)}
     found = [replace(one, bytes=None) if (one.layer, one.kind) in varying else one for one in found]
     found = [
-        _with_mean(trace, one, found, group, folded) if one.bytes is None and one.kind in DIRECTIONS else one
+        _with_mean(trace, one, found, group, folded)
+        if one.bytes is None and one.mean_bytes is None and one.kind in DIRECTIONS
+        else one
         for one in found
     ]
     return _with_mean_counts(found, group.steps, folded) if (low, high) == folded.body else found
+
+
+def _runs_of(calls: Sequence[tuple[BodyStep, float | None, int]]) -> list[BodyStep]:
+    """Return as one what follows one another and is the same: steps, mean bytes where these vary, and how often each.
+
+    What is of another order of magnitude is another step.
+    """
+    keys = [(one, None if mean is None else round(np.log2(mean))) for one, mean, _ in calls]
+    amounts: dict[object, tuple[float, int]] = {}
+    for key, (_, mean, count) in zip(keys, calls, strict=True):
+        moved, often = amounts.get(key, (0.0, 0))
+        amounts[key] = moved + (mean or 0.0) * count, often + count
+    found = []
+    for key, several in groupby(zip(keys, calls, strict=True), itemgetter(0)):
+        (one, order), (moved, often) = key, amounts[key]
+        mean = None if order is None else moved / often
+        found.append(replace(one, count=sum(call[2] for _, call in several), mean_bytes=mean))
+    return found
+
+
+def _by_place(group: StepGroup, folded: Folded) -> dict[int, float | None]:
+    """Return the mean bytes of a call for each step of the usual iteration, None where they are mostly as in that one.
+
+    Nothing where less than half of the iterations have as many steps or calls, and of steps that are several.
+    """
+    steps, start, (low, high) = group.steps, folded.start, folded.body
+    alike = start[:-1][np.diff(start) == high - low]
+    if folded.repeats is not None or 2 * len(alike) < len(start) - 1 or steps.content[low:high].any():
+        return {}
+    if not _means_that_vary(steps, folded).keys().isdisjoint(DIRECTIONS):
+        return {}
+    total = steps.total[alike[:, None] + np.arange(high - low)]
+    varies = (total == steps.total[low:high]).mean(axis=0) <= 0.5
+    varies |= steps.low[low:high] != steps.high[low:high]
+    varies &= (total > 0).all(axis=0)
+    mean = total.mean(axis=0) / (steps.count[low:high] * len(group.locations))
+    return {low + place: mean[place] if varies[place] else None for place in range(high - low)}
 
 
 def _with_mean_counts(found: Sequence[BodyStep], steps: Steps, folded: Folded) -> list[BodyStep]:
@@ -415,6 +472,9 @@ def _with_mean(trace: Trace, step: BodyStep, others: Sequence[BodyStep], group: 
     rows = np.isin(code, same) & (total > 0) & ~mixed
     calls = inside.kinds[rows, STEP_KINDS.index(step.kind)].astype(np.int64) * len(group.locations)
     left = ~np.isin(total[rows] / calls, [size for size in known if size is not None])
+    each = (total[rows] / calls)[left]
+    if len(each) and each.min() == each.max() and (inside.low[rows] == inside.high[rows])[left].all():
+        return replace(step, bytes=int(each[0]))
     return replace(step, mean_bytes=float(total[rows][left].sum() / calls[left].sum()) if left.any() else None)
 
 
@@ -423,8 +483,11 @@ def _is_of(trace: Trace, code: StepCode, step: BodyStep) -> bool:
     return own == (step.layer, step.kind, step.collective)
 
 
-def _calls_of(group: StepGroup, low: int, high: int, once: bool) -> Iterator[tuple[int, int | None, int]]:
-    """Give the codes of steps, the bytes of each of their calls, and how many there are; `once`: of the first unit."""
+def _calls_of(group: StepGroup, low: int, high: int, once: bool) -> Iterator[tuple[int, int, int | None, int]]:
+    """Give the codes of steps, the bytes of each of their calls, and how many there are; `once`: of the first unit.
+
+    Each behind the row of its step.
+    """
     steps, threads = group.steps, len(group.locations)
     for row in range(low, low + 1 if once else high):
         times, count, total = int(steps.times[row]), int(steps.count[row]), int(steps.total[row])
@@ -432,21 +495,21 @@ def _calls_of(group: StepGroup, low: int, high: int, once: bool) -> Iterator[tup
         unit = group.units.get(int(steps.unit[row]))
         if unit is not None:
             sizes = (None if size < 0 else size for size in unit.total.tolist())
-            yield from ((code, size, often) for code, size in zip(unit.code.tolist(), sizes, strict=True))
+            yield from ((row, code, size, often) for code, size in zip(unit.code.tolist(), sizes, strict=True))
             continue
         mixed = steps.kinds[row] // np.uint32(times) * np.uint32(often)
         if np.count_nonzero(mixed) > 1:
             layer = StepCode.of(int(steps.code[row])).layer
             kinds = (kind for kind in map(STEP_KINDS.index, _ORDER) if mixed[kind])
-            yield from ((2 * (layer * STEP_CODES + kind), None, int(mixed[kind])) for kind in kinds)
+            yield from ((row, 2 * (layer * STEP_CODES + kind), None, int(mixed[kind])) for kind in kinds)
             continue
         known = (times == count or steps.content[row] == 0) and steps.low[row] == steps.high[row]
         each, rest = divmod(total, count * threads)
-        yield int(steps.code[row]), None if total < 0 or rest or not known else each, count // times * often
+        yield row, int(steps.code[row]), None if total < 0 or rest or not known else each, count // times * often
 
 
 def _by_kind(steps: Sequence[BodyStep]) -> list[BodyStep]:
-    """Return many steps with those of one layer and kind told together, in the order in which a file is used."""
+    """Return many steps with those of one layer and kind told together, in the order in which they come first."""
     together: dict[tuple[str | None, str], BodyStep] = {}
     for one in steps:
         key = (one.layer, one.kind)
@@ -454,9 +517,9 @@ def _by_kind(steps: Sequence[BodyStep]) -> list[BodyStep]:
         if known is None:
             together[key] = one
         else:
-            same = known.bytes == one.bytes
-            together[key] = replace(known, count=known.count + one.count, bytes=one.bytes if same else None)
-    return sorted(together.values(), key=lambda one: _ORDER.index(one.kind))
+            size = one.bytes if known.bytes == one.bytes else None
+            together[key] = replace(known, count=known.count + one.count, bytes=size, mean_bytes=None)
+    return list(together.values())
 
 
 def _varying(steps: Steps, folded: Folded) -> set[tuple[int, str]]:

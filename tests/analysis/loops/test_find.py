@@ -11,6 +11,8 @@ from iostrata.layers.loops import steps
 from iostrata.model.codes import IoFlag, IoMode, IoRecord
 from otf2.enums import IoOperationMode
 
+WRITE, READ, FLUSH = IoOperationMode.WRITE, IoOperationMode.READ, IoOperationMode.FLUSH
+
 TRUTH = {
     "ckpt4": {"ckpt_*.dat": 20, "run.log": 80},
     "ckpt4_jitter": {"ckpt_*.dat": 60},
@@ -553,3 +555,43 @@ def test_what_comes_once_behind_a_loop_is_none_of_its_iterations(make_trace, las
     loop = next(one for one in found if one.count == 6)
     assert loop.sums["POSIX"].bytes_written == 6 * 3 * 4096 + (0 if last else 4000)
     assert len(found) == 1 + last
+
+
+def told_of(written):
+    (loop,) = find_loops(open_trace(written.closed().path)).outermost
+    return loop_text(loop, (loop,), "/s/").removeprefix(f"{loop.count} × ")
+
+
+def test_steps_of_ranks_that_differ_are_in_the_order_in_which_they_are_done(written):
+    """Rank 0 writes a header before what both write; rank 1 flushes behind that."""
+    handle = written.handle(written.file("/s/f"), written.posix)
+    for step in range(16):
+        at = 100_000 * step + 10_000
+        written.operate(0, handle, WRITE, at, at + 10, 512)
+        for rank in range(2):
+            written.operate(rank, handle, WRITE, at + 20, at + 30, 1 << 20)
+        written.operate(1, handle, FLUSH, at + 40, at + 50, 0)
+        for rank in range(2):
+            written.operate(rank, handle, READ, at + 60, at + 70, 4096)
+    assert told_of(written) == "(write 512 B [rank 0] f, write 1 MiB, flush [rank 1], read 4 KiB)"
+
+
+def test_sizes_that_vary_are_told_each_where_it_is(written):
+    """A header of some bytes, and blocks of a grid that grows; what is always as large has no mean."""
+    handle = written.handle(written.file("/s/f"), written.posix)
+    for step in range(16):
+        at = 100_000 * step + 10_000
+        for place, size in enumerate((100 + step, 2**20 + 4096 * step, 2**20 + 4096 * step, 64)):
+            written.operate(0, handle, WRITE, at + 20 * place, at + 20 * place + 10, size)
+    assert told_of(written) == "(write ~108 B f, 2 × write ~1.08 MB, write 64 B)"
+
+
+def test_as_many_writes_of_one_size_as_there_is_work_are_of_that_size(written):
+    handle = written.handle(written.file("/s/f"), written.posix)
+    for step in range(16):
+        at = 100_000 * step + 10_000
+        written.create(0, handle, at)
+        for place in range(1 + step % 3):
+            written.operate(0, handle, WRITE, at + 20 + 20 * place, at + 30 + 20 * place, 1 << 16)
+        written.destroy(0, handle, at + 90)
+    assert told_of(written) == "(open f, ~1.9 × write 64 KiB, close)"
