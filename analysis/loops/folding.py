@@ -486,7 +486,7 @@ def _best(line: Line, depth: int, closely: bool = True, evidence: float = EVIDEN
     even = _evenly_paused(line, tried)
     base = base if even is None or len(base.start) <= len(even.start) else even
     if base.plain is not base.token:
-        base = _of_files(line, base, [one for one in known if one.saved > needed])
+        base = _of_files(line, base, [one for one in known if one.saved > needed], base is even)
     base = base._replace(saved=base.saved + _within(line, base, depth))
     if base.saved < needed:
         return _marked(line, needed)
@@ -551,13 +551,13 @@ def _evenly_paused(line: Line, tried: Sequence[Cuts]) -> Cuts | None:
     return found
 
 
-def _of_files(line: Line, base: Cuts, known: Sequence[Cuts]) -> Cuts:
+def _of_files(line: Line, base: Cuts, known: Sequence[Cuts], even: bool) -> Cuts:
     """Return a way to cut by opens in place of one by pauses, if the same is done from each open to the next.
 
     Pauses that come at other steps each time, such as those of a process that shares a core, are not the program's;
-    nor do pauses between sets of files say more, if no two sets are the same.
+    nor do pauses between sets of files say more, if no two sets are the same. Those that come `even` are.
     """
-    unlike = not _is_uniform(base)
+    unlike = not (even or _is_uniform(base))
 
     def on_others(one: Cuts) -> bool:
         return unlike and bool(2 * np.count_nonzero(line.fresh[one.start[1:]]) > len(one.start))
@@ -1064,13 +1064,18 @@ def _gathered(one: Folded, line: Line) -> Folded:
 
 
 def _is_clearly_paused(one: Folded, line: Line, length: int) -> bool:
-    """Tell whether the program pauses between iterations, and not between the parts of one."""
+    """Tell whether the program pauses between iterations, or at one place in each, and not in all parts of one."""
     low, high = one.body
     whole = one.start[:-1][np.diff(one.start) == high - low]
-    if len(whole) < 2 or not _is_long(line.gap[whole[1:]], line.begin[whole], line.second):
+    if len(whole) < 2:
         return False
-    within = line.gap[whole[:, None] + np.arange(length, high - low, length)]
-    return bool(np.median(line.gap[whole[1:]]) > _CLEAR * np.median(within))
+    places = whole[1 : _COMPARED + 1, None] + np.arange(high - low)
+    usual = np.median(line.gap[places], axis=0)
+    place = int(np.argmax(usual))
+    if not _is_long(line.gap[whole[1:] + place], line.begin[whole + place], line.second):
+        return False
+    within = (place + np.arange(length, high - low, length)) % (high - low)
+    return bool(usual[place] > _CLEAR * np.median(usual[within]))
 
 
 def _on_other_files(line: Line, low: int, high: int, length: int) -> bool:

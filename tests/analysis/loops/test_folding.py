@@ -563,3 +563,13 @@ def test_very_many_small_calls_in_one_iteration_do_not_hide_the_loop():
     joined[29:428] = False
     (loop,) = fold(steps.coarsened(joined))
     assert (loop.count, np.flatnonzero(loop.other).tolist()) == (10, [5])
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_files_in_sets_are_no_parts_of_a_set_where_one_pause_comes_in_each(first):
+    """A program computes after the first file of each hundred, so that no set that stands by itself begins there."""
+    rows = [step for file in range(1200) for step in ((OPEN, 0, file), (READ, 4096, file), (CLOSE, 0, file))]
+    gap = np.random.default_rng(3).integers(20, 400, len(rows))
+    gap[3 * first :: 300] = 250_000
+    (loop,) = fold(steps_of(rows, gap))
+    assert (loop.count, [one.count for one in loop.inner]) == (12, [100])
