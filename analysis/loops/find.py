@@ -38,6 +38,7 @@ from .members import (
     matched,
     regular,
     slots_of,
+    unrolled,
 )
 from .recurring import added_steps, with_occasional, with_outer
 from .slowest import slowest_iterations
@@ -79,7 +80,8 @@ def _members(groups: Iterable[StepGroup], trace: Trace) -> Iterator[Member]:
 
     Of a group that shows no loop by itself, as one iteration is another or a pause is missing, it is that of threads
     which do so on files of the kind, where its iterations are as many and come by turns with those. So it is of one
-    that does more between them. One that shows a few less has others between them.
+    that does more between them. One that shows a few less has others between them, and what others do on another kind
+    of files may part what is done in each iteration of theirs.
     """
     second = trace.definitions.clock.ticks_per_second
     found = [(group, [Member(group, one) for one in fold(group.steps, second=second)]) for group in groups]
@@ -95,7 +97,9 @@ def _members(groups: Iterable[StepGroup], trace: Trace) -> Iterator[Member]:
             others = _as_others(group, alike, None if shown else second)
             members = next(([one] for one in others if _is_like_any(one, alike)), members)
         by_turns = of_threads.get(tuple(group.locations), ())
-        for place, loop in enumerate(members):
+        for place, one in enumerate(members):
+            ways = (unrolled(one, like) for like in by_turns)
+            loop = next((way for way in ways if way is not None and _is_like_any(way, by_turns)), one)
             likes = [*alike, *(by_turns if loop.folded.count >= _TURNS else ())]
             members[place] = _completed(loop, likes, [*members[:place], *members[place + 1 :]])
         yield from members

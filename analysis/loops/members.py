@@ -143,6 +143,20 @@ def _runs_of(group: StepGroup, rows: tuple[int, int] | None = None) -> Ints:
     return np.append(np.column_stack((first + low, steps.code[first], *amounts)), [[high, -1, 0, 0]], axis=0)
 
 
+def unrolled(member: Member, like: Member) -> Member | None:
+    """Return what is all that each iteration of a loop repeats as a loop, if that is done as often as another is."""
+    folded = member.folded
+    inner = folded.inner[0] if len(folded.inner) == 1 else None
+    if inner is None or inner.repeats is not None or inner.other.any() or folded.other.any():
+        return None
+    if (int(inner.start[0]), int(inner.start[-1])) != folded.body or folded.count * inner.count != like.folded.count:
+        return None
+    edges = np.append(folded.start[:-1, None] + (inner.start[:-1] - inner.start[0]), folded.start[-1])
+    none = np.zeros(len(edges) - 1, np.bool_)
+    usual = int(np.searchsorted(edges, inner.start[inner.usual]))
+    return replace(member, folded=Folded(edges, usual, none, folded.bits, inner.inner))
+
+
 def completed(member: Member, like: Member) -> Member | None:
     """Return a loop with the iterations in which its threads do something else, where another one has more; else None.
 

@@ -185,6 +185,9 @@ def kinds_of(length: Floats) -> Kinds | None:
     sides, share = (length[~longer], length[longer]), float(longer.mean())
     usual, long = (float(np.median(side)) for side in sides)
     jitter = max(float(np.quantile(np.abs(side / np.median(side) - 1), _WITHIN_ONE)) for side in sides)
+    if apart is None and np.count_nonzero(longer[1:] != longer[:-1]) < count * share * (1 - share):
+        # One kind after the other is another pace: there are less than half of the changes that there are by chance.
+        return None
     # Where neither comes evenly, some of many lengths are apart from the others by chance.
     most, rare = (2 * _REGULAR, 0.0) if apart is not None else (_REGULAR, _RARE)
     if long <= _CHANGE * usual or jitter > most or not rare <= share <= 1 - rare:

@@ -1,7 +1,7 @@
 """Loops in words."""
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import groupby
 from typing import Final, NamedTuple
@@ -72,17 +72,17 @@ def _which(one: AddedStep) -> str:
     return f"iteration {one.first}" if one.iterations == 1 else f"{one.iterations:,} of them"
 
 
-def _added_text(steps: Sequence[BodyStep], named: Container[str], folder: str) -> str:
+def _added_text(steps: Sequence[BodyStep], named: Set[str], folder: str) -> str:
     """Return what iterations add; the same on several files, such as an open, once with how often in all.
 
-    One file is named where it is none of those that all iterations are on.
+    One file is named where it is not the one that all iterations are on.
     """
     counts: Counter[str] = Counter()
     for one in steps:
         counts[_step_text(replace(one, count=1, mean_count=None))] += one.count
     first, *others = (text if count == 1 else f"{count:,} × {text}" for text, count in counts.items())
     (file,) = {one.file for one in steps} if len({one.file for one in steps}) == 1 else ("",)
-    return ", ".join((first if not file or file in named else f"{first} {file.removeprefix(folder)}", *others))
+    return ", ".join((first if not file or named == {file} else f"{first} {file.removeprefix(folder)}", *others))
 
 
 def within_text(loop: Loop, loops: Sequence[Loop], folder: str = "") -> str:

@@ -559,7 +559,7 @@ def test_what_comes_once_behind_a_loop_is_none_of_its_iterations(make_trace, las
 
 def told_of(written):
     (loop,) = find_loops(open_trace(written.closed().path)).outermost
-    return loop_text(loop, (loop,), "/s/").removeprefix(f"{loop.count} × ")
+    return loop_text(loop, find_loops(open_trace(written.folder)).loops, "/s/").removeprefix(f"{loop.count} × ")
 
 
 def test_steps_of_ranks_that_differ_are_in_the_order_in_which_they_are_done(written):
@@ -595,3 +595,20 @@ def test_as_many_writes_of_one_size_as_there_is_work_are_of_that_size(written):
             written.operate(0, handle, WRITE, at + 20 + 20 * place, at + 30 + 20 * place, 1 << 16)
         written.destroy(0, handle, at + 90)
     assert told_of(written) == "(open f, ~1.9 × write 64 KiB, close)"
+
+
+def test_what_pauses_of_another_stream_part_is_in_each_of_its_iterations(written):
+    """A log of each transaction, and a checkpoint of the data behind every 20th, for which the log waits."""
+    log, data = (written.handle(written.file(name), written.posix) for name in ("/s/log", "/s/data"))
+    for step in range(100):
+        at = 10_000 + 2_000 * step + 50_000 * (step // 20)
+        for block in range(3):
+            written.operate(0, data, READ, at + 100 * block, at + 100 * block + 20, 4096)
+            written.operate(0, data, WRITE, at + 100 * block + 50, at + 100 * block + 70, 4096)
+        written.operate(0, log, WRITE, at + 400, at + 420, 512)
+        written.operate(0, log, FLUSH, at + 440, at + 460, 0)
+        if step % 20 == 19:
+            written.operate(0, data, FLUSH, at + 600, at + 50_600, 0)
+    assert told_of(written) == (
+        "(3 × (read 4 KiB data, write 4 KiB), write 512 B log, flush; every 20th also flush data)"
+    )

@@ -83,6 +83,10 @@ def test_lengths_of_two_kinds_in_no_order_are_so_too():
     assert (kinds.usual, kinds.longer) == pytest.approx((1, 2.1), rel=0.05)
 
 
+def test_one_kind_after_the_other_is_another_pace():
+    assert kinds_of(np.repeat([1.0, 2.1], 12) * np.random.default_rng(9).normal(1, 0.02, 24)) is None
+
+
 @pytest.mark.parametrize("spread", [0.05, 0.3, 0.7])
 def test_lengths_that_vary_are_of_one_kind(spread):
     rng = np.random.default_rng(11)
