@@ -177,22 +177,33 @@ def _late(chain: WaitingChain, late: list[int], steps: Ints) -> str:
 
 def _awaited_alone(trace: Trace) -> Iterator[str]:
     """Tell for which rank all others wait one after the other, by messages, as in a pipeline."""
-    calls, cost, found = trace.calls.totals, trace.calls.cost, outside_alone(trace)
-    if calls is None or cost is None or found is None:
+    cost, found = trace.calls.cost, outside_alone(trace)
+    if cost is None or found is None:
         return
     rank, seconds, io = found
-    functions, region = calls.functions, calls.paths.region
-    # Where a run begins and ends all wait for the slowest once.
-    ends = np.array([name.startswith(("MPI_Init", "MPI_Finalize")) for name in functions.regions.name])
-    of_mpi = (functions.regions.paradigm == OF_MPI) & ~functions.does_io & ~ends
-    ticks = np.bincount(region, np.where(of_mpi[region], calls.times[:, 0, 2], 0))
-    longest = np.argsort(-ticks, kind="stable")[:2]
-    named = [functions.regions.name[row] for row in longest.tolist() if 2 * ticks[row] >= ticks[longest[0]]]
+    longest = list(time_in_mpi(trace).items())[:2]
+    named = [name for name, took in longest if 2 * took >= longest[0][1]]
     yield (
         f"For {seconds_text(seconds)}, {percent_text(seconds / cost.length)} of the run, all ranks but rank {rank} are "
         f"in MPI, most in {' and '.join(named)}, until it calls MPI, again and again: they wait for it, or for others "
         f"that do; less for it to do could save up to about that; {_does(io / seconds)}"
     )
+
+
+def time_in_mpi(trace: Trace) -> dict[str, float]:
+    """Return how long all ranks together are in each function of MPI that does no I/O, in s, the longest first.
+
+    Without start and end of MPI, where all wait for the slowest once.
+    """
+    calls = trace.calls.totals
+    if calls is None:
+        return {}
+    regions, region = calls.functions.regions, calls.paths.region
+    ends = np.array([name.startswith(("MPI_Init", "MPI_Finalize")) for name in regions.name])
+    of_mpi = (regions.paradigm == OF_MPI) & ~calls.functions.does_io & ~ends
+    ticks = np.bincount(region, np.where(of_mpi[region], calls.times[:, 0, 2], 0), len(regions.name))
+    longest, second = np.argsort(-ticks, kind="stable"), trace.definitions.clock.ticks_per_second
+    return {regions.name[row]: float(ticks[row]) / second for row in longest.tolist() if ticks[row] > 0}
 
 
 def _does(io: float) -> str:

@@ -12,11 +12,12 @@ from ...layers.selection.directions import is_of_direction
 from ...layers.selection.window import sums_by
 from ...layers.trace import Trace
 from ...model.arrays import Ints, Mask
+from ...model.keyed import KeyedSums
 from ...model.quantities import counted, percent_text, seconds_text
 
 _OPENS: Final = re.compile("(open|openat|fopen|creat)(64)?")
 """Functions that leave an event where they succeed."""
-_OFTEN: Final = 20
+OFTEN: Final = 20
 """Opens that fail, below which a program looks for a file in some places."""
 _PAUSE: Final = 5.0
 """Times the usual pause between two of them, from which on it does something else."""
@@ -26,16 +27,34 @@ _LONG: Final = 10
 """Times as long as others that it waits for a file: these are not named."""
 
 
-def polled(trace: Trace, share_of_run: float) -> Iterator[str]:
-    """Tell which threads open files in vain for so much of the run until they are there, and who made these."""
+def opens_in_vain(trace: Trace) -> int | None:
+    """Return how many opens of the program fail; None where that is not recorded."""
+    failed = _failed(trace)
+    return None if failed is None else int(failed["calls"].sum())
+
+
+def _failed(trace: Trace) -> KeyedSums | None:
+    """Return the sums over opens that fail; None where that is not recorded."""
     calls = trace.calls.totals
     if calls is None:
+        return None
+    sums = calls.metadata
+    return sums.taken((sums.keys[1] == NO_EVENT) & _opens(calls.functions.regions.name)[sums.keys[5]])
+
+
+def _opens(names: Sequence[str]) -> Mask:
+    """Tell of functions by their names whether they open files; the last one is for none."""
+    return np.array([bool(_OPENS.fullmatch(name)) for name in names] + [False], np.bool_)
+
+
+def polled(trace: Trace, share_of_run: float) -> Iterator[str]:
+    """Tell which threads open files in vain for so much of the run until they are there, and who made these."""
+    calls, failed = trace.calls.totals, _failed(trace)
+    if calls is None or failed is None:
         return
-    window = calls.scope.window
-    opens = np.array([bool(_OPENS.fullmatch(name)) for name in calls.functions.regions.name] + [False], np.bool_)
-    least, sums = share_of_run * (window.end - window.start), calls.metadata
-    failed = sums.taken((sums.keys[1] == NO_EVENT) & opens[sums.keys[5]])
-    if not ((failed["calls"] >= _OFTEN) & (failed["end"] - failed["begin"] >= least)).any():
+    window, opens = calls.scope.window, _opens(calls.functions.regions.name)
+    least = share_of_run * (window.end - window.start)
+    if not ((failed["calls"] >= OFTEN) & (failed["end"] - failed["begin"] >= least)).any():
         return
     parts, count = list[MetadataCalls](), 0
     for part in trace.calls.metadata_calls():
@@ -53,7 +72,7 @@ def polled(trace: Trace, share_of_run: float) -> Iterator[str]:
         tried, waited = _waits(found.begin[mine], succeeds[mine])
         long = _LONG * waited > waited.max()
         times, ticks = int(tried[long].sum()), int(waited[long].sum())
-        if ticks < least or times < _OFTEN:
+        if ticks < least or times < OFTEN:
             continue
         whose = np.where(maker[mine] == process[mine], -1, maker[mine])
         files = found.file[mine][long & (found.file[mine] >= 0)]

@@ -10,9 +10,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...analysis.comparison.elsewhere import time_in_mpi
 from ...analysis.comparison.headline import headline_of
 from ...analysis.comparison.iterations import loops_of
 from ...analysis.comparison.layer_periods import LayerPeriod, in_loop
+from ...analysis.comparison.polling import opens_in_vain
 from ...analysis.detect import detect_period
 from ...analysis.findings.counted import facts_of
 from ...analysis.findings.find import Finding, applicable, find
@@ -45,6 +47,8 @@ _MEMORY_PER_BYTE: Final = 20
 """What reading all operations takes at most for each byte of a trace: some 380 bytes an operation of 20 to 40."""
 _MOST_PHASES: Final = 1024
 _MOST_FINDINGS: Final = 200
+_MOST_FUNCTIONS: Final = 8
+"""Functions of MPI, the longest ones, that may take what a run takes longer than another."""
 
 
 @dataclass(frozen=True)
@@ -230,6 +234,7 @@ def _own(trace: Trace, parts: Sequence[Any], cost: float) -> dict[str, Any]:
 def _found(trace: Trace, found: Sequence[Finding]) -> dict[str, Any]:
     """Return the columns of a run on findings and damage."""
     severities = [one.severity for one in found]
+    in_mpi = dict(list(time_in_mpi(trace).items())[:_MOST_FUNCTIONS])
     return {
         "findings": len(found),
         "critical": severities.count("critical"),
@@ -237,6 +242,9 @@ def _found(trace: Trace, found: Sequence[Finding]) -> dict[str, Any]:
         "damaged": trace.damage.damaged,
         "events_lost": max(0, trace.damage.events_expected - trace.damage.events_read),
         "set_aside_operations": trace.set_aside.operations,
+        "failed_opens": opens_in_vain(trace),
+        "mpi_functions": tuple(map(printable, in_mpi)),
+        "mpi_s": tuple(in_mpi.values()),
     }
 
 

@@ -68,6 +68,10 @@ class JobRow:
         Null where the trace does not know.
     layers : tuple of str
         Highest first.
+    mpi_functions : tuple of str
+        Functions of MPI that do no I/O in which its ranks are longest, without start and end.
+    mpi_s : tuple of float
+        How long all ranks together are in each of them.
     cause : str or None
         What makes the time in I/O, or where most of it is spent, as the headline of the run has it.
     damaged : bool or None
@@ -102,6 +106,9 @@ class JobRow:
     metadata_operations: int | None = _known(
         "Handles made and destroyed, seeks, deletions, locks, of all layers.", needs=("metadata",), title="metadata"
     )
+    mpi_functions: tuple[str, ...] = ()
+    mpi_s: tuple[float, ...] = ()
+    failed_opens: int | None = _known("Calls that open a file in vain.", title="failed opens")
     io_s: float | None = _known(
         "Time in which at least one operation, a flush too, was under way in any layer on any rank.",
         unit="s",

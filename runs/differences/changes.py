@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from ...analysis.comparison.polling import OFTEN
 from ...analysis.findings import rules
 from ...model.arrays import Floats
 from ...model.document import Record
@@ -18,7 +19,7 @@ from .quantities import COUNTED, FLUSHED, JUDGED, QUANTITIES, RECURRING, TIMED, 
 from .recorded import NotRecorded, could_tell_finding, could_tell_layer, main_layer, not_recorded, with_layer
 from .testing import ALPHA, ENOUGH, Group, Outcome, RunSpread, compare, compare_counts, corrected
 
-_FIRST: Final = ("ranks-of-run", "nodes-of-run", "layer", "iterations", "iteration")
+_FIRST: Final = ("ranks-of-run", "nodes-of-run", "failed-opens", "layer", "iterations", "iteration")
 _EFFECTS: Final = (
     "period", "time", "slowest-rank", "bandwidth", "phases", "iteration-time", "iteration-interval", "duration",
     "finding-cost",
@@ -64,10 +65,10 @@ class Change(Record):
     Attributes
     ----------
     id : str
-        ``ranks-of-run``, ``nodes-of-run``, ``duration``, ``layer`` (one that came or went), ``finding:ID``,
-        ``finding-cost:ID`` (of one that both sides have), ``iterations`` (how many a loop has), ``iteration`` (its
-        steps), ``iteration-time`` (how long one takes, or keeps a layer busy), ``iteration-interval`` (from one begin
-        to the next), or the id of a quantity.
+        ``ranks-of-run``, ``nodes-of-run``, ``failed-opens``, ``duration``, ``layer`` (one that came or went),
+        ``finding:ID``, ``finding-cost:ID`` (of one that both sides have), ``iterations`` (how many a loop has),
+        ``iteration`` (its steps), ``iteration-time`` (how long one takes, or keeps a layer busy),
+        ``iteration-interval`` (from one begin to the next), or the id of a quantity.
     layer, direction : str or None
     before, after : float, str or None
         Geometric mean over the runs, of shares the mean; of a finding its severity; of a layer its operations, its
@@ -445,6 +446,7 @@ def _of_runs(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested | 
     columns: tuple[tuple[str, Callable[[Run], float | None], RunSpread], ...] = (
         ("ranks-of-run", lambda run: run.job.ranks, COUNTED),
         ("nodes-of-run", lambda run: run.job.nodes, COUNTED),
+        ("failed-opens", lambda run: run.job.failed_opens, TIMED),
         ("duration", lambda run: run.job.duration_s, _with_start(_partly_timed((*before, *after)), before, after)),
     )
     for name, value, spread in columns:
@@ -454,10 +456,18 @@ def _of_runs(before: Sequence[Run], after: Sequence[Run]) -> Iterator[_Tested | 
             one = _ratio_change((name, None, None), sides, spread, good, functools.partial(words.run_text, name))
             if name == "duration" and one.candidate and not _rest_agrees(before, after, one.change.size):
                 one = replace(one, candidate=False)
+            if name == "failed-opens":
+                few, many = sorted(sides, key=lambda side: float(side.mean()))
+                if many.mean() - few.mean() < OFTEN:
+                    continue
+                if not few.any() and many.all():
+                    one = replace(one, p_value=0.0, candidate=True)
             yield one
         elif any(len(side) for side in sides):
             place = 1 if len(sides[0]) else 0
-            yield not_recorded(name, None, None, place, (before, after)[place], name.removesuffix("-of-run"))
+            yield not_recorded(
+                name, None, None, place, (before, after)[place], name.removesuffix("-of-run").replace("-", " ")
+            )
 
 
 def _partly_timed(runs: Sequence[Run]) -> RunSpread:

@@ -36,7 +36,7 @@ _CAUSE: Final = (1 / 3, 1.5)
 _FAR: Final = 1.1
 """How many times as long a side takes that is not called better, whatever its parts are."""
 _STARTING: Final = 0.2
-"""Share of such a difference from which on that is told of it which lies before the first I/O."""
+"""Share of such a difference from which on that is told of it which lies before the first I/O, or in MPI."""
 _SLOWER: Final = ("slow-iteration", "slow-operations", "slow-ranks")
 """Findings that tell no cause of what stood in the way: others explain it that cost half as much."""
 
@@ -221,14 +221,29 @@ class Difference:
                 up_to = seconds_text(most)
                 part = f", {started} and up to {up_to} of it" if started else f", of which up to {up_to}"
                 return f"{part} may be {behind.name}", behind
-        told = f", {started}" if started else ""
+        told, waiting = f", {started}" if started else "", self._in_mpi(slow, rest)
         if math.isinf(less) or less > _CAUSE[1] * rest:
-            return told, None
+            return f"{told}{waiting}", None
         spent = f"in I/O for {seconds_text(io[1])} instead of {seconds_text(io[0])}"
         if less >= _CAUSE[0] * rest:
             return f"{told}, and is {spent}", None
         what = "the rest" if started else "that"
-        return f"{told}; {f'most of {what} is no' if less > 0 else f'none of {what} is'} I/O: B is {spent}", None
+        return (
+            f"{told}; {f'most of {what} is no' if less > 0 else f'none of {what} is'} I/O: B is {spent}{waiting}",
+            None,
+        )
+
+    def _in_mpi(self, slow: int, rest: float) -> str:
+        """Say in which function of MPI ranks are longer, as they wait, on one side; where it is much of `rest` in s."""
+        sides = [_in_functions(side) for side in (self.before, self.after)]
+        if not all(sides):
+            return ""
+        more = {name: took - sides[1 - slow].get(name, 0.0) for name, took in sides[slow].items()}
+        name = max(more, key=lambda one: more[one])
+        if more[name] < _STARTING * rest:
+            return ""
+        was, now = (seconds_text(side.get(name, 0.0)) for side in sides)
+        return f"; ranks are in {name} for {now} each on average instead of {was}"
 
     @property
     def uncertain(self) -> str | None:
@@ -375,6 +390,17 @@ def _costs(runs: Sequence[Run]) -> dict[tuple[str, str], float]:
             own[one.id, one.layer] = max(own.get((one.id, one.layer), 0.0), one.cost_s or 0.0)
         for key, cost in own.items():
             found[key] = found.get(key, 0.0) + cost / len(runs)
+    return found
+
+
+def _in_functions(runs: Sequence[Run]) -> dict[str, float]:
+    """Return how long ranks are in functions of MPI on average, in s; nothing where that is not known of each run."""
+    found: dict[str, float] = {}
+    for job in (run.job for run in runs):
+        if not job.mpi_functions or not job.ranks:
+            return {}
+        for name, took in zip(job.mpi_functions, job.mpi_s, strict=True):
+            found[name] = found.get(name, 0.0) + took / job.ranks / len(runs)
     return found
 
 

@@ -16,7 +16,7 @@ from .quantities import QUANTITIES
 from .recorded import NotRecorded
 
 _WORDS: Final = ("worse", "changed", "finding")
-_OF_RUNS: Final = ("duration", "ranks-of-run", "nodes-of-run")
+_OF_RUNS: Final = ("duration", "ranks-of-run", "nodes-of-run", "failed-opens")
 _OF_LOOPS: Final = ("iterations", "iteration-time", "iteration-interval")
 _IDS: Final = (*(one.id for one in QUANTITIES), *_OF_LOOPS, *_OF_RUNS)
 _SHARES: Final = frozenset(one.id for one in QUANTITIES if one.share)

@@ -59,6 +59,8 @@ def run_text(name: str, words: Words) -> str:
     """Return the sentence of a change of whole runs."""
     if name == "duration":
         return _timed("The run takes", words)
+    if name == "failed-opens":
+        return f"Files are opened in vain {counted(round(words.after), 'time')} instead of {round(words.before):,}"
     noun = name.removesuffix("s-of-run")
     return f"The run has {counted(round(words.after), noun)} instead of {round(words.before):,}"
 

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from iostrata import open_trace
-from iostrata.analysis.comparison.elsewhere import elsewhere
-from iostrata.analysis.comparison.polling import _waits
+from iostrata.analysis.comparison.elsewhere import elsewhere, time_in_mpi
+from iostrata.analysis.comparison.polling import _waits, opens_in_vain
 from iostrata.layers.attribution.calls.meetings import Meetings
 from iostrata.model.keyed import KeyedSums
 from otf2.enums import IoOperationMode
@@ -143,7 +143,9 @@ def test_who_waits_at_the_end_and_for_whom_is_told(written):
         written.operate(rank, handle, IoOperationMode.WRITE, 1, 900_000, 2**20)
     for rank in range(4):
         written.call(rank, "MPI_Barrier", 100_000 if rank > 1 else 900_000 + rank, 1_000_000)
-    (sentence,) = elsewhere(written.closed())
+    trace = written.closed()
+    assert time_in_mpi(trace) == {"MPI_Barrier": pytest.approx(2.0, abs=1e-5)}
+    (sentence,) = elsewhere(trace)
     assert sentence.startswith("Ranks 2 and 3 wait 800 ms, 80 % of the run, in one MPI_Barrier, until 900 ms")
     assert sentence.endswith("for ranks 0 and 1")
 
@@ -209,7 +211,9 @@ def test_who_opens_files_in_vain_until_another_has_made_them_is_told(written, ma
     written.call(2, "close", 999_990, 1_000_000)
     handle = written.handle(written.file("/s/a"), written.posix)
     written.operate(2, handle, IoOperationMode.WRITE, 999_991, 999_999, 1)
-    found = elsewhere(written.closed())
+    trace = written.closed()
+    found = elsewhere(trace)
+    assert opens_in_vain(trace) == (301 if made_by is None else 300) + (2 if made_by is None else 0)
     if made_by is None:
         assert found == ()
     else:

@@ -66,6 +66,21 @@ def test_what_one_run_a_side_leaves_open_names_the_finding_that_costs_what_is_ta
         assert diff_runs([lasting(30.0, *before)], [lasting(19.0, *after)]).uncertain == "B takes 11 s less than A"
 
 
+def test_where_no_io_takes_longer_the_function_of_mpi_is_named_in_which_ranks_wait():
+    def waiting(seconds: float, **took: float) -> Run:
+        one = lasting(seconds)
+        names, times = tuple(f"MPI_{name}" for name in took), tuple(took.values())
+        return Run(replace(one.job, io_share=1 / seconds, mpi_functions=names, mpi_s=times), one.layers)
+
+    before, after = waiting(20.0, Send=14.4, Barrier=0.8), waiting(18.0, Barrier=0.8)
+    told = diff_runs([before], [after]).took
+    assert "none of that is I/O" in told
+    assert told.endswith("; ranks are in MPI_Send for 0 s each on average instead of 1.8 s")
+    # Where it is no more, little of what is taken longer, or not known, nothing is said of it.
+    for other in (waiting(18.0, Barrier=0.8, Send=20.0), waiting(18.0, Send=12.0), waiting(18.0)):
+        assert "ranks are in" not in diff_runs([before], [other]).took
+
+
 def test_what_a_finding_of_both_sides_costs_is_told_where_it_is_far_more_or_less():
     def told(before: float, after: float, runs: int = 1) -> list[str]:
         sides = [[lasting(20.0, ("small-requests", cost))] * runs for cost in (before, after)]
@@ -317,6 +332,16 @@ def test_a_finding_that_came_beside_times_that_are_surely_better_leaves_them_bet
     fast = run("b", 1e-4, (finding("funnelled-collective"),))
     assert diff_runs([run()], [fast]).verdict == "better"
     assert diff_runs([run()], [run("b", findings=(finding("funnelled-collective"),))]).verdict == "changed"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [(1397, 177, True), (1258, 0, True), (620, 600, False), (10, 25, False), (None, 900, False)],
+)
+def test_opens_in_vain_are_counted(before, after, told):
+    sides = [replace(one, job=replace(one.job, failed_opens=fail)) for one, fail in ((run(), before), (run(), after))]
+    texts = [one.text for one in diff_runs(sides[:1], sides[1:]).mattering]
+    assert texts == ([f"Files are opened in vain {after:,} times instead of {before:,}"] if told else [])
 
 
 def moving(written: float, read: float, *findings: FindingRow) -> Run:
