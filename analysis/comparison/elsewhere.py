@@ -7,7 +7,7 @@ import numpy as np
 
 from ...layers.attribution.calls.cost import RunCost, WaitingChain
 from ...layers.trace import Trace
-from ...model.arrays import Ints
+from ...model.arrays import Floats, Ints
 from ...model.quantities import counted, named_ranks, percent_text, seconds_range_text, seconds_text
 from ...model.stream.calls import OF_MPI
 from ..findings.locks import LOCKS
@@ -72,21 +72,30 @@ def _awaited(trace: Trace, cost: RunCost, chain: WaitingChain) -> Iterator[str]:
     if alone is not None and rank in alone.rank and alone.summed[alone.rank.index(rank)] > each:
         # Messages make them wait as well.
         each = float(alone.awaited[alone.rank.index(rank)])
+    who, each = _others_wait(chain, rank, each, chain.each[mine].sum(axis=0))
     waits, share = int((chain.waited > 0).sum()), percent_text(each / cost.length)
     itself = np.array([one == rank for one in chain.rank])[mine]
     late = "comes last to" if itself.mean() >= _MOSTLY else "holds up others that come last to"
     yield (
-        f"{_others_wait(chain, rank, each)}, {share} of the run, for rank {rank}, which {late} "
+        f"{who}, {share} of the run, for rank {rank}, which {late} "
         f"{mine.sum():,} of {counted(waits, 'call')} in which all meet; {does}{_in_turn(cost, rank, chain)}"
     )
 
 
-def _others_wait(chain: WaitingChain, rank: int, each: float) -> str:
-    """Return how long each of the other ranks waits, in words."""
+def _others_wait(chain: WaitingChain, rank: int, each: float, waited: Floats) -> tuple[str, float]:
+    """Return how long each of the other ranks waits, in words, and in s: `each` in the mean.
+
+    Where some hardly do in calls in which all meet, as `waited`, it is the time of those that do.
+    """
     others = [one for one in chain.ranks if one != rank]
     if len(others) == 1:
-        return f"Rank {others[0]} waits {seconds_text(each)}"
-    return f"The other ranks wait {seconds_text(each)} each"
+        return f"Rank {others[0]} waits {seconds_text(each)}", each
+    long = waited >= _MOSTLY * waited.max()
+    named = [one for one, waits in zip(chain.ranks, long.tolist(), strict=True) if waits and one is not None]
+    if 1 < len(named) < len(others):
+        each = float(np.median(waited[long]))
+        return f"{named_ranks(named).capitalize()} wait {seconds_text(each)} each", each
+    return f"The other ranks wait {seconds_text(each)} each", each
 
 
 def _longer_in_io(trace: Trace, cost: RunCost, rank: int) -> float:

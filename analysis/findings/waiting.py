@@ -15,8 +15,8 @@ from ...model.keyed import KeyedSums
 
 _IN_IO: Final = 0.25
 """Of the time that others wait for a rank, which that is longer in I/O than they: with less, it is other work."""
-MUCH_WAITED: Final = 0.1
-"""Share of the run from which on it is told that others wait for one rank."""
+MUCH_WAITED: Final = 0.05
+"""Share of the run from which on it is told that others wait for one rank: equal runs differ by a few hundredths."""
 _MOSTLY: Final = 2 / 3
 """Of the time in which any rank is outside of MPI alone: with less for one, others hold up the run, too."""
 _STRETCHES: Final = 5
