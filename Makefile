@@ -48,8 +48,10 @@ demo: install
 	$(BIN)/iostrata fixtures/ncckpt4
 	@echo "All of it as a page: $(DEMO)/ncckpt4.html"
 
+# Each process would rewrite all assertions, a minute of a slow one: only what fails is run again with them.
 test: install $(VENV)/test-extras
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile tests
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --assert=plain tests || \
+		{ $(BIN)/python -m pytest --last-failed --last-failed-no-failures=none tests; exit 1; }
 
 recordings: install $(VENV)/test-extras
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --recordings $(RECORDINGS) tests

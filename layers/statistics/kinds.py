@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Final
 
@@ -52,6 +53,12 @@ def file_kinds(names: Sequence[str]) -> list[str]:
     >>> file_kinds(["/tmp/sortpFJ8aB", "/tmp/sort3Qx0bZ", "xaa", "xab", "t=0.5.vtk", "t=10.vtk"])
     ['/tmp/sort*', '/tmp/sort*', 'x*', 'x*', 't=*.vtk', 't=*.vtk']
     """
+    return list(_kinds(tuple(names)))
+
+
+# What deals with files asks one after another, of one trace or of two that are compared.
+@lru_cache(maxsize=2)
+def _kinds(names: tuple[str, ...]) -> list[str]:
     plain = _families(dict.fromkeys(step for name in names for step in _steps(name)))
     named = ["".join(plain.get(step, step) for step in _steps(name)) for name in names] if plain else names
     parts = [_VARIES.split(_RANDOM.sub("*", one)) for one in named]
