@@ -77,9 +77,9 @@ def imbalance(
     -----
     :In short: {busiest} of the {direction}; even shares.
     :Why: The others wait, or their network lies idle.
-    :How it is measured: Bytes of the program's own operations by rank and node; cost is by how much longer than the
-        mean the longest rank is in them, in flushes of what it wrote (beyond what the others spend in flushes), and in
-        opens and closes.
+    :How it is measured: Bytes of the program's own operations by rank and node, unless shares are even over all
+        layers that it calls; cost is by how much longer than the mean the longest rank is in them, in flushes of what
+        it wrote (beyond what the others spend in flushes), and in opens and closes.
     :When it is wrong: Aggregators that gather on purpose look the same; see who writes in the layer below. Where few
         ranks do all and share it alike, it is for information.
     :What helps: Spread the data over more writers: one a node, or all of them by MPI-IO or a library above it. Where
@@ -91,7 +91,9 @@ def imbalance(
         if moved < least_bytes or found.ranks.busiest_share is None or found.movers == 1:
             continue
         who = _busiest(found, least_share, times_fair)
-        if not who:
+        # Parts of a program may move as much through another layer each.
+        in_any = np.logical_or.reduce([mine for _, way, mine in facts.own() if way == direction])
+        if not who or not _busiest(moving_ranks(facts.cells, in_any), least_share, times_fair):
             continue
         seconds, flushing = _seconds(facts, layer, direction, own)
         yield Match(

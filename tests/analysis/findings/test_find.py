@@ -309,6 +309,15 @@ def test_a_header_beside_a_whole_request_is_no_split(written, header, split):
     assert ("split-requests" in written.findings()) is split
 
 
+def test_parts_of_a_program_that_write_as_much_through_other_layers_are_even(written):
+    """Ranks 0 and 1 write by MPI-IO what ranks 2 and 3 write by POSIX."""
+    for rank in range(4):
+        handle = written.handle(written.file(f"/s/{rank}"), written.mpi if rank < 2 else written.posix)
+        for step in range(20):
+            written.operate(rank, handle, WRITE, 40_000 * step, 40_000 * step + 30_000, 2**20)
+    assert "imbalance" not in written.findings()
+
+
 @pytest.mark.parametrize("share", [0.9, 0.4])
 def test_imbalance(written, share):
     handle = written.handle(written.file("/s/a"), written.posix)
