@@ -11,7 +11,7 @@ from ....model.definitions import self_communicators
 from ....model.keyed import KeyedSums, numbered, positions
 from ....model.ranges import Coverage
 from ...handles.scope import Scope
-from .functions import LEAVE_EVENTS, NO_EVENT, WAITS_FOR_ALL, FunctionGroups, PathTree
+from .functions import LEAVE_EVENTS, NO_EVENT, WAITS_FOR_ALL, WAITS_FOR_SOME, FunctionGroups, PathTree
 from .waits import Causes, Pieces, longest_by_row
 
 _MOST: Final = 1 << 20
@@ -70,10 +70,11 @@ class SharedCalls:
 def may_wait(paths: PathTree, functions: FunctionGroups) -> Mask:
     """Return whether calls on each path wait for other processes, bool (paths,).
 
-    Those of MPI that are made by all processes do, and those of layers above that make such a call.
+    Those of MPI that are made by all processes do, and those of layers above that make such a call, or one in which
+    some wait for others, if no process leaves it before all have entered (`meetings`).
     """
     names = functions.regions.name
-    waits = np.array([bool(WAITS_FOR_ALL.match(name)) for name in names], np.bool_).reshape(-1)
+    waits = np.array([bool(WAITS_FOR_ALL.match(name) or WAITS_FOR_SOME.match(name)) for name in names], np.bool_)
     leaves_events = [row for row, name in enumerate(functions.names) if name in LEAVE_EVENTS]
     above = functions.does_io & (functions.layer >= 0) & ~np.isin(functions.layer, leaves_events)
     return (subtree_sums(paths.parent, waits[paths.region].astype(np.int64)) > 0) & above[paths.region]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from iostrata import open_trace
 from iostrata.layers.attribution.calls.functions import WAITS_FOR_ALL
-from iostrata.layers.attribution.calls.meetings import Meetings, SharedCalls, SharedRows, meetings
+from iostrata.layers.attribution.calls.meetings import Meetings, SharedCalls, SharedRows, may_wait, meetings
 from iostrata.layers.attribution.calls.waits import NOBODY_WAITS, UNKNOWN_CAUSES, Causes, Pieces, Waits
 from iostrata.model.ranges import NOTHING, Coverage
 
@@ -205,3 +205,15 @@ def test_meetings_of_all_layers_are_those_that_otf2_print_tells(function, option
 )
 def test_functions_that_no_rank_leaves_before_all_have_entered(function, waits):
     assert bool(WAITS_FOR_ALL.match(function)) == waits
+
+
+@pytest.mark.parametrize(("inside", "waits"), [("MPI_Barrier", True), ("MPI_Bcast", True), ("MPI_Send", False)])
+def test_calls_of_a_library_wait_where_they_call_what_ranks_make_together(inside, waits):
+    """`H5Dcreate` of a file of several ranks broadcasts where the data set is."""
+    names = ("H5Dcreate2", inside)
+    regions = SimpleNamespace(name=names)
+    functions = SimpleNamespace(
+        regions=regions, names=("HDF5",), does_io=np.array([True, False]), layer=np.array([0, -1])
+    )
+    paths = SimpleNamespace(parent=np.array([-1, 0]), region=np.array([0, 1]))
+    assert may_wait(paths, functions).tolist() == [waits, False]
