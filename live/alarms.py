@@ -43,7 +43,7 @@ class Alarms:
         self._expected: tuple[int, float, float] | None = None
         """Phases before the one that is expected, its latest start, and the period."""
         self._held = (0.0, 0.0, -1.0)
-        """For how long the regime held that held longest, the period that it was first told with, and its start."""
+        """For how long the regime held that held longest, the period of its first intervals, and its start."""
         self._compared: tuple[Activity, bool, tuple[float, str] | None] | None = None
         """Bursts, whether the last is over, and what their bandwidth tells: the same until something moves."""
 
@@ -90,7 +90,9 @@ class Alarms:
             return None
         # Not the first one: while a run begins, that may be of the inside of its first burst.
         length, usual, start = self._held
-        period = usual if answer.regime_start == start else answer.period
+        # Nor that of its first few intervals; what drifts would be no change if it were always the latest.
+        known = answer.regime_start == start and answer.time - answer.regime_start > 2 * _KEPT * usual
+        period = usual if known else answer.period
         self._held = max((length, usual, start), (answer.time - answer.regime_start, period, answer.regime_start))
         usual = self._held[1]
         change = answer.period / usual - 1
@@ -98,7 +100,8 @@ class Alarms:
             # Another level of the same program is told, such as its dumps in place of its log.
             return None
         now = f"The period is {seconds_text(answer.period)}, {percent_text(abs(change))}"
-        return abs(change), f"{now} {'longer' if change > 0 else 'shorter'} than the {seconds_text(usual)} before."
+        # Of the period before the reason may tell more, and by other intervals.
+        return abs(change), f"{now} {'longer' if change > 0 else 'shorter'} than before."
 
 
 def _goes_on(bursts: Activity, period: float, within: float) -> bool:

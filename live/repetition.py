@@ -250,11 +250,11 @@ def _found(bursts: Activity, every: Ints, whole: int) -> Repetition | None:
     # What is under way may be of the kind that is due, too.
     ahead = 1 + int(whole < len(bursts) and usual[whole % length] == due)
     rows = np.flatnonzero(symbols == due)[-LATEST:]
-    (volume, volumes), (number, numbers) = (_due(own[rows], ahead) for own in (bursts.volume, bursts.operations))
+    (volume, volumes), (number, numbers) = (due_next(own[rows], ahead) for own in (bursts.volume, bursts.operations))
     return Repetition(since, length, best, volume, number, volumes, numbers)
 
 
-def _due(like: Rows, ahead: int) -> tuple[int, tuple[int, int] | None]:
+def due_next(like: Rows, ahead: int = 1) -> tuple[int, tuple[int, int] | None]:
     """Return what is due so many after the latest of a kind, and between which it is in 95 % where they vary.
 
     They vary about their mean, or drift from one to the next by as much on average.

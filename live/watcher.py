@@ -17,10 +17,11 @@ from .alarms import LIMITS, Alarms
 from .answer import Answer
 from .budget import MOVED, SILENT, SOUGHT, Credit, price_of_look
 from .frequencies import FtioPredictor
-from .outlook import LATEST, Outlook, outlook
+from .outlook import LATEST, LEAST, Outlook, outlook
+from .pace import RATHER
 from .prediction import NextPhase, StartLaw, TrackRecord, first_of, law_of_steps, next_phase, start_law
 from .records.intake import Key, Spans
-from .repetition import Repetition, any_burst, repetition
+from .repetition import Repetition, any_burst, due_next, repetition
 from .signal import BINS, LiveSignal, bandwidth_of
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ class Watcher:
         self._turned: float | None = None
         """Period in s of an iteration of several bursts when one was told last: while it holds, these are phases."""
         self._laws: dict[int, tuple[bytes, StartLaw]] = {}
+        self._of_then: Answer | None = None
+        """The latest answer that was all of its time, if it had a period."""
         self._record = TrackRecord()
         self._is_whole = False
         """Whether all of a run that is over has been looked at: what repeats without a period tells less than that."""
@@ -251,13 +254,18 @@ class Watcher:
             bursts = activity.bursts(gap)
             if bursts.is_outgrown():
                 continue
-            if best < np.inf and _in_clumps(bursts):
+            if best < np.inf and repeats is None and _in_clumps(bursts):
                 # These are the insides of longer ones.
                 break
-            repeats = repetition(bursts, now - float(bursts.end[-1]) > gap)
+            found = repetition(bursts, now - float(bursts.end[-1]) > gap)
+            if repeats is not None:
+                # Parted further, more bursts of what repeats may show: those before their pace changed.
+                best, repeats = (gap, found) if _has_more_of(repeats, found) else (best, repeats)
+                continue
+            repeats = found
             if repeats is not None or activity.rests(gap, now):
                 best = gap
-            if repeats is not None or (sure and best < np.inf):
+            if repeats is None and sure and best < np.inf:
                 break
         # As it was parted when something repeated, and in bursts that are only alike.
         for gap, alike in ((self._repeated, False), (best, True), (self._repeated, True)):
@@ -443,23 +451,44 @@ class Watcher:
         telling = self._told_by_contents(timed)
         if telling is not None:
             answer = _by_contents(answer, telling)
+        answer = self._latest_of(answer)
         return answer if ended else self._foretold(answer, found, repeats)
+
+    def _latest_of(self, answer: Answer) -> Answer:
+        """Return an answer; where its period is of an earlier time than one that was told since, with that one."""
+        since = self._of_then
+        if answer.as_of is None:
+            self._of_then = None if answer.period is None else answer
+        elif since is not None and since.time > answer.as_of:
+            return replace(
+                answer,
+                periodic=True,
+                period=since.period,
+                period_interval=since.period_interval,
+                # What came since does not fit it.
+                confidence=min(since.confidence, answer.confidence or RATHER),
+                regime_start=since.regime_start,
+                reason=f"As of {seconds_text(since.time)}: {since.reason}",
+                as_of=since.time,
+            )
+        return answer
 
     def _foretold(self, answer: Answer, found: Outlook, repeats: Repetition | None) -> Answer:
         """Return an answer with the next phase, or the next burst of a known signature where none is foretold."""
-        following = self._next(found, repeats, answer.time)
+        following, like = self._next(found, repeats, answer.time)
         if following is not None:
             if self._is_over(found, answer.time):
                 self._record.said(following, answer.time)
-            return _with_next(answer, self._record.corrected(following), repeats)
+            told = _with_next(answer, self._record.corrected(following))
+            return _with_bytes(told, repeats) if repeats and _is_one_of(like, repeats) else _with_bytes_of(told, like)
         expected = None if self._known is None else self._expected(self._known, answer.time)
         if expected is None:
             return answer
         told = replace(answer, reason=f"{answer.reason} {expected[2]}", next_bytes=expected[1])
-        return _with_next(told, expected[0], None)
+        return _with_next(told, expected[0])
 
-    def _next(self, found: Outlook, repeats: Repetition | None, now: float) -> NextPhase | None:
-        """Return the next phase: by its time where there is a regime, else by what repeats."""
+    def _next(self, found: Outlook, repeats: Repetition | None, now: float) -> tuple[NextPhase | None, Bursts | None]:
+        """Return the next phase: by its time where there is a regime, with those like it, else by what repeats."""
         # Bursts that take turns tell more than their times where each follows the one before it more regularly.
         turns = repeats is not None and repeats.length > 1 and not repeats.alike
         if repeats is not None and turns and found.train is not None and self._told_by_contents(self._is_timed) is None:
@@ -470,11 +499,14 @@ class Watcher:
         several = [next_phase(law, now, lead, grain) for law, lead in zip(laws, found.leads, strict=False)]
         following = first_of([one for one in several if one is not None])
         self._step = laws[0].period if following is not None and len(laws) == 1 else None
-        if following is None and repeats is not None:
+        if following is not None:
+            known = [(one.latest, place) for place, one in enumerate(several) if one is not None]
+            return following, timed[min(known)[1]].bursts
+        if repeats is not None:
             law = self._law(-1, repeats.train)
             following = next_phase(law, now, grain=grain)
             self._step = law.period if repeats.length == 1 else None
-        return following
+        return following, None
 
     def _expected(self, known: "KnownSignature", now: float) -> tuple[NextPhase, int, str] | None:
         """Return the next burst by a signature, its bytes, and a sentence; None where it has no more."""
@@ -522,6 +554,9 @@ class Watcher:
             return f"As of {seconds_text(self._looked)}: {told}"
         if found.fitted and not found.slipped:
             later = f"{counted(found.fitted, 'phase')} since {seconds_text(self._looked)}"
+            missing = int(found.trains[0].spans[-found.fitted :].sum()) - found.fitted if len(found.trains) == 1 else 0
+            if missing > 0:
+                return f"{found.sentence()} {later} began at multiples of the period, {missing:,} missing."
             return f"{found.sentence()} {later} began where {'they were' if found.fitted > 1 else 'it was'} expected."
         return found.sentence()
 
@@ -531,6 +566,14 @@ class Watcher:
         if known is None or known[0] != starts:
             known = self._laws[place] = starts, start_law(train)
         return known[1]
+
+
+def _has_more_of(known: Repetition, found: Repetition | None) -> bool:
+    """Tell whether what was found has more bursts such as those known to repeat."""
+    if found is None:
+        return False
+    same = (found.length, found.volume, found.operations) == (known.length, known.volume, known.operations)
+    return same and found.score > known.score
 
 
 def _in_clumps(bursts: Activity) -> bool:
@@ -554,12 +597,13 @@ def _by_contents(answer: Answer, repeats: Repetition) -> Answer:
     )
 
 
-def _with_next(answer: Answer, following: NextPhase, repeats: Repetition | None) -> Answer:
-    """Return an answer with when the next phase begins, and what it moves by what repeats."""
-    times = following.earliest, following.latest
-    answer = replace(answer, next_start=times, probability=following.probability)
-    if repeats is None:
-        return answer
+def _with_next(answer: Answer, following: NextPhase) -> Answer:
+    """Return an answer with when the next phase begins."""
+    return replace(answer, next_start=(following.earliest, following.latest), probability=following.probability)
+
+
+def _with_bytes(answer: Answer, repeats: Repetition) -> Answer:
+    """Return an answer with what the next phase moves by what repeats."""
     return replace(
         answer,
         next_bytes=repeats.volume,
@@ -567,6 +611,22 @@ def _with_next(answer: Answer, following: NextPhase, repeats: Repetition | None)
         next_bytes_range=repeats.volume_range,
         next_operations_range=repeats.operations_range,
     )
+
+
+def _with_bytes_of(answer: Answer, like: Bursts | None) -> Answer:
+    """Return an answer with what the next phase moves by those `like` it."""
+    if like is None:
+        return answer
+    latest = like.volume[-LATEST:]
+    # A smaller burst may have come in place of one.
+    volume, volumes = due_next(np.rint(latest[latest >= LEAST * np.median(latest)]).astype(np.int64))
+    return replace(answer, next_bytes=volume, next_bytes_range=volumes)
+
+
+def _is_one_of(like: Bursts | None, repeats: Repetition) -> bool:
+    """Tell whether what repeats moves as much next as phases do, if they are known: smaller ones may come between."""
+    usual = repeats.volume if like is None else float(np.median(like.volume[-LATEST:]))
+    return LEAST * usual <= repeats.volume <= usual / LEAST
 
 
 def _joined(before: Outlook, found: Outlook) -> Outlook:

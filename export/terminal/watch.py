@@ -15,8 +15,10 @@ from .console import plain_table
 
 
 def show_updates(updates: Iterable[Update], console: Console, title: str) -> None:
-    """Show every update in place of the one before; the last one stays."""
-    with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
+    """Show every update in place of the one before, at first that nothing has come yet; the last one stays."""
+    waiting = Group(Text(shortened(printable(title), 60), "bold"), Text("Nothing was told yet; waiting for it."))
+    with Live(waiting, console=console, auto_refresh=False, vertical_overflow="crop") as live:
+        live.refresh()
         for update in updates:
             live.update(watch_view(update, title), refresh=True)
 

@@ -54,6 +54,14 @@ def test_a_period_that_slips():
     assert not any("slipped" in kinds for _, kinds in kinds_of(starts, np.full(24, 0.2), limits={"slipped": 0.6}))
 
 
+def test_the_period_that_slips_is_not_that_of_the_first_few_intervals():
+    """The first three come 10 % later than the others do."""
+    starts = np.cumsum([2.2] * 3 + [2.0] * 12 + [2.66] * 8)
+    found = kinds_of(starts, np.full(23, 0.2))
+    value = max(kinds["slipped"].value for _, kinds in found if "slipped" in kinds)
+    assert value == pytest.approx(2.66 / 2.05 - 1, abs=0.03)
+
+
 def test_bandwidth_that_falls():
     starts = 2.0 * np.arange(1, 15)
     lengths = np.where(np.arange(14) < 10, 0.2, 0.8)

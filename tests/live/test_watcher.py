@@ -211,6 +211,50 @@ def test_iterations_of_two_bursts_tell_which_comes_next():
     assert answers[-1].next_start[0] == pytest.approx(starts[-1] + 4.0, abs=0.1)
 
 
+def test_the_next_phase_moves_what_phases_do_and_not_the_small_bursts_between_them():
+    """Dumps of any size come every 2 s, and two lines of a log between them."""
+    rng = np.random.default_rng(3)
+    dumps = np.cumsum(2 + 0.06 * rng.standard_normal(14))
+    sizes = (4e6 * np.exp(0.3 * rng.standard_normal(14))).astype(int)
+    start, volume = np.append(dumps, [dumps + 0.6, dumps + 1.2]), np.append(sizes, np.full(28, 132))
+    order = np.argsort(start)
+    _, answers = watched(start[order], start[order] + 0.05, volume[order], 1)
+    told = [one for one in answers[12:] if one.next_start is not None and one.next_start[0] - dumps[0] > 0]
+    of_dumps = [one for one in told if np.abs(dumps - np.mean(one.next_start)).min() < 0.1 and one.period]
+    assert len(of_dumps) > 20
+    assert all(one.next_bytes > 10**6 for one in of_dumps)
+
+
+def test_after_a_change_of_pace_those_before_it_are_still_counted():
+    """Their longer pauses part the latest bursts best, and join the ones before to one."""
+    starts = np.append(np.cumsum(0.5 + 0.01 * (np.arange(9) % 3)), 5.5 + np.arange(3))
+    start = np.repeat(starts, 4) + np.tile(0.002 * np.arange(4), 12)
+    activity = Activity(start, start + 0.001, np.full(48, 2**20), np.ones(48, np.int64))
+    gap, repeats = Watcher(Key("POSIX", "write"))._parting(activity, 7.6)
+    assert (len(activity.bursts(gap)), repeats.volume, repeats.iterations) == (12, 2**22, 12)
+
+
+def test_what_no_longer_fits_is_told_as_of_the_latest_time_that_it_did():
+    _, answers = watched(*phases_at(10.0 * np.arange(12)), 20)
+    watcher, one = Watcher(Key("POSIX", "write")), answers[-1]
+    assert watcher._latest_of(replace(one, time=50.0, period=11.0, as_of=None)).period == 11.0
+    earlier = replace(one, time=60.0, period=9.0, as_of=20.0, confidence=0.5)
+    told = watcher._latest_of(earlier)
+    assert (told.period, told.as_of, told.confidence, told.time) == (11.0, 50.0, 0.5, 60.0)
+    assert told.reason == f"As of 50 s: {one.reason}"
+    later = replace(earlier, as_of=55.0)
+    assert watcher._latest_of(later) is later
+    # Once it was told that there is none, it is not told again.
+    watcher._latest_of(replace(one, time=70.0, period=None, as_of=None))
+    assert watcher._latest_of(earlier) is earlier
+
+
+def test_a_phase_that_came_after_missing_ones_was_not_expected_then():
+    starts = np.append(10.0 * np.arange(8), 90.0)
+    _, answers = watched(*phases_at(starts), 20)
+    assert answers[-1].reason.endswith("5 phases since 31.1 s began at multiples of the period, 1 missing.")
+
+
 def test_bursts_that_are_alike_foretell_the_next_by_a_range_and_show_no_period():
     starts = np.array([0.0, 9.0, 21.0, 30.5, 50.0])
     volume = np.array([167_045, 172_525, 162_025, 170_137, 161_893])

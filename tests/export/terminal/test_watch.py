@@ -8,6 +8,7 @@ from iostrata.export.terminal.watch import show_updates, watch_view
 from iostrata.live.answer import Alarm, Answer
 from iostrata.live.following import Update
 from iostrata.live.records.intake import Counts
+from rich.console import Console
 
 NOTHING = {"period": None, "period_interval": None, "next_start": None, "probability": None, "regime_start": None}
 IDLE = {"time": 100.0, "layer": "POSIX", "direction": "write", "operations": 3, "bytes": 0, "phases": 1}
@@ -77,3 +78,13 @@ def test_the_last_update_stays():
     show_updates(updates, stdout_console(out, 100), "run")
     assert "run  at 2 s" in out.getvalue()
     assert "at 1 s" not in out.getvalue()
+
+
+def test_before_the_first_update_it_says_that_it_waits():
+    def updates():
+        before.append(out.getvalue())
+        yield Update(1.0, [Answer(**IDLE)], Counts(), False)
+
+    out, before = StringIO(), []
+    show_updates(updates(), Console(file=out, force_terminal=True, width=80), "run")
+    assert "waiting for it" in before[0]
