@@ -19,8 +19,9 @@ from typing import Final
 from ..model.errors import RecordingError
 from .recorded import memory_of
 
-SOURCES: Final = Path(__file__).parent / "scorep" / "layers"
+SOURCES: Final = Path(__file__).parent / "scorep"
 ADAPTER: Final = "libiostrata_scorep_layers.so"
+PLUGIN: Final = "libscorep_substrate_iostrata.so"
 LAUNCHERS: Final = re.compile(r"(mpirun|mpiexec)(\.\w+)?|orterun|prun|prterun|srun|aprun|jsrun|ibrun")
 STARTERS: Final = re.compile("env|nice|time|timeout|taskset|numactl|stdbuf|setarch")
 """Commands that start the program that they are given."""
@@ -74,33 +75,34 @@ def find_scorep() -> ScoreP:
     return ScoreP(Path(found).resolve())
 
 
-def adapter_of(scorep: ScoreP) -> Path:
+def built_for(scorep: ScoreP, sources: Path, library: str) -> Path:
     """Return the folder with what is preloaded: IOSTRATA_LAYERS, or a cache in which it is built once for a Score-P.
 
     Raises RecordingError where it cannot be built.
     """
     named = os.environ.get("IOSTRATA_LAYERS")
     if named is not None:
-        if not (Path(named) / ADAPTER).exists():
-            raise RecordingError(f"no {ADAPTER} in {named}, which IOSTRATA_LAYERS names; make scorep-layers builds it")
+        if not (Path(named) / library).exists():
+            target = "scorep-layers" if library == ADAPTER else "scorep-plugin"
+            raise RecordingError(f"no {library} in {named}, which IOSTRATA_LAYERS names; make {target} builds it")
         return Path(named).resolve()
-    sources = b"".join(path.read_bytes() for path in sorted(SOURCES.iterdir()) if path.is_file())
-    key = sha256(f"{scorep.config} {scorep.asked('--version')}".encode() + sources).hexdigest()[:16]
+    read = b"".join(path.read_bytes() for path in sorted(sources.iterdir()) if path.is_file())
+    key = sha256(f"{scorep.config} {scorep.asked('--version')}".encode() + read).hexdigest()[:16]
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "iostrata"
     folder = cache / f"scorep-{key}"
-    if not (folder / ADAPTER).exists():
-        _build(scorep, folder)
+    if not (folder / library).exists():
+        _build(scorep, sources, folder)
     return folder
 
 
-def _build(scorep: ScoreP, folder: Path) -> None:
+def _build(scorep: ScoreP, sources: Path, folder: Path) -> None:
     missing = [tool for tool in ("make", "cc") if shutil.which(tool) is None]
     if missing:
         what = " and ".join(missing)
         raise RecordingError(f"no {what} to build what is preloaded: load a compiler's module, or build it elsewhere")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as built:
-        command = ["make", "-C", str(SOURCES), f"SCOREP_CONFIG={scorep.config}", f"OUT={built}"]
+        command = ["make", "-C", str(sources), f"SCOREP_CONFIG={scorep.config}", f"OUT={built}"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RecordingError(
@@ -121,13 +123,17 @@ def _last(text: str) -> str:
     )
 
 
-def prepared(command: Sequence[str], folder: Path) -> list[str]:
+def prepared(command: Sequence[str], folder: Path, live: str | None = None) -> list[str]:
     """Return `command` with Score-P and the adapter before each of its programs, which leave their archive in `folder`.
 
-    Raises RecordingError where something of what that takes is not there.
+    With `live` they also tell what moves while they run: there, as IOSTRATA_LIVE has it. Raises RecordingError where
+    something of what all that takes is not there.
     """
     scorep = find_scorep()
-    adapter = adapter_of(scorep)
+    adapter = built_for(scorep, SOURCES / "layers", ADAPTER)
+    telling, plugin = {} if live is None else _telling(live), []
+    if live is not None:
+        plugin.append(str(built_for(scorep, SOURCES, PLUGIN) / PLUGIN))
     if os.environ.get("SCOREP_ENABLE_TRACING", "true").lower() in _OFF:
         raise RecordingError("SCOREP_ENABLE_TRACING is off in the environment, and then there is no trace: unset it")
     words = list(command)
@@ -143,12 +149,21 @@ def prepared(command: Sequence[str], folder: Path) -> list[str]:
         program = _interpreted(part[first:])
         settings = {name: os.environ.get(name, value) for name, value in DEFAULTS.items()}
         settings["SCOREP_EXPERIMENT_DIRECTORY"] = str(folder)
-        settings["LD_PRELOAD"] = ":".join([*_libraries(scorep, adapter, program[0], launched), *_preloaded()])
+        settings |= telling
+        # Score-P finds the plugin by its name, as that is loaded then already.
+        libraries = [*_libraries(scorep, adapter, program[0], launched), *plugin, *_preloaded()]
+        settings["LD_PRELOAD"] = ":".join(libraries)
         settings["IOSTRATA_PRELOAD_BEFORE"] = ":".join(_preloaded())
         done += [*part[:first], "env", *(f"{name}={value}" for name, value in settings.items()), *program]
         done += words[:1]
         words = words[1:]
     return done
+
+
+def _telling(live: str) -> dict[str, str]:
+    """Return what has Score-P load the plugin, beside others that are asked for."""
+    others = [one for one in os.environ.get("SCOREP_SUBSTRATE_PLUGINS", "").split(",") if one not in ("", "iostrata")]
+    return {"SCOREP_SUBSTRATE_PLUGINS": ",".join([*others, "iostrata"]), "IOSTRATA_LIVE": live}
 
 
 def _preloaded() -> list[str]:
@@ -256,12 +271,20 @@ def _is_dynamic(binary: bytes) -> bool:
 
 def new_folder(wanted: Path | None) -> Path:
     """Return where the archive comes: a new folder, of this time by default; RecordingError where it cannot be."""
-    folder = (wanted or Path(time.strftime("iostrata-%Y%m%d-%H%M%S"))).absolute()
+    folder = Path(os.path.abspath(wanted or time.strftime("iostrata-%Y%m%d-%H%M%S")))
     if folder.exists():
         raise RecordingError(f"{folder} is there already: an archive is written into a new folder")
     if not os.access(folder.parent, os.W_OK):
         raise RecordingError(f"cannot write into {folder.parent}: choose another place with -o")
     return folder
+
+
+def lines_at(folder: Path) -> str:
+    """Return where a program tells what moves: IOSTRATA_LIVE, or a new folder beside that of its archive."""
+    named = os.environ.get("IOSTRATA_LIVE")
+    if named is not None:
+        return named if named.startswith("unix:") else str(Path(named).absolute())
+    return str(new_folder(folder.with_name(f"{folder.name}.live")))
 
 
 def run_to_its_end(command: Sequence[str], as_error: bool) -> int:

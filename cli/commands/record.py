@@ -1,5 +1,6 @@
 """Run a program under Score-P with all its I/O layers."""
 
+import shlex
 from pathlib import Path
 
 import click
@@ -9,11 +10,16 @@ from ..options import option
 from ..request import Request, command_of, warn
 
 FOLDER = option("-o --output FOLDER", "Where the archive comes, a new folder.  [default: iostrata-DATE-TIME]", "folder")
+LIVE = option(
+    "--live",
+    "While the program runs, also tell what it moves in MPI-IO, ISO C and POSIX, in files in FOLDER.live, or where "
+    "IOSTRATA_LIVE says; the line for another terminal, iostrata watch FOLDER.live, is printed.",
+)
 COMMAND = click.argument("words", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
 
 
-@command_of("record -o trace -- mpirun -n 4 ./app input.nml", FOLDER, COMMAND)
-def command(folder: Path | None, words: tuple[str, ...], as_json: bool) -> None:
+@command_of("record -o trace -- mpirun -n 4 ./app input.nml", FOLDER, LIVE, COMMAND)
+def command(folder: Path | None, live: bool, words: tuple[str, ...], as_json: bool) -> None:
     """COMMAND is what starts the program, behind --: with mpirun, srun or another launcher, or without. The program
     need not be built with Score-P; netCDF, HDF5, PnetCDF and ADIOS2 are recorded as they are called, MPI-IO, POSIX and
     ISO C by Score-P. Score-P is the one of SCOREP (its prefix) or of the PATH. What is set by variables SCOREP_…
@@ -23,10 +29,16 @@ def command(folder: Path | None, words: tuple[str, ...], as_json: bool) -> None:
     where it is; with --json it goes to the standard error.
     """
     from ...live.recorded import faults_of, layers_in
-    from ...live.recording import check_archive, ending, new_folder, prepared, run_to_its_end
+    from ...live.recording import check_archive, ending, lines_at, new_folder, prepared, run_to_its_end
 
     place = new_folder(folder)
-    code = run_to_its_end(prepared(words, place), as_error=as_json)
+    lines = lines_at(place) if live else None
+    started = prepared(words, place, lines)
+    if lines is not None:
+        if not lines.startswith("unix:"):
+            Path(lines).mkdir(exist_ok=True)
+        click.echo(f"While it runs, type in another terminal: iostrata watch {shlex.quote(lines)}", err=True)
+    code = run_to_its_end(started, as_error=as_json)
     if code:
         warn(f"the program {ending(code)}")
     try:

@@ -80,7 +80,8 @@ def command(
 ) -> None:
     """SOURCE is a file that grows, a folder of them, unix:PATH or tcp:HOST:PORT to listen at, or - for standard input;
     several are one job, or with --jobs each is one. The guide says what their lines hold: operations or bins of
-    them as JSON lines, lines of TMIO, or rates that servers counted as CSV.
+    them as JSON lines, lines of TMIO, or rates that servers counted as CSV. "iostrata record --live -- COMMAND" runs a
+    program that writes them, and prints the line to type here.
 
     After every update each layer and direction says whether a phase is under way, its period in s with the confidence
     in it (0 to 1) and since when it holds, and between which times the next phase begins, with the probability of that.

@@ -1,5 +1,6 @@
 """Programs that ``iostrata record`` prepares and runs: with a stand-in for Score-P, and with one that is installed."""
 
+import json
 import os
 import shutil
 import signal
@@ -9,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from iostrata.live.recording import prepared, program_in
+from iostrata.live.recording import lines_at, prepared, program_in
 from iostrata.model.errors import RecordingError
 
 from .conftest import LAST_GUARD_S, STANDIN, calls_of
@@ -236,6 +237,28 @@ def test_signals_are_passed_on(tmp_path: Path) -> None:
     assert process.returncode == 128 + signal.SIGTERM
 
 
+@pytest.mark.usefixtures("scorep")
+def test_a_program_that_tells_what_moves_has_the_plugin(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside plugins that are asked for; what is built stands in one folder, which the environment names."""
+    monkeypatch.setenv("IOSTRATA_LAYERS", str(programs))
+    monkeypatch.setenv("SCOREP_SUBSTRATE_PLUGINS", "other")
+    (programs / "libiostrata_scorep_layers.so").touch()
+    (programs / "preload_none").touch()
+    with pytest.raises(RecordingError, match=r"no libscorep_substrate_.*; make scorep-plugin builds it"):
+        prepared(["./app"], tmp_path / "archive", lines_at(tmp_path / "archive"))
+    (programs / "libscorep_substrate_iostrata.so").touch()
+    words = prepared(["./app"], tmp_path / "archive", lines_at(tmp_path / "archive"))
+    settings = dict(word.split("=", 1) for word in words if "=" in word)
+    assert settings["SCOREP_SUBSTRATE_PLUGINS"] == "other,iostrata"
+    assert settings["IOSTRATA_LIVE"] == str(tmp_path / "archive.live")
+    assert settings["LD_PRELOAD"].endswith(f":{programs}/libscorep_substrate_iostrata.so")
+    assert "SCOREP_SUBSTRATE_PLUGINS" not in " ".join(prepared(["./app"], tmp_path / "archive"))
+    monkeypatch.setenv("IOSTRATA_LIVE", "unix:/run/io")
+    assert lines_at(tmp_path / "archive") == "unix:/run/io"
+
+
 @pytest.fixture(scope="session")
 def installed() -> None:
     """Skip where no Score-P is installed."""
@@ -259,8 +282,15 @@ def test_a_program_under_score_p(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(tmp_path)
     if shutil.which("otf2-print") is None:
         pytest.skip("no otf2-print")
-    done = recorded("-o", "archive", "--", sys.executable, "-c", WRITES, XDG_CACHE_HOME=str(tmp_path / "cache"))
+    words = ["-o", "archive", "--live", "--", sys.executable, "-c", WRITES]
+    done = recorded(*words, XDG_CACHE_HOME=str(tmp_path / "cache"))
     assert done.returncode == 0, done.stderr
+    # What another terminal is told to look at.
+    assert f"iostrata watch {tmp_path}/archive.live\n" in done.stderr
+    watch = [COMMAND, "watch", "archive.live", "--once", "--json"]
+    watched = subprocess.run(watch, capture_output=True, text=True, check=True).stdout
+    moved = {(row["layer"], row["direction"]): row["bytes"] for row in map(json.loads, watched.splitlines())}
+    assert moved["POSIX", "write"] >= 20 * 8000
     assert done.stdout.startswith("written\n")
     assert "POSIX" in done.stdout
     events = subprocess.run(["otf2-print", "archive/traces.otf2"], capture_output=True, text=True, check=True).stdout
