@@ -7,32 +7,47 @@ import numpy as np
 
 from ...layers.attribution.calls.cost import RunCost, WaitingChain
 from ...layers.trace import Trace
-from ...model.arrays import Floats, Ints
+from ...model.arrays import Ints
 from ...model.quantities import counted, named_ranks, percent_text, seconds_range_text, seconds_text
 from ...model.stream.calls import OF_MPI
 from ..findings.locks import LOCKS
 from ..findings.waiting import MUCH_WAITED, others_may_wait, outside_alone
-from .polling import polled
+from .headline import Headline
+from .polling import Timed, polled
 
 _MUCH: Final = 0.1
 """Share of the run from which on it is told that it goes to calls that are set aside."""
 _MOSTLY: Final = 0.5
 """Share of something from which on a part of it is most of it."""
+_OTHERS: Final = 0.75
+"""Of the other ranks, which wait nearly as long: with less they are named."""
 _MEETINGS: Final = 5
 """Calls in which all meet and wait for one rank, from which on it is told: start, end and one barrier are none."""
 
 
 def elsewhere(trace: Trace) -> tuple[str, ...]:
     """Return a sentence on each; none where the trace does not tell when functions were entered and left."""
+    return tuple(text for text, _ in timed_elsewhere(trace))
+
+
+def by_cost(headline: Headline, found: Sequence[Timed]) -> tuple[str, ...]:
+    """Return the sentences with that on the I/O in its place: behind what takes longer than all of it."""
+    longer = [text for text, seconds in found if seconds > (headline.io_s or np.inf)]
+    return (*longer, headline.text, *(text for text, _ in found if text not in longer))
+
+
+def timed_elsewhere(trace: Trace) -> tuple[Timed, ...]:
+    """Return each sentence with the time in s that it is about."""
     cost, chain = trace.calls.cost, trace.calls.chain if others_may_wait(trace) else None
     if cost is None or chain is None:
         return (*_set_aside(trace), *_awaited_alone(trace), *polled(trace, MUCH_WAITED))
     for_one = tuple(_awaited(trace, cost, chain))
     others = for_one or tuple(_awaited_alone(trace)) or tuple(_all(cost, chain))
-    return (*_set_aside(trace), *others, *_at_one_place(cost, chain, bool(for_one)), *polled(trace, MUCH_WAITED))
+    there = _at_one_place(cost, chain, bool(for_one), bool(others))
+    return (*_set_aside(trace), *others, *there, *polled(trace, MUCH_WAITED))
 
 
-def _set_aside(trace: Trace) -> Iterator[str]:
+def _set_aside(trace: Trace) -> Iterator[Timed]:
     """Tell of calls of I/O on files that are set aside, or that tell no file, as those that lock one."""
     calls, cost = trace.calls.totals, trace.calls.cost
     if calls is None or cost is None or not len(cost.set_aside):
@@ -52,10 +67,11 @@ def _set_aside(trace: Trace) -> Iterator[str]:
     who = "" if cost.rank[most] is None or len(cost.rank) < 2 else f" on rank {cost.rank[most]}"
     mostly = f": {percent_text(share)} of it {name}" if share >= _MOSTLY else ""
     of_run = percent_text(spent / cost.length)
-    yield f"{seconds_text(spent)}{who}, {of_run} of the run, are calls of I/O on files set aside or not known{mostly}"
+    text = f"{seconds_text(spent)}{who}, {of_run} of the run, are calls of I/O on files set aside or not known{mostly}"
+    yield text, spent
 
 
-def _awaited(trace: Trace, cost: RunCost, chain: WaitingChain) -> Iterator[str]:
+def _awaited(trace: Trace, cost: RunCost, chain: WaitingChain) -> Iterator[Timed]:
     """Tell for which rank the others wait where all meet in calls of MPI, whatever that one does meanwhile."""
     rank, held = next(iter(chain.held_up.items()), (None, 0.0))
     mine = np.array([one == rank for one in chain.cause]) & (chain.waited > 0)
@@ -65,6 +81,10 @@ def _awaited(trace: Trace, cost: RunCost, chain: WaitingChain) -> Iterator[str]:
     # It is slow where that happens again and again, and to most of the others.
     if mine.sum() < _MEETINGS or chain.waited[mine].max() > _MOSTLY * held or mostly < _MOSTLY * each:
         return
+    each_waits = np.delete(chain.each[mine].sum(axis=0), [row for row, one in enumerate(chain.ranks) if one == rank])
+    if np.mean(each_waits >= _MOSTLY * each_waits.max()) < _OTHERS:
+        # Others go with it, and come as late: some wait for several.
+        return
     longer, does = _longer_in_io(trace, cost, rank), _does(float(chain.io_mostly[mine].sum()) / mostly)
     late_by_io = f"it is {seconds_text(longer)} longer in I/O than they, so that it comes later to what follows"
     does = late_by_io if longer >= _MOSTLY * each else does
@@ -72,30 +92,22 @@ def _awaited(trace: Trace, cost: RunCost, chain: WaitingChain) -> Iterator[str]:
     if alone is not None and rank in alone.rank and alone.summed[alone.rank.index(rank)] > each:
         # Messages make them wait as well.
         each = float(alone.awaited[alone.rank.index(rank)])
-    who, each = _others_wait(chain, rank, each, chain.each[mine].sum(axis=0))
     waits, share = int((chain.waited > 0).sum()), percent_text(each / cost.length)
     itself = np.array([one == rank for one in chain.rank])[mine]
     late = "comes last to" if itself.mean() >= _MOSTLY else "holds up others that come last to"
     yield (
-        f"{who}, {share} of the run, for rank {rank}, which {late} "
-        f"{mine.sum():,} of {counted(waits, 'call')} in which all meet; {does}{_in_turn(cost, rank, chain)}"
+        f"{_others_wait(chain, rank, each)}, {share} of the run, for rank {rank}, which {late} "
+        f"{mine.sum():,} of {counted(waits, 'call')} in which all meet; {does}{_in_turn(cost, rank, chain)}",
+        each,
     )
 
 
-def _others_wait(chain: WaitingChain, rank: int, each: float, waited: Floats) -> tuple[str, float]:
-    """Return how long each of the other ranks waits, in words, and in s: `each` in the mean.
-
-    Where some hardly do in calls in which all meet, as `waited`, it is the time of those that do.
-    """
+def _others_wait(chain: WaitingChain, rank: int, each: float) -> str:
+    """Return how long each of the other ranks waits, in words."""
     others = [one for one in chain.ranks if one != rank]
     if len(others) == 1:
-        return f"Rank {others[0]} waits {seconds_text(each)}", each
-    long = waited >= _MOSTLY * waited.max()
-    named = [one for one, waits in zip(chain.ranks, long.tolist(), strict=True) if waits and one is not None]
-    if 1 < len(named) < len(others):
-        each = float(np.median(waited[long]))
-        return f"{named_ranks(named).capitalize()} wait {seconds_text(each)} each", each
-    return f"The other ranks wait {seconds_text(each)} each", each
+        return f"Rank {others[0]} waits {seconds_text(each)}"
+    return f"The other ranks wait {seconds_text(each)} each"
 
 
 def _longer_in_io(trace: Trace, cost: RunCost, rank: int) -> float:
@@ -112,13 +124,15 @@ def _in_turn(cost: RunCost, rank: int | None, chain: WaitingChain) -> str:
     """Return how long a rank that others wait for waits for the next one of those, in words, where it is much."""
     other, held = next(((one, held) for one, held in chain.held_up.items() if one != rank), (None, 0.0))
     each = held / (len(chain.ranks) - 1)
-    if other is None or rank is None or each < MUCH_WAITED * cost.length:
+    step = _longest_step(chain)
+    if other is None or rank is None or each < MUCH_WAITED * cost.length or chain.cause[step] == other:
+        # The longest step is told by itself.
         return ""
     who = f"rank {rank} waits" if len(chain.ranks) == 2 else "all wait"
     return f"; {who} {seconds_text(each)} for rank {other} in turn"
 
 
-def _all(cost: RunCost, chain: WaitingChain) -> Iterator[str]:
+def _all(cost: RunCost, chain: WaitingChain) -> Iterator[Timed]:
     """Tell how long ranks wait where all meet, now for one rank and now for another."""
     # Where a run begins and ends all wait for the slowest once, and what makes most of it is told by itself.
     again = np.array([bool(one) and not one.startswith(("MPI_Init", "MPI_Finalize")) for one in chain.function])
@@ -130,45 +144,63 @@ def _all(cost: RunCost, chain: WaitingChain) -> Iterator[str]:
     if max(chain.held_up.values()) > _MOSTLY * float(chain.waited.sum()):
         # It is one rank, but few times or for few others.
         return
+    same = _alike(chain, _longest_step(chain))
+    if len(same) >= _MEETINGS and chain.waited[same].sum() > _MOSTLY * waited.sum():
+        # The same ranks wait each time, whichever of the others is last.
+        return
     yield (
         f"Ranks wait {seconds_text(each)} each on average, {percent_text(each / cost.length)} of the run, in "
         f"{counted(int(again.sum()), 'call')} in which all meet, now for one rank and now for another; longest in one "
-        f"{chain.function[most]}, until {seconds_text(float(chain.end[most]))}, for rank {chain.rank[most]}"
+        f"{chain.function[most]}, until {seconds_text(float(chain.end[most]))}, for rank {chain.rank[most]}",
+        each,
     )
 
 
-def _at_one_place(cost: RunCost, chain: WaitingChain, told: bool) -> Iterator[str]:
-    """Tell which ranks wait much of the run in one call in which all meet, as at its end, or few, and for whom.
+def _at_one_place(cost: RunCost, chain: WaitingChain, for_one: bool, told: bool) -> Iterator[Timed]:
+    """Tell which ranks wait much of the run in calls of one function in which all meet, or in one, and for whom.
 
-    Not for the rank that others wait for most, where that is `told`.
+    Not for the rank that others wait for most, where that is told `for_one`; in one call, where what recurs is `told`.
     """
-    # Processes start one after the other.
-    met = [row for row, name in enumerate(chain.function) if not name.startswith("MPI_Init")]
-    step = max(met, key=lambda row: chain.waited[row], default=0)
-    cause, name = chain.cause[step], chain.function[step]
-    least = max(_MOSTLY * float(chain.waited[step]), 1e-9)
-    found = [row for row in met if (chain.cause[row], chain.function[row]) == (cause, name)]
-    alike = [row for row in found if chain.waited[row] >= least]
-    alike = alike if len(alike) < _MEETINGS else [step]
+    step = _longest_step(chain)
+    alike = _alike(chain, step)
+    alike = alike if len(alike) < _MEETINGS or not told else [step]
     waited = chain.each[alike].sum(axis=0)
     long = waited >= max(MUCH_WAITED * cost.length, _MOSTLY * float(waited.max(initial=0.0)))
-    if not long.any() or None in chain.ranks or (told and cause == next(iter(chain.held_up))):
+    if not long.any() or None in chain.ranks or (for_one and chain.cause[step] == next(iter(chain.held_up))):
         return
     named = list(zip((one for one in chain.ranks if one is not None), long.tolist(), strict=True))
     early, late = ([one for one, waits in named if waits is there] for there in (True, False))
     least, most = float(waited[long].min()), float(waited.max())
     share, until = percent_text(most / cost.length), [seconds_text(float(chain.end[row])) for row in alike]
+    span = seconds_range_text(least, most)
     yield (
-        f"{named_ranks(early).capitalize()} wait{'s' if len(early) == 1 else ''} {seconds_range_text(least, most)}, "
-        f"{'up to ' if least < most else ''}{share} of the run, in {_calls_until(name, until)}, for "
-        f"{_late(chain, late, np.array(alike))}"
+        f"{named_ranks(early).capitalize()} wait{'s' if len(early) == 1 else ''} {span}, "
+        f"{'up to ' if ' to ' in span else ''}{share} of the run, in {_calls_until(chain.function[step], until)}, for "
+        f"{_late(chain, late, np.array(alike))}",
+        most,
     )
+
+
+def _alike(chain: WaitingChain, step: int) -> list[int]:
+    """Return the steps at whose end the same ranks wait in the function of `step`, and half as long at least."""
+    wait = chain.each >= np.maximum(_MOSTLY * chain.each.max(axis=1, keepdims=True), 1e-9)
+    least = max(_MOSTLY * float(chain.waited[step]), 1e-9)
+    same = (chain.waited >= least) & (wait == wait[step]).all(axis=1)
+    return [row for row in np.flatnonzero(same).tolist() if chain.function[row] == chain.function[step]]
+
+
+def _longest_step(chain: WaitingChain) -> int:
+    """Return the step at whose end the others wait longest, but for the start: processes start one after the other."""
+    met = [row for row, name in enumerate(chain.function) if not name.startswith("MPI_Init")]
+    return max(met, key=lambda row: chain.waited[row], default=0)
 
 
 def _calls_until(name: str, until: Sequence[str]) -> str:
     """Return calls of a function that end then, in words."""
     if len(until) == 1:
         return f"one {name}, until {until[0]}"
+    if len(until) > _MEETINGS:
+        return f"{len(until):,} calls of {name}, the first until {until[0]} and the last until {until[-1]}"
     return f"{len(until)} calls of {name}, until {', '.join(until[:-1])} and {until[-1]}"
 
 
@@ -178,13 +210,16 @@ def _late(chain: WaitingChain, late: list[int], steps: Ints) -> str:
     if cause is None:
         return f"rank {last}, which is in MPI itself until then: for whom it waits there is not known"
     mostly = float(chain.mostly[steps].sum())
-    if (cause == last and len(late) > 1) or not mostly:
+    does = float(chain.io_mostly[steps].sum()) / max(mostly, 1e-300)
+    if not mostly:
         return named_ranks(late)
+    if len(late) > 1 and {chain.cause[row] for row in steps} <= set(late):
+        return f"{named_ranks(late)}; {_does(does, 'who comes last')}"
     also = "" if cause == last else f", for which rank {last} waits as well before it comes"
-    return f"rank {cause}{also}; {_does(float(chain.io_mostly[steps].sum()) / mostly)}"
+    return f"rank {cause}{also}; {_does(does)}"
 
 
-def _awaited_alone(trace: Trace) -> Iterator[str]:
+def _awaited_alone(trace: Trace) -> Iterator[Timed]:
     """Tell for which rank all others wait one after the other, by messages, as in a pipeline."""
     cost, found = trace.calls.cost, outside_alone(trace)
     if cost is None or found is None:
@@ -195,7 +230,8 @@ def _awaited_alone(trace: Trace) -> Iterator[str]:
     yield (
         f"For {seconds_text(seconds)}, {percent_text(seconds / cost.length)} of the run, all ranks but rank {rank} are "
         f"in MPI, most in {' and '.join(named)}, until it calls MPI, again and again: they wait for it, or for others "
-        f"that do; less for it to do could save up to about that; {_does(io / seconds)}"
+        f"that do; less for it to do could save up to about that; {_does(io / seconds)}",
+        seconds,
     )
 
 
@@ -215,6 +251,10 @@ def time_in_mpi(trace: Trace) -> dict[str, float]:
     return {regions.name[row]: float(ticks[row]) / second for row in longest.tolist() if ticks[row] > 0}
 
 
-def _does(io: float) -> str:
+def _does(io: float, who: str = "it") -> str:
     """Return which share of what a rank does while others wait for it is I/O, in words."""
-    return "it is mostly in I/O meanwhile" if io >= _MOSTLY else f"{percent_text(io)} of what it does meanwhile is I/O"
+    return (
+        f"{who} is mostly in I/O meanwhile"
+        if io >= _MOSTLY
+        else f"{percent_text(io)} of what {who} does meanwhile is I/O"
+    )

@@ -14,7 +14,7 @@ from ...model.document import Document, keys_of
 from ..findings.find import Finding, find
 from ..registry import DEFAULT_METHOD
 from ..results.parts import Regime
-from .elsewhere import elsewhere
+from .elsewhere import by_cost, timed_elsewhere
 from .headline import Headline, headline_of
 from .iterations import loops_of
 from .layer_periods import LayerPeriod, layer_periods
@@ -79,6 +79,8 @@ class Overview(Frozen):
         Which share of the run is I/O, and why.
     elsewhere : tuple of str
         What takes much of the run outside of that.
+    opening : tuple of str
+        Headline and these in the order in which they are told: what takes longest first.
     """
 
     trace: Trace
@@ -88,6 +90,7 @@ class Overview(Frozen):
     findings: tuple[Finding, ...]
     headline: Headline
     elsewhere: tuple[str, ...] = ()
+    opening: tuple[str, ...] = ()
 
     @property
     def periods(self) -> tuple[LayerPeriod, ...]:
@@ -139,4 +142,6 @@ def overview_of(
     story = story_by_loops(trace, found, [one.name for one in chosen], method, fs)
     by_default = (method, fs) == (DEFAULT_METHOD, "auto")
     findings = find(trace, periods={key: one for key, one in found.items() if by_default})
-    return Overview(trace, chosen, rows, story, findings, headline_of(trace, findings), elsewhere(trace))
+    headline, beside = headline_of(trace, findings), timed_elsewhere(trace)
+    sentences = tuple(text for text, _ in beside)
+    return Overview(trace, chosen, rows, story, findings, headline, sentences, by_cost(headline, beside))

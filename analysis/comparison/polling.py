@@ -26,6 +26,9 @@ _MOST: Final = 1 << 20
 _LONG: Final = 10
 """Times as long as others that it waits for a file: these are not named."""
 
+Timed = tuple[str, float]
+"""A sentence and the time in s that it is about."""
+
 
 def opens_in_vain(trace: Trace) -> int | None:
     """Return how many opens of the program fail; None where that is not recorded."""
@@ -47,7 +50,7 @@ def _opens(names: Sequence[str]) -> Mask:
     return np.array([bool(_OPENS.fullmatch(name)) for name in names] + [False], np.bool_)
 
 
-def polled(trace: Trace, share_of_run: float) -> Iterator[str]:
+def polled(trace: Trace, share_of_run: float) -> Iterator[Timed]:
     """Tell which threads open files in vain for so much of the run until they are there, and who made these."""
     calls, failed = trace.calls.totals, _failed(trace)
     if calls is None or failed is None:
@@ -86,7 +89,8 @@ def polled(trace: Trace, share_of_run: float) -> Iterator[str]:
         who = f"Rank {rank}" if rank >= 0 else "A process"
         yield (
             f"{who} opens files in vain {times:,} times{named}, every {pause} for {seconds_text(ticks / second)}, "
-            f"{share} of the run, {until}; whether it waits or works between is not recorded"
+            f"{share} of the run, {until}; whether it waits or works between is not recorded",
+            ticks / second,
         )
 
 

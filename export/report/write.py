@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
-from ...analysis.comparison.elsewhere import elsewhere
+from ...analysis.comparison.elsewhere import by_cost, timed_elsewhere
 from ...analysis.comparison.headline import headline_of
 from ...analysis.comparison.iterations import loops_of
 from ...analysis.comparison.layer_periods import LayerPeriod, chosen_layers, layer_periods
@@ -86,7 +86,9 @@ def report_contents(
     cut = {} if len(story) <= limits.segments else {"story": len(story)}
     whole = layers_document(trace, layers)
     compared = None if comparison is None else _comparison_document(comparison)
-    told = [*first_sentences(whole, periods, compared), *(f"{one}." for one in elsewhere(trace))]
+    recorded, found = holds_io(whole), () if comparison is None else comparison.findings
+    sentences = by_cost(headline_of(trace, found), timed_elsewhere(trace)) if recorded else ("",)
+    told = [*first_sentences(whole, periods, compared), *(f"{one}." for one in sentences[1:])]
     shown = _most_moved(periods, limits, cut)
     more: Document = {
         "layers": _shorter_lists(whole, limits, cut),
@@ -99,7 +101,6 @@ def report_contents(
         "ranks_shown": min(RANKS_SHOWN, limits.pairs),
     }
     sections: Sequence[page.Section] = [page.Section("damage", "Damage", "Damage", [page.Picture("damage")])]
-    recorded = holds_io(whole)
     if recorded:
         more |= {"window_s": trace.window, **_drawings(trace, layers, shown, comparison, limits)}
         more["loops"] = loop_strips(loops, limits)
@@ -107,10 +108,9 @@ def report_contents(
         sections = _sections(trace, shown, more, limits, loop_charts(loops, shown, limits), accesses)
     title, opening = f"I/O of {'/'.join(str(trace.path).split('/')[-2:])}", _story(story, limits.segments)
     definitions = {**{one.title: one.sentence for one in metrics_of(LayerStatistics) if _shown(one)}, **GLOSSARY}
-    lead = headline_of(trace, () if comparison is None else comparison.findings).text if recorded else ""
     pictures, beside = PICTURES if recorded else ("tables.js",), ("bandwidth", "findings")
     above = sections, _facts(trace, whole), [_LOST] if trace.damage.damaged else [], told, opening
-    return page.PageDocument(title, *above, cut, definitions, more, pictures, lead, beside)
+    return page.PageDocument(title, *above, cut, definitions, more, pictures, sentences[0], beside)
 
 
 def _most_moved(periods: Sequence[LayerPeriod], limits: Limits, cut: dict[str, int]) -> list[LayerPeriod]:

@@ -38,9 +38,10 @@ def print_overview(overview: Overview, console: Console) -> None:
     shown = _largest(rows, screen - _BESIDE - max(0, told - 1)) if bounded(console) else rows
     with console.capture() as top:
         print_heading(overview.trace, console)
-        headline = Text(printable(overview.headline.text), style="bold")
+        first, *others = overview.opening
+        headline = Text(printable(first), style="bold")
         print_paragraph(headline, console, indent=0)
-        for sentence in overview.elsewhere:
+        for sentence in others:
             print_paragraph(f"{printable(sentence)}.", console, indent=0)
         console.print()
         if shown:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from iostrata import open_trace
 from iostrata.analysis.comparison.elsewhere import elsewhere, time_in_mpi
+from iostrata.analysis.comparison.overview import overview_of
 from iostrata.analysis.comparison.polling import _waits, opens_in_vain
 from iostrata.layers.attribution.calls.meetings import Meetings
 from iostrata.model.keyed import KeyedSums
@@ -122,7 +123,11 @@ def made(
             made(waited=(0.1, 3.9), meetings=4),
             "in 4 calls of MPI_Barrier, until 4 s, 5 s, 6 s and 7 s, for rank 1; 0 % of what",
         ),
-        (made(waited=(0.1, 2.0), mostly=0.3), None),
+        (made(waited=(0.1, 4.0), mostly=0.3), "5 calls of MPI_Barrier, until 5 s, 6 s, 7 s, 8 s and 9 s, for rank 1"),
+        (
+            made(waited=(0.1, 4.0), mostly=0.3, meetings=6),
+            "6 calls of MPI_Barrier, the first until 6 s and the last until 11",
+        ),
         (
             made(waited=(1.95, 1.95), mostly=0.3),
             "wait 1.95 s each on average, 20 % of the run, in 10 calls in which all meet",
@@ -147,7 +152,7 @@ def test_who_waits_at_the_end_and_for_whom_is_told(written):
     assert time_in_mpi(trace) == {"MPI_Barrier": pytest.approx(2.0, abs=1e-5)}
     (sentence,) = elsewhere(trace)
     assert sentence.startswith("Ranks 2 and 3 wait 800 ms, 80 % of the run, in one MPI_Barrier, until 900 ms")
-    assert sentence.endswith("for ranks 0 and 1")
+    assert sentence.endswith("for ranks 0 and 1; who comes last is mostly in I/O meanwhile")
 
 
 @pytest.mark.parametrize("early", [False, True])
@@ -241,15 +246,18 @@ def test_who_waits_is_not_looked_for_where_nobody_can_wait_much(ranks):
 
 
 def test_ranks_that_hardly_wait_are_not_told_as_if_they_did(written):
-    """Ranks 2 and 3 compute, and ranks 0 and 1 wait for both again and again."""
+    """Ranks 2 and 3 compute, one or the other longer, and ranks 0 and 1 wait for both again and again."""
     for step in range(6):
         end = 150_000 * (step + 1)
-        for rank, comes in enumerate((30_000, 31_000, 1_000, 100)):
+        for rank, comes in enumerate((30_000, 31_000, *((1_000, 100) if step % 2 else (100, 1_000)))):
             written.call(rank, "MPI_Barrier", end - comes, end)
     handle = written.handle(written.file("/s/a"), written.posix)
     for rank in range(4):
         written.call(rank, "write", 910_000, 910_020)
         written.operate(rank, handle, IoOperationMode.WRITE, 910_005, 910_010, 1)
-    (sentence,) = elsewhere(written.closed())
-    assert sentence.startswith("Ranks 0 and 1 wait 18")
-    assert "ms each, 20 % of the run, for rank 3, which comes last to 6 of 6 calls" in sentence
+    overview = overview_of(written.closed())
+    first, second = overview.opening
+    assert first.startswith("Ranks 0 and 1 wait 179 to 185 ms, up to 20 % of the run, in 6 calls of MPI_Barrier, the")
+    assert first.endswith("for ranks 2 and 3; 0 % of what who comes last does meanwhile is I/O")
+    # What takes less comes behind it.
+    assert second == overview.headline.text
