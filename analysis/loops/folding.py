@@ -1147,7 +1147,9 @@ def _evenly(first: Ints, amount: Ints, tried: int) -> tuple[int, Mask, float] | 
     count, pauses = int(each.sum()), len(first) - 1
     told = math.log2(count) * (1 + 2 * np.count_nonzero(other)) + math.log2(tried)
     bits = (math.lgamma(count) - math.lgamma(pauses + 1) - math.lgamma(count - pauses)) / math.log(2) - told
-    return (usual, other, bits) if bits >= EVIDENCE and other.mean() <= 1 - _ALL else None
+    # What adds to the usual one is that, too.
+    lacks = (each < each[usual]).any(axis=1).mean() <= 1 - _ALL and other.mean() <= 1 - _NEARLY
+    return (usual, other, bits) if bits >= EVIDENCE and lacks else None
 
 
 def _even_calls(steps: Steps, line: Line) -> list[Folded]:
@@ -1159,11 +1161,16 @@ def _even_calls(steps: Steps, line: Line) -> list[Folded]:
     if 2 * len(np.unique(joined)) <= len(steps):
         return []
     opened = np.flatnonzero(line.opens & ~np.append(False, line.opens[:-1]))
-    ways: Iterable[Ints] = (*_parted(line.gap, line.begin, line.second), *([opened] if len(opened) > 2 else ()))
+    ways: Iterable[Ints] = (*_parted(line.gap, line.begin, line.second, _CLEAR), *([opened] if len(opened) > 2 else ()))
     for first in ways:
         if (found := _evenly(first, steps.kinds.astype(np.int64), len(steps))) is not None:
             usual, other, bits = found
-            return [_without_begun(Folded(np.append(first, len(line)), usual, other, bits), line)]
+            # An open before all of them, and a close behind.
+            moves = np.logical_or.reduceat(_transfers(steps), first)
+            moves = np.flatnonzero(moves if moves[usual] else np.ones_like(moves))
+            low, high = int(moves[0]), int(moves[-1]) + 1
+            edges = np.append(first, len(line))[low : high + 1]
+            return [_without_begun(Folded(edges, usual - low, other[low:high], bits), line)]
     return []
 
 

@@ -357,6 +357,11 @@ class _Latest:
         steps, rest, known = self, self.part(len(self), len(self)), len(self.steps)
         if cuts.body:
             starts = parts_of(self.unit, known, *cuts.body)
+            # What comes before the first of them is none, and pauses as long as known ones part what is longer.
+            starts[: int(np.argmax(self.unit == cuts.body.anchor)) if not known else 0] = True
+            length = np.diff(np.flatnonzero(np.append(starts, True)))
+            longer = np.repeat(length > cuts.body.length, length)
+            starts |= longer & (self.gap > cuts.least) & (cuts.least >= 0)
             last = int(np.flatnonzero(starts)[-1])
             if not over and known < last and len(self) - last <= max(_LONGEST, cuts.body.length):
                 steps, rest, starts = self.part(0, last), self.part(last, len(self)), starts[:last]

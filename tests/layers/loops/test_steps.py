@@ -198,3 +198,19 @@ def test_stretches_are_rounded_where_no_other_loop_was_compiled_before(tmp_path)
         check=False,
     )
     assert done.stdout == "1 2 0 16\n", done.stderr
+
+
+def test_pauses_are_kept_where_lines_of_a_few_sizes_repeat_by_chance(monkeypatch):
+    """A line is flushed each time; its numbers get digits, and calls wait a little or sync now and then."""
+    monkeypatch.setattr(module, "MOST_STEPS", 500)
+    rng = np.random.default_rng(5)
+    rows, gap = [OPEN], [0]
+    for burst in range(30):
+        gap += [50_000, *(4_000 if rng.random() < 0.001 else 3 for _ in range(799))]
+        rows += [row for line in range(400) for row in ((1, 38 + len(str(line)) + (rng.random() < 0.05)), FLUSH)]
+        if burst % 10 == 9:
+            rows.append(FLUSH)
+            gap.append(3)
+    steps = long_sequence(rows, np.array(gap), len(rows))
+    (loop,) = fold(steps, second=1e6)
+    assert (loop.count, int(loop.other.sum())) == (30, 3)
