@@ -658,10 +658,16 @@ def _loops(line: Line, cuts: Cuts, offset: int, depth: int) -> Iterator[Folded]:
         start, other = _parted_by_pauses(line, start, other, usual)
         yield from _found(line.part(done, int(start[0])), offset + done, depth + 1)
         body = _body_of(line, cuts.plain, start, usual)
-        inner = tuple(_found(body, offset + int(start[usual]), depth + 1, 0.0))
+        inner = tuple(filter(_is_as_told, _found(body, offset + int(start[usual]), depth + 1, 0.0)))
         yield Folded(start + offset, usual, other, cuts.saved, inner)
         done = int(start[-1])
     yield from _found(line.part(done, len(line)), offset + done, depth + 1)
+
+
+def _is_as_told(one: Folded) -> bool:
+    """Tell whether as many usual iterations as there are make nearly all steps of a loop within an iteration."""
+    told, steps = len(one.other) * (one.body[1] - one.body[0]), int(one.start[-1] - one.start[0])
+    return abs(steps - told) <= (1 - _ALL) * steps
 
 
 def _with_first(line: Line, start: Ints, other: Mask, usual: int, least: int) -> tuple[Ints, Mask, int]:

@@ -573,3 +573,12 @@ def test_files_in_sets_are_no_parts_of_a_set_where_one_pause_comes_in_each(first
     gap[3 * first :: 300] = 250_000
     (loop,) = fold(steps_of(rows, gap))
     assert (loop.count, [one.count for one in loop.inner]) == (12, [100])
+
+
+@pytest.mark.parametrize(
+    ("start", "told"), [((0, 5, 10, 15, 20), True), ((0, 5, 11, 15, 20), True), ((0, 5, 40, 45), False)]
+)
+def test_a_loop_within_an_iteration_has_about_as_many_steps_as_are_told_of_it(start, told):
+    """Lines of a table whose numbers get digits: what comes between those that repeat is none of them."""
+    other = np.diff(start) != 5
+    assert folding._is_as_told(folding.Folded(np.array(start), 0, other, 9.0)) is told
