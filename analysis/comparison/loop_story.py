@@ -151,7 +151,10 @@ def _left_of(segment: Segment, loops: Sequence[Loop], most: float, found: Loops)
     few = segment.kind in ("burst", "bursts") and left < _LEAST * most
     if begin > end or few or inside >= _INSIDE * segment.bytes:
         return None
-    if inside < (_MOMENT if all_there else _PARTLY) * segment.bytes:
+    # Of many bursts in a loop, one that is none of it may move the most.
+    moving = (one for one in loops if _bytes(one, segment.layers[0], segment.direction))
+    bursts = sum(one.count for one in moving if _shared(segment, one.begin_s, one.end_s) > 0)
+    if inside < (_MOMENT if all_there else _PARTLY) * segment.bytes and bursts < _INSIDE * segment.phases:
         return segment
     return _as_rest(segment, rest._replace(begin=begin, end=end), left)
 

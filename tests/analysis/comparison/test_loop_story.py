@@ -148,3 +148,19 @@ def test_what_one_rank_writes_before_a_loop_is_told_as_that_and_of_the_time_at_w
         1,
     )
     assert rest.text == ("5 kB written; 1 rank, POSIX", "5 kB written outside of loops; rank 0, POSIX")[slower > 1]
+
+
+def test_one_large_write_before_small_ones_of_a_loop_is_told_without_them(tmp_path):
+    rows = ["layer,rank,mode,start,end,bytes,file"]
+    for number in range(21):
+        times = (0.026 + 0.0115 * number + 4e-5 * part for part in range(30 + number % 7))
+        rows += [f"POSIX,0,write,{at},{at + 2e-5},{4096 + 64 * (number % 5)},/out/table" for at in times]
+    rows += ["POSIX,0,write,0.268,0.27,276000,/out/table"]
+    for number in range(40):
+        at = 0.3 + 0.1445 * number
+        rows += [f"POSIX,0,read,{at + 1e-3 * part},{at + 1e-3 * part + 5e-4},200000,/out/table" for part in range(34)]
+        rows += [f"POSIX,0,write,{at + 0.11},{at + 0.1101},{340 + 17 * number},/out/result.{number}"]
+    (tmp_path / "table.csv").write_text("\n".join(rows))
+    story = overview_of(open_trace(tmp_path / "table.csv")).story
+    assert [one.kind for one in story if one.direction or one.kind == "loop"] == ["loop", "burst", "loop"]
+    assert story[-2].text == "276 kB written outside of loops; rank 0, POSIX"
