@@ -334,6 +334,7 @@ def test_a_trace_without_io_says_so_and_shows_no_empty_sections(browser, tmp_pat
 
 
 def test_a_run_that_moves_no_bytes_shows_its_metadata_operations(browser, tmp_path):
+    ui = pytest.importorskip("selenium.webdriver.support.ui")
     with otf2.writer.open(str(tmp_path / "trace"), timer_resolution=10**6) as trace:
         definitions = trace.definitions
         node = definitions.system_tree_node("node", class_name="node")
@@ -352,8 +353,13 @@ def test_a_run_that_moves_no_bytes_shows_its_metadata_operations(browser, tmp_pa
     assert "POSIX: 200 operations, every 500.000\N{NO-BREAK SPACE}µs" in told
     shown = "return document.querySelectorAll('#bandwidth input, #bandwidth .legend').length"
     assert browser.execute_script(shown) == 0
-    assert browser.execute_script("return document.querySelectorAll('#bandwidth :is(canvas, svg)').length") == 1
-    assert browser.execute_script("return document.querySelectorAll('#timeline canvas').length") > 0
+    pictures = (
+        "return ['#bandwidth :is(canvas, svg)', '#timeline canvas'].map((p) => document.querySelectorAll(p).length)"
+    )
+    wait = ui.WebDriverWait(browser, LAST_GUARD_S)
+    # They are drawn once they are seen to be in view.
+    wait.until(lambda _: all(browser.execute_script(pictures)))
+    assert browser.execute_script(pictures)[0] == 1
     assert browser.execute_script("return document.getElementById('spectra')") is None
     assert not browser.get_log("browser")
 
