@@ -528,7 +528,7 @@ def _recording(trace: Trace, mean: float | None, run_s: float) -> tuple[str, flo
     took = f"takes about {seconds_text(each)}{' a rank' if trace.ranks > 1 else ''} of that, or more"
     if each >= _MOST_RECORDED * mean:
         # What it takes is an estimate that may be above all the I/O there is.
-        took = "may be most of that"
+        took = "may take most of that: it is an upper bound"
     return f"; recording its {events:,} events {took}", each / mean
 
 

@@ -1,5 +1,6 @@
 """The terminal view of ``iostrata overview``: one screen."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -12,7 +13,7 @@ from ...analysis.comparison.story import Segment
 from ...analysis.findings.find import no_findings
 from ...layers.summary.statistics import LayerStatistics
 from ...model.metrics import UNKNOWN, Metric, metrics_of
-from ...model.quantities import counted, range_text, seconds_text
+from ...model.quantities import bytes_text, counted, range_text, seconds_text
 from ...model.text import printable
 from .console import bounded, first_findings, print_heading, print_paragraph
 from .periods import Row, notes, print_rows
@@ -187,9 +188,19 @@ def _metadata(overview: Overview, transfers: bool) -> list[str]:
 
 
 def _tail(overview: Overview) -> list[str]:
-    aside = overview.trace.set_aside.operations
+    aside = overview.trace.set_aside
     needs = {"loops": ("operations",), "handles": ("operations", "handles")}
     known = overview.trace.definitions.recording.knows
     commands = ("loops", "periods", "compare", "layers", "handles", "report")
     more = f"More: {', '.join(one for one in commands if known(*needs.get(one, ())))}"
-    return [f"{more}; set aside: {counted(aside, 'operation')}" if aside else more]
+    if any(layer.name == "ISOC" for layer in overview.layers):
+        more += "; ISOC: C's stdio"
+    if not aside.operations:
+        return [more]
+    reasons: Counter[str] = Counter()
+    for name, count in aside.reasons.items():
+        reasons[name.partition(": ")[2] or name.partition(" (")[0]] += count
+    moved = f", {bytes_text(aside.bytes)}" if aside.bytes else ""
+    return [
+        f"{more}; set aside: {counted(aside.operations, 'operation')}{moved} (most: {reasons.most_common(1)[0][0]})"
+    ]

@@ -244,7 +244,8 @@ def period_cells(result: PeriodResult) -> tuple[str, str, str]:
 def notes(rows: Iterable[Row]) -> list[str]:
     """Return what explains the table where it needs that."""
     more = max((len(row.period.result.regimes) - 1 for row in rows if row.period is not None), default=0)
-    text = f"+{more}: as many other regimes have a period of their own; see iostrata periods"
+    others = counted(more, "other stretch", "other stretches")
+    text = f"+{more}: {others} of the run with another period; iostrata periods has all"
     return [text] if more > 0 else []
 
 

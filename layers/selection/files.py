@@ -24,6 +24,7 @@ class FileRule(NamedTuple):
     reason: str
 
 
+_PYTHON: Final = "Python and its packages"
 DEFAULT_RULES: Final = (
     FileRule("/proc", "process information of the kernel"),
     FileRule("/sys", "device information of the kernel"),
@@ -31,6 +32,8 @@ DEFAULT_RULES: Final = (
     FileRule("/etc", "system configuration"),
     FileRule("/usr", "installed software"),
     *(FileRule(f"/lib{bits}", "system libraries") for bits in ("", "32", "64", "x32")),
+    *(FileRule(f"*/lib{bits}/python[0-9]*", _PYTHON) for bits in ("", "64")),
+    *(FileRule(pattern, _PYTHON) for pattern in ("*/site-packages", "*/__pycache__", "*.py", "*pyvenv.cfg")),
     FileRule("/tmp/ompi.*", "session folder of Open MPI"),
     FileRule("*/ompi.*/pid.*", "session folder of Open MPI"),
     FileRule("*.sm", "shared memory of the MPI library"),

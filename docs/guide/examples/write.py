@@ -12,6 +12,7 @@ from iostrata.export.terminal.compare import print_comparison
 from iostrata.export.terminal.console import stdout_console
 from iostrata.export.terminal.handles import print_handles
 from iostrata.export.terminal.layers import print_layers
+from iostrata.export.terminal.loops import print_loops
 from iostrata.export.terminal.overview import print_overview
 from iostrata.export.terminal.periods import print_periods
 from iostrata.runs.scheduling.comparison import compare_policies
@@ -31,6 +32,7 @@ def examples() -> dict[str, str]:
     shown = {
         "overview": lambda console: print_overview(overview_of(trace), console),
         "layers": lambda console: print_layers(trace, layers, ("read", "write"), console),
+        "loops": lambda console: print_loops(iostrata.find_loops(trace), console),
         "handles": lambda console: print_handles(trace, console),
         "periods": lambda console: print_periods(
             trace, layer_periods(chosen_layers(trace, ("netCDF",)), ("write",), loops=loops_of(trace)), console

@@ -76,7 +76,7 @@ def test_what_could_save_next_to_nothing_of_the_run_heads_no_io(fixtures):
 @pytest.mark.parametrize(
     ("each_ns", "said"),
     [
-        (400, "may be most of that"),
+        (400, "may take most of that: it is an upper bound"),
         *[(each, "takes about 3.2 ms of that, or more") for each in (6000, 15_000)],
         (18_000, ""),
     ],

@@ -128,6 +128,8 @@ def test_the_same_files_are_set_aside_as_in_traces(driver: Driver) -> None:
         "/scratch/ompi.n/pid.7/x",
         "/scratch/ompi.n/x",
         "/x/pmix-1/y",
+        "/opt/lib/python3.11/os.py",
+        "/opt/lib/pythonic/x",
         "pipe:[123]",
         "/data/pipe:",
         "socket:[1]",
