@@ -120,6 +120,13 @@ class Outlook(Frozen):
         )
         return prospect(train.period, train.interval(), len(train.bursts), more) + self.reason
 
+    def as_expected(self) -> str:
+        """Say how those that came after the look began."""
+        missing = int(self.trains[0].spans[-self.fitted :].sum()) - self.fitted if len(self.trains) == 1 else 0
+        if missing > 0:
+            return f"began at multiples of the period, {missing:,} missing"
+        return f"began where {'they were' if self.fitted > 1 else 'it was'} expected"
+
     @property
     def holds(self) -> bool:
         """Whether all that came is where the regime has it."""

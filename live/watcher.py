@@ -258,16 +258,18 @@ class Watcher:
                 # These are the insides of longer ones.
                 break
             found = repetition(bursts, now - float(bursts.end[-1]) > gap)
-            if repeats is not None:
-                # Parted further, more bursts of what repeats may show: those before their pace changed.
-                best, repeats = (gap, found) if _has_more_of(repeats, found) else (best, repeats)
-                continue
-            repeats = found
-            if repeats is not None or activity.rests(gap, now):
+            # Parted further, more bursts of what repeats may show: those before their pace changed.
+            if found is not None and (repeats is None or _has_more_of(repeats, found)):
+                best, repeats = gap, found
+            elif repeats is None and activity.rests(gap, now):
                 best = gap
             if repeats is None and sure and best < np.inf:
                 break
-        # As it was parted when something repeated, and in bursts that are only alike.
+        return (best, repeats) if repeats is not None else self._alike(activity, now, best)
+
+    def _alike(self, activity: Activity, now: float, best: float) -> tuple[float, Repetition | None]:
+        """Return the same, parted as when something last repeated, and for bursts that are only alike."""
+        repeats: Repetition | None = None
         for gap, alike in ((self._repeated, False), (best, True), (self._repeated, True)):
             if repeats is None and gap < np.inf:
                 bursts = activity.bursts(gap)
@@ -489,24 +491,28 @@ class Watcher:
 
     def _next(self, found: Outlook, repeats: Repetition | None, now: float) -> tuple[NextPhase | None, Bursts | None]:
         """Return the next phase: by its time where there is a regime, with those like it, else by what repeats."""
-        # Bursts that take turns tell more than their times where each follows the one before it more regularly.
-        turns = repeats is not None and repeats.length > 1 and not repeats.alike
-        if repeats is not None and turns and found.train is not None and self._told_by_contents(self._is_timed) is None:
-            turns = repeats.train.jitter < found.train.jitter
-        timed = () if found.since or turns else found.trains
+        timed = () if found.since or self._take_turns(found, repeats) else found.trains
         laws = [self._law(place, one) for place, one in enumerate(timed)]
         grain = self.signal.grain
         several = [next_phase(law, now, lead, grain) for law, lead in zip(laws, found.leads, strict=False)]
-        following = first_of([one for one in several if one is not None])
+        known = [(one, train.bursts) for one, train in zip(several, timed, strict=True) if one is not None]
+        following = first_of([one for one, _ in known])
         self._step = laws[0].period if following is not None and len(laws) == 1 else None
-        if following is not None:
-            known = [(one.latest, place) for place, one in enumerate(several) if one is not None]
-            return following, timed[min(known)[1]].bursts
+        if known:
+            return following, min(known, key=lambda one: one[0].latest)[1]
         if repeats is not None:
             law = self._law(-1, repeats.train)
             following = next_phase(law, now, grain=grain)
             self._step = law.period if repeats.length == 1 else None
         return following, None
+
+    def _take_turns(self, found: Outlook, repeats: Repetition | None) -> bool:
+        """Tell whether bursts take turns and tell more than their times: each follows the one before more regularly."""
+        if repeats is None or repeats.length == 1 or repeats.alike:
+            return False
+        if found.train is None or self._told_by_contents(self._is_timed) is not None:
+            return True
+        return repeats.train.jitter < found.train.jitter
 
     def _expected(self, known: "KnownSignature", now: float) -> tuple[NextPhase, int, str] | None:
         """Return the next burst by a signature, its bytes, and a sentence; None where it has no more."""
@@ -554,10 +560,7 @@ class Watcher:
             return f"As of {seconds_text(self._looked)}: {told}"
         if found.fitted and not found.slipped:
             later = f"{counted(found.fitted, 'phase')} since {seconds_text(self._looked)}"
-            missing = int(found.trains[0].spans[-found.fitted :].sum()) - found.fitted if len(found.trains) == 1 else 0
-            if missing > 0:
-                return f"{found.sentence()} {later} began at multiples of the period, {missing:,} missing."
-            return f"{found.sentence()} {later} began where {'they were' if found.fitted > 1 else 'it was'} expected."
+            return f"{found.sentence()} {later} {found.as_expected()}."
         return found.sentence()
 
     def _law(self, place: int, train: PulseTrain) -> StartLaw:
@@ -568,10 +571,8 @@ class Watcher:
         return known[1]
 
 
-def _has_more_of(known: Repetition, found: Repetition | None) -> bool:
+def _has_more_of(known: Repetition, found: Repetition) -> bool:
     """Tell whether what was found has more bursts such as those known to repeat."""
-    if found is None:
-        return False
     same = (found.length, found.volume, found.operations) == (known.length, known.volume, known.operations)
     return same and found.score > known.score
 

@@ -1,6 +1,8 @@
 """The terminal view of ``iostrata diff``."""
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from rich.console import Console
@@ -22,7 +24,11 @@ VERDICTS: Final = {
 }
 _SIGNS: Final = {1: ("+", "green"), -1: ("−", "red"), 0: ("·", "bold")}
 _NAMES_SHOWN: Final = 4
+_SHOWN: Final = 10
+"""Changes that matter in the terminal: more are mostly the same seen in other numbers."""
 _SMALLER_SHOWN: Final = 3
+_OF_LAYER: Final = re.compile(r" (has|(reads|writes|flushes|metadata operations) [a-z]+) ")
+"""How sentences go on that begin with a layer and are of its operations."""
 
 
 def print_difference(
@@ -36,10 +42,7 @@ def print_difference(
         print_paragraph(f"left out: {run.job.job}: {run.job.reason}", out, "yellow", indent=0)
     out.print()
     print_paragraph(Text(verdict_text(difference), style="bold"), out, indent=0)
-    for place, change in enumerate(shown := difference.shown):
-        # What one cost stands behind it.
-        if not any(change.text in other.text for other in (*shown[:place], *shown[place + 1 :])):
-            _print_change(change, out)
+    _print_mattering(difference.shown, out)
     rest = difference.smaller
     _print_smaller(rest, out)
     if difference.cautions:
@@ -60,7 +63,8 @@ def verdict_text(difference: Difference) -> str:
     """Return the first sentence: the verdict, how much longer a side takes, and whether few runs make that certain."""
     took = difference.took
     if took is None:
-        return VERDICTS[difference.verdict]
+        as_long = " The runs take as long." if difference.verdict in ("better", "worse") else ""
+        return f"{VERDICTS[difference.verdict]}{as_long}"
     took = printable(took)
     if difference.uncertain is None:
         return f"{VERDICTS[difference.verdict]} {took}."
@@ -68,6 +72,35 @@ def verdict_text(difference: Difference) -> str:
     if not difference.mattering:
         return f"No change is certain with {few} a side: {took}."
     return f"{VERDICTS[difference.verdict]} {took}; {few} a side does not make that certain."
+
+
+def _print_mattering(shown: Sequence[Change], out: Console) -> None:
+    """Print the changes that matter, the same of several layers as one; of many the first ones."""
+    # What one cost stands behind it.
+    apart = [one for one in shown if not any(one.text in other.text for other in shown if other is not one)]
+    folded = _folded(apart)
+    for change in folded[:_SHOWN]:
+        _print_change(change, out)
+    if len(folded) > _SHOWN:
+        print_paragraph(f"and {len(folded) - _SHOWN} more that matter; --json has all", out, "dim")
+
+
+def _folded(changes: Sequence[Change]) -> list[Change]:
+    """Return changes, those that say the same of several layers once, for all of these."""
+    layers: dict[str, list[str]] = {}
+    found: dict[str, Change] = {}
+    for one in changes:
+        own = one.layer and _OF_LAYER.match(one.text.removeprefix(one.layer))
+        key = f"{{}}{one.text.removeprefix(one.layer)}" if one.layer and own else one.text
+        layers.setdefault(key, []).append(one.layer or "")
+        found.setdefault(key, one)
+    several = {key: f"{', '.join(some[:-1])} and {some[-1]}" for key, some in layers.items() if len(some) > 1}
+    return [
+        replace(one, text=key.replace("{}", several[key], 1).replace(" has ", " each have ", 1))
+        if key in several
+        else one
+        for key, one in found.items()
+    ]
 
 
 def _print_smaller(changes: Sequence[Change], out: Console) -> None:

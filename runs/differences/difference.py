@@ -39,6 +39,8 @@ _STARTING: Final = 0.2
 """Share of such a difference from which on that is told of it which lies before the first I/O, or in MPI."""
 _SLOWER: Final = ("slow-iteration", "slow-operations", "slow-ranks")
 """Findings that tell no cause of what stood in the way: others explain it that cost half as much."""
+_ANY_IO: Final = ("not-overlapped",)
+"""Findings about whatever I/O there is, which are behind no time: what is done in it is."""
 
 
 class Behind(NamedTuple):
@@ -53,6 +55,10 @@ class Behind(NamedTuple):
     id: str
     layer: str
     direction: str | None = None
+
+    def explains(self, most: float, rest: float, whole: float) -> bool:
+        """Tell whether it explains the `rest` of a difference, in s, of which no more than `most` may be it."""
+        return self.weight > 0 and 0 < _CAUSE[0] * rest <= most and self.cost_s <= _CAUSE[1] * whole
 
     def is_told_by(self, change: Change) -> bool:
         """Tell whether a change is about it."""
@@ -193,8 +199,10 @@ class Difference:
     @functools.cached_property
     def _longer(self) -> tuple[str | None, Behind | None]:
         sides, took = (self.before, self.after), self._lengths
-        if max(took) < _LONGER * min(took) or min(took) <= 0:
+        if min(took) <= 0:
             return None, None
+        if max(took) < _LONGER * min(took):
+            return self._as_long(max(took))
         more, slow = abs(took[1] - took[0]), took.index(max(took))
         text = f"B takes {seconds_text(more)} {'more' if slow else 'less'} than A"
         early = [_mean(_start_up(run) for run in side) for side in sides]
@@ -208,6 +216,17 @@ class Difference:
         by_io, behind = self._by_io(slow, more, rest, started)
         return f"{text}{by_io}{against}", behind
 
+    def _as_long(self, took: float) -> tuple[str | None, Behind | None]:
+        """Say by how much I/O takes longer on one side though the runs take as long: where it is much of that, in s."""
+        io = [_mean(_known_io(run) for run in side) for side in (self.before, self.after)]
+        slow = int(io[1] > io[0])
+        less = _finite(io[slow] - io[1 - slow], 0.0)
+        if less < (_LONGER - 1) * took:
+            return None, None
+        text, behind = self._by_io(slow, less, less, "")
+        spent = f"B takes as long as A, but is in I/O for {seconds_text(io[1])} instead of {seconds_text(io[0])}"
+        return f"{spent}{self._mostly(slow, less) if behind is None else text}", behind
+
     def _by_io(self, slow: int, more: float, rest: float, started: str) -> tuple[str, Behind | None]:
         """Say how much of what one side takes `more` is I/O, of the `rest` in s that does not lie before the first."""
         io = [_mean(_known_io(run) for run in side) for side in (self.before, self.after)]
@@ -215,9 +234,8 @@ class Difference:
         for causes in (self._done_more(slow, less), self._dearer(slow)):
             behind = max(causes, key=lambda one: one.weight * one.cost_s, default=None)
             # No more than I/O as a whole takes longer.
-            cost = 0.0 if behind is None else behind.cost_s
-            most = min(cost, rest, less)
-            if behind is not None and 0 < _CAUSE[0] * rest <= most and cost <= _CAUSE[1] * max(more, rest):
+            most = 0.0 if behind is None else min(behind.cost_s, rest, less)
+            if behind is not None and behind.explains(most, rest, max(more, rest)):
                 up_to = seconds_text(most)
                 part = f", {started} and up to {up_to} of it" if started else f", of which up to {up_to}"
                 return f"{part} may be {behind.name}", behind
@@ -226,12 +244,32 @@ class Difference:
             return f"{told}{waiting}", None
         spent = f"in I/O for {seconds_text(io[1])} instead of {seconds_text(io[0])}"
         if less >= _CAUSE[0] * rest:
-            return f"{told}, and is {spent}", None
+            return f"{told}, and is {spent}{self._mostly(slow, less)}", None
         what = "the rest" if started else "that"
         return (
             f"{told}; {f'most of {what} is no' if less > 0 else f'none of {what} is'} I/O: B is {spent}{waiting}",
             None,
         )
+
+    def _mostly(self, slow: int, less: float) -> str:
+        """Say what is busy for longer on the slow side, or costs more, where it is much of `less` in s of I/O."""
+        keys = {(row.layer, row.direction) for side in (self.before, self.after) for run in side for row in run.layers}
+        busy = {
+            f"{things_text(*key)} keep the layer busy for": [_busy(side, *key) for side in (self.before, self.after)]
+            for key in sorted(keys)
+        }
+        costs = [_costs(side) for side in (self.before, self.after)]
+        found = {
+            f"{name} ({layer}) costs up to": [side.get((name, layer), 0.0) for side in costs]
+            for name, layer in costs[slow]
+            if name not in (*_ANY_IO, *_SLOWER)
+        }
+        told = {**busy, **found}
+        text = max(told, key=lambda one: told[one][slow] - told[one][1 - slow], default="")
+        if not text or told[text][slow] - told[text][1 - slow] < _CAUSE[0] * less:
+            return ""
+        was, now = map(seconds_text, told[text])
+        return f"; {text} {now} instead of {was}"
 
     def _in_mpi(self, slow: int, rest: float) -> str:
         """Say in which function of MPI ranks are longer, as they wait, on one side; where it is much of `rest` in s."""
@@ -267,7 +305,8 @@ class Difference:
                 continue
             often = [round(float(side or 0), 3) for side in (one.before, one.after)]
             busy = [_busy(side, one.layer, one.direction) for side in (self.before, self.after)]
-            cost, name, more = busy[slow] - busy[1 - slow], things_text(one.layer, one.direction), slow
+            # Ranks that do it one after the other keep a layer busy for longer than each is in I/O.
+            cost, name, more = min(busy[slow] - busy[1 - slow], less), things_text(one.layer, one.direction), slow
             if one.id == "non-blocking":
                 cost, name, more = min(busy[slow], _finite(less, 0.0)), f"{name} that block", 1 - slow
             elif one.id == "operations":
@@ -286,7 +325,7 @@ class Difference:
         costs, known = [_costs(side) for side in (self.before, self.after)], {rule.id: rule for rule in rules()}
         for (name, layer), cost in costs[slow].items():
             other = costs[1 - slow].get((name, layer))
-            weight = 0.5 if name in _SLOWER else 1.0
+            weight = 0.0 if name in _ANY_IO else 0.5 if name in _SLOWER else 1.0
             if other is not None and (not self._does_other or (name in known and known[name].may_be_meant)):
                 continue
             if other is not None or (f"finding:{name}", layer) in changed:

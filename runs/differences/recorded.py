@@ -11,6 +11,7 @@ from typing import Final, Literal
 from ...analysis.findings import rules
 from ...model.document import Record
 from ...model.quantities import bytes_text, counted
+from ..collection.loops import steps_of
 from ..collection.rows import FindingRow, Run
 from .words import things_text
 
@@ -251,7 +252,15 @@ def _once(run: Run, direction: str) -> float | None:
     # What one layer reads again another does as well, unless it reads far more than the program asks for.
     asked = {row.layer for row in run.layers if row.direction == direction and row.bytes <= _ANOTHER * moved}
     again = max((_needless(one) for one in run.findings if one.layer in asked), default=0.0)
-    return max(0.0, moved - again)
+    return max(0.0, moved - again - _of_its_own(run))
+
+
+def _of_its_own(run: Run) -> float:
+    """Return the bytes that loops write to kinds of files that they read, where they read no others."""
+    steps = [(one, loop.count * (one.ranks or loop.ranks)) for loop in run.loops for one in steps_of(loop)]
+    read, written = ({one.file for one, _ in steps if one.kind == kind} for kind in ("read", "write"))
+    mine = [(one, times) for one, times in steps if one.kind == "write" and one.file in read and read <= written]
+    return sum((one.bytes or one.mean or 0.0) * one.often * times for one, times in mine)
 
 
 def _needless(one: FindingRow) -> float:

@@ -76,7 +76,8 @@ class Outcome:
 
         if self.p_value >= least:
             return self
-        return replace(self, error=abs(self.difference) / float(stdtrit(self.freedom, 1 - least / 2)))
+        # The lower tail: so close to 1 no number tells the upper one.
+        return replace(self, error=abs(self.difference) / -float(stdtrit(self.freedom, least / 2)))
 
     def interval(self, tests: float = 1.0) -> tuple[float, float]:
         """Return the interval of 95 %, of all tests together where it is one of several."""

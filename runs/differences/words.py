@@ -8,6 +8,8 @@ from ...analysis.loops.words import size_text
 from ...model.quantities import bytes_text, counted, factor_text, percent_text, rate_text, seconds_text
 
 _SURE: Final = 3
+_SIZES_SHOWN: Final = 3
+"""Sizes of one kind of call in an iteration of which more are told by their mean."""
 _UNKNOWN: Final = 25.0
 """Ratio of its ends from which on an interval says nothing: of one run a side it may span many orders of magnitude."""
 
@@ -246,20 +248,36 @@ def steps_text(name: str, before: Steps, after: Steps) -> tuple[str, str, str]:
     """Return the sentence of a loop whose iterations have other steps, and what only they have on either side."""
     changed, sides = [], ([], [])  # type: tuple[list[str], tuple[list[str], list[str]]]
     for layer, kind in dict.fromkeys((*before, *after)):
-        was, now = ([_step_text(kind, one) for one in side.get((layer, kind), ())] for side in (before, after))
+        both = before.get((layer, kind), ()), after.get((layer, kind), ())
         # What is the same on both sides is no change.
-        was, now = [one for one in was if one not in now], [one for one in now if one not in was]
-        if not was and not now:
-            continue
-        if (layer, kind) in before and (layer, kind) in after and not (was and now):
-            changed.append(f"{'also ' if now else 'no more '}{' and '.join(now or was)} in {layer}")
-            (sides[1] if now else sides[0]).extend(now or was)
-            continue
+        was, now = (_only(kind, *pair) for pair in (both, both[::-1]))
         sides[0].extend(was)
         sides[1].extend(now)
-        old, new = " and ".join(was), " and ".join(now)
-        changed.append(f"{new or f'no {kind}'} instead of {old or f'no {kind}'} in {layer}")
+        if was or now:
+            changed.append(f"{_instead(kind, was, now, all(both))} in {layer}")
     return f"An iteration{_on(name)} does {'; '.join(changed)}", ", ".join(sides[0]), ", ".join(sides[1])
+
+
+def _only(kind: str, steps: Sequence[StepsDone], others: Sequence[StepsDone]) -> list[str]:
+    """Return the calls of one kind that others are not, in words."""
+    return [_step_text(kind, one) for one in _few([one for one in steps if one not in others])]
+
+
+def _instead(kind: str, was: Sequence[str], now: Sequence[str], both: bool) -> str:
+    """Return what is done now, in words, and what was, where each side, or `both`, has calls of a kind."""
+    if both and not (was and now):
+        return f"{'also ' if now else 'no more '}{' and '.join(now or was)}"
+    old, new = " and ".join(was), " and ".join(now)
+    return f"{new or f'no {kind}'} instead of {old or f'no {kind}'}"
+
+
+def _few(steps: Sequence[StepsDone]) -> Sequence[StepsDone]:
+    """Return calls of one kind; of many sizes as one, with their mean."""
+    often, sizes = sum(one.often for one in steps), [one.mean if one.bytes is None else one.bytes for one in steps]
+    if len(steps) <= _SIZES_SHOWN or None in sizes:
+        return steps
+    mean = sum((size or 0) * one.often for one, size in zip(steps, sizes, strict=True)) / often
+    return [StepsDone(often, None, mean, any(one.about for one in steps))]
 
 
 def _step_text(kind: str, one: StepsDone) -> str:

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from iostrata import SelectionError, TraceError
+from iostrata.analysis.findings import rules
 from iostrata.export.runs.differences_text import print_difference, verdict_text
-from iostrata.runs import FailRule, FindingRow, JobRow, LayerRow, Run, Settings, diff_runs, read_run
+from iostrata.runs import FailRule, FindingRow, JobRow, LayerRow, LoopRow, Run, Settings, diff_runs, read_run
 from iostrata.runs.differences.changes import Change
 from iostrata.runs.differences.difference import aligned_phases
 from iostrata.runs.differences.testing import Group, RunSpread, compare, compare_counts, corrected, effective_count
@@ -79,6 +80,44 @@ def test_where_no_io_takes_longer_the_function_of_mpi_is_named_in_which_ranks_wa
     # Where it is no more, little of what is taken longer, or not known, nothing is said of it.
     for other in (waiting(18.0, Barrier=0.8, Send=20.0), waiting(18.0, Send=12.0), waiting(18.0)):
         assert "ranks are in" not in diff_runs([before], [other]).took
+
+
+def in_io(seconds: float, io: float, *findings: FindingRow, **changes: object) -> Run:
+    """Return a run that is so long in I/O, and has flushes in POSIX where changes are given."""
+    one = run(findings=findings)
+    flushes = (replace(WRITE, direction="flush", bytes=0.0, **changes),) if changes else ()
+    return Run(replace(one.job, duration_s=seconds, io_share=io / seconds), (*one.layers, *flushes), findings)
+
+
+def test_io_that_takes_longer_in_runs_as_long_is_told_with_what_it_is():
+    costly = replace(finding("metadata-time"), cost_s=4.0)
+    told = diff_runs([in_io(20.0, 1.0)], [in_io(20.1, 3.0, costly)])
+    assert told.took.startswith("B takes as long as A, but is in I/O for 3 s instead of 1 s; ")
+    assert told.took.endswith("; metadata-time (POSIX) costs up to 4 s instead of 0 s")
+    assert verdict_text(told) == f"No change is certain with one run a side: {told.took}."
+    assert diff_runs([in_io(20.0, 1.0)], [in_io(20.1, 1.3, costly)]).took is None
+
+
+def test_what_is_done_more_often_costs_no_more_than_the_io_of_a_rank_and_is_named_before_what_any_io_costs():
+    """Two ranks flush one after the other: the layer is busy for as long as both of them."""
+    any_io = replace(finding("not-overlapped"), cost_s=2.6)
+    before, after = in_io(20.0, 3.0, any_io, operations=800, busy_s=4.8), in_io(17.4, 0.4, operations=20, busy_s=0.1)
+    assert diff_runs([before], [after]).took.endswith("up to 2.6 s may be POSIX flushes (20 instead of 800)")
+    alone = diff_runs([in_io(20.0, 3.0, any_io)], [in_io(17.4, 0.4)])
+    assert alone.took == "B takes 2.6 s less than A, and is in I/O for 400 ms instead of 3 s"
+
+
+def test_the_same_of_several_layers_is_told_once_and_many_changes_in_short():
+    layers = [replace(WRITE, layer=name) for name in ("netCDF", "HDF5", "POSIX")]
+    job = replace(run().job, layers=tuple(row.layer for row in layers))
+    less = [replace(row, operations=2, request_p50=10**8, period_s=0.5, files=5, ranks=1) for row in layers]
+    others = tuple(finding(rule.id) for rule in rules()[:12])
+    with Console(width=200, file=StringIO()) as screen:
+        print_difference(diff_runs([Run(job, tuple(layers))], [Run(job, tuple(less), others)]), screen, {})
+    text = screen.file.getvalue()
+    assert "  netCDF, HDF5 and POSIX each have 2 write operations instead of 320: 1/160\n" in text
+    assert text.count("instead of 320") == 1
+    assert "more that matter; --json has all" in text
 
 
 def test_what_a_finding_of_both_sides_costs_is_told_where_it_is_far_more_or_less():
@@ -377,6 +416,15 @@ def test_other_work_is_what_the_program_asks_for_itself_each_byte_once():
     chunks = replace(chunks, layers=(*chunks.layers[:-1], replace(chunks.layers[-1], bytes=4e8)))
     (told,) = [one for one in diff_runs([chunks], [moving(0.0, 1e8)]).cautions if "other work" in one]
     assert "it reads 20 MB in A, 100 MB in B." in told
+    # What a loop writes and reads again is no input.
+    steps = '[["POSIX", "write", 1000000, "/s/hist.*", 1, 0], ["POSIX", "read", null, "/s/hist.*", 50, 0, 1e6, true]]'
+    loop = LoopRow(
+        job="a", loop=0, count=100, ranks=2, layers=("POSIX",), text="", steps=steps, begin_s=0.0, end_s=9.0,
+        interval_s=1.0, jitter=0.0, timing="regular", bits=80.0,
+    )  # fmt: skip
+    keeps, reads = moving(2e8, 1e-9), replace(moving(2e8, 5e9, again(5e9, 2e8)), loops=(loop,))
+    assert other(replace(reads, loops=()), keeps)
+    assert not other(reads, keeps)
     # Several layers read it again, and evidence that makes no sense says nothing.
     lower = replace(again(7e8, 6e8), layer="ISOC")
     assert not other(moving(0.0, 8e8, again(8e8, 1e8), lower), moving(0.0, 1e8))

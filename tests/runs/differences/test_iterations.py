@@ -326,6 +326,9 @@ def test_steps_of_an_iteration_are_told_by_their_means_and_without_those_of_both
     before, after = {key: [StepsDone(1794, None, 128.4, True), header]}, {key: [header, StepsDone(1, None, 230_000.0)]}
     told = "An iteration does 1 × write ~230 kB instead of ~1,794 × write ~128 B in MPI-IO"
     assert steps_text("", before, after) == (told, "~1,794 × write ~128 B", "1 × write ~230 kB")
+    sizes = [StepsDone(10**place, size) for place, size in enumerate((19, 20, 21, 22))]
+    told = "An iteration does 1,111 × write ~22 B instead of no write in MPI-IO"
+    assert steps_text("", {}, {key: sizes})[0] == told
     also = "An iteration does also 1 × write ~230 kB in MPI-IO"
     assert steps_text("", {key: [header]}, after) == (also, "", "1 × write ~230 kB")
 

@@ -30,6 +30,11 @@ def test_a_p_value_can_be_kept_from_being_less():
     found = Outcome(1.0, 0.1, 10.0, True)
     assert found.limited(0.01).p_value == pytest.approx(0.01)
     assert found.limited(found.p_value) is found
+    # As few iterations of many on both sides are apart by chance.
+    sure = Outcome(-2.5, 0.01, 100.0, True).limited(1e-35)
+    low, high = sure.interval()
+    assert sure.p_value == pytest.approx(1e-35)
+    assert high - low > 0.2
     assert found.limited(found.p_value / 2) is found
 
 
