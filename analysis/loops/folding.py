@@ -93,6 +93,8 @@ class Line:
         Ticks without any step before each.
     begin : int64
         When each begins, in ticks.
+    moves : bool
+        Which read or write.
     second : float
         Ticks of a second.
     """
@@ -105,6 +107,7 @@ class Line:
     file: Ints
     gap: Ints
     begin: Ints
+    moves: Mask
     second: float
 
     def __len__(self) -> int:
@@ -115,7 +118,7 @@ class Line:
         where = slice(low, high)
         tokens = [one[where] for one in (self.tokens if token is None else [token])]
         same = self.alike[where], self.kind[where], self.fresh[where], self.opens[where], self.file[where]
-        return Line(tokens, *same, self.gap[where], self.begin[where], self.second)
+        return Line(tokens, *same, self.gap[where], self.begin[where], self.moves[where], self.second)
 
 
 class Cuts(NamedTuple):
@@ -345,7 +348,8 @@ def _line_of(steps: Steps, second: float) -> Line:
             if not any(np.array_equal(token, known) for known in tokens):
                 tokens.append(token)
     opens = (steps.code >> 1) % STEP_CODES == OPEN
-    return Line(tokens, coarse, plain, steps.fresh, opens, file, steps.gap, steps.begin, second)
+    times = steps.gap, steps.begin, _transfers(steps)
+    return Line(tokens, coarse, plain, steps.fresh, opens, file, *times, second)
 
 
 def _numbered(*columns: Array) -> Ints:
@@ -771,7 +775,8 @@ def _runs(line: Line, cuts: Cuts, ends: Ints) -> Iterator[tuple[int, int, int]]:
     """Give where parts that are alike begin and end, single others between them included, and the usual one of them."""
     cluster = _clusters(line, cuts, ends)
     edges = np.flatnonzero(np.diff(cluster, prepend=-1, append=-1)).tolist()
-    # A step with which each part begins, and that is nowhere else, says that the first one is no other.
+    # A step with which each part begins, and that is nowhere else, says that the first one is no other, unless it only
+    # writes what the others read.
     begins = np.flatnonzero(line.alike == line.alike[cuts.start[0]])
     marked = np.array_equal(begins, cuts.start)
     at = 0
@@ -790,7 +795,7 @@ def _runs(line: Line, cuts: Cuts, ends: Ints) -> Iterator[tuple[int, int, int]]:
         usual = int(same[lengths == np.bincount(lengths).argmax()][0])
         if (
             high - low > 2
-            and not marked
+            and not (marked and _move_alike(line, *(slice(cuts.start[one], ends[one]) for one in (low, usual))))
             and _is_before(line, *(slice(cuts.start[one], ends[one]) for one in (low, low + 1, usual)))
         ):
             low, alike = low + 1, alike[1:]
@@ -798,6 +803,12 @@ def _runs(line: Line, cuts: Cuts, ends: Ints) -> Iterator[tuple[int, int, int]]:
             yield low, high, usual
             at = last
         at += 1
+
+
+def _move_alike(line: Line, first: slice, usual: slice) -> bool:
+    """Tell whether two parts move something in the same way, or one moves nothing."""
+    one, another = (line.kind[where][line.moves[where]] for where in (first, usual))
+    return not (len(one) and len(another)) or bool(np.isin(one, another).any())
 
 
 def _is_before(line: Line, first: slice, second: slice, usual: slice) -> bool:

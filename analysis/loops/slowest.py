@@ -14,7 +14,7 @@ from ...layers.statistics.kinds import file_kinds
 from ...layers.table import MODES
 from ...layers.trace import Trace
 from ...model.arrays import Floats, Ints, Mask
-from ...model.codes import IoMode
+from ...model.codes import IoMode, IoRecord
 from ...model.keyed import KeyedSums
 from ...model.quantities import counted, seconds_text
 from ...model.sums import Sums, keyed
@@ -30,6 +30,8 @@ _MOST: Final = 0.5
 """Share of what it takes longer that must be due to what is named."""
 _EACH_S: Final = 1e-5
 """Seconds that an open, a close or a deletion takes about at least, where it is not known how long."""
+_SEEK_S: Final = 2e-6
+"""The same of a seek, which asks no server: a call of the system, and recording it."""
 _CALLED: Final = {IoMode.READ: "reads", IoMode.WRITE: "writes", IoMode.FLUSH: "flushes"}
 _PART: Final = 0.1
 """Share of the most from which on a kind of operation, or another file, counts."""
@@ -151,13 +153,13 @@ class _DoneSums(Sums):
     operations : KeyedSums
         Ticks by window, layer, process, mode and file.
     events : KeyedSums
-        How often each process opens, closes or deletes, by window and process.
+        How often each process opens, closes or deletes, or seeks, by window, process and whether it seeks.
     """
 
     scope: Scope
     windows: tuple[tuple[int, int], ...]
     operations: KeyedSums = keyed(5, "ticks")
-    events: KeyedSums = keyed(2, "often")
+    events: KeyedSums = keyed(3, "often")
 
     def add(self, block: TraceBlock) -> None:
         """Add a block."""
@@ -170,7 +172,7 @@ class _DoneSums(Sums):
         last_end = np.maximum.accumulate(end)
         there = np.flatnonzero(events.process >= 0)
         there = there[np.argsort(events.time[there], kind="stable")]
-        time, process = events.time[there], events.process[there]
+        time, process, seeks = events.time[there], events.process[there], events.kind[there] == IoRecord.SEEK
         for number, (low, high) in enumerate(self.windows):
             inside = slice(np.searchsorted(last_end, low, side="right"), np.searchsorted(begin, high))
             ticks = np.minimum(end[inside], high) - np.maximum(begin[inside], low)
@@ -178,8 +180,10 @@ class _DoneSums(Sums):
             handle = operations.handle[row]
             columns = scope.stack.layer[handle], operations.process[row], operations.mode[row], handles.file[handle]
             self.operations = self.operations.plus([np.full(len(row), number), *columns], {"ticks": ticks})
-            by_whom = process[slice(*np.searchsorted(time, (low, high)))]
-            self.events = self.events.plus([np.full(len(by_whom), number), by_whom], {"often": 1})
+            within = slice(*np.searchsorted(time, (low, high)))
+            by_whom = process[within]
+            whose = [np.full(len(by_whom), number), by_whom, seeks[within].astype(np.int64)]
+            self.events = self.events.plus(whose, {"often": 1})
 
 
 class _Waits(NamedTuple):
@@ -210,7 +214,9 @@ class _Meanwhile:
         )
         _, self._layer, self._process, self._mode, self._file = (key[mine] for key in done.operations.keys)
         self._taken = done.operations["ticks"][mine] / second
-        self._often = np.bincount(done.events.keys[1][events], done.events["often"][events], minlength=1)
+        _, process, seeks = (key[events] for key in done.events.keys)
+        self._often = np.zeros((len(ranks), 2), np.int64)
+        np.add.at(self._often, (process, seeks), done.events["often"][events])
 
     def told(self, least_s: float, usually: "_Meanwhile | None" = None) -> _Told | None:
         """Return what some rank does for at least so long, in the lowest layer, or whom others wait for.
@@ -293,11 +299,13 @@ class _Meanwhile:
         return f" on rank {rank}" if self._trace.ranks > 1 and rank is not None else ""
 
     def _opened(self, least_s: float) -> _Told | None:
-        """Return the rank that opens, closes or deletes most often, if that may take so long."""
-        rank, many = self._rank(int(np.argmax(self._often))), int(self._often.max())
-        if many * _EACH_S < least_s:
+        """Return the rank that opens, closes or deletes, or seeks, most often, if that may take so long."""
+        taken = self._often * (_EACH_S, _SEEK_S)
+        process, seeks = np.unravel_index(int(taken.argmax()), taken.shape)
+        rank, many = self._rank(int(process)), int(self._often[process, seeks])
+        if taken[process, seeks] < least_s:
             return None
-        text = f"{many:,} opens, closes or deletions{self._rank_text(rank)}"
+        text = f"{many:,} {'seeks' if seeks else 'opens, closes or deletions'}{self._rank_text(rank)}"
         return _Told(Cause(None, rank, None, None, None), text)
 
     def _awaited(self, least_s: float, usually: "_Meanwhile | None") -> _Told | None:

@@ -339,7 +339,7 @@ def test_a_pause_within_an_iteration_does_not_part_it(late):
 def test_shorter_parts_before_the_usual_one_at_the_end_do_not_swallow_it():
     """As in a run that ends with equal steps after parts of one step each."""
     same, none = np.zeros(5, np.int64), np.zeros(5, np.bool_)
-    line = Line([same], same, same, none, none, same, same, np.arange(5), 1e9)
+    line = Line([same], same, same, none, none, same, same, np.arange(5), none, 1e9)
     cuts = Cuts(0.0, np.array([0, 1, 2]), np.array([0, 0, 2]), same, same, 0.0, np.zeros(3))
     start, other, usual = _iterations(line, cuts, np.array([1, 2, 5]), 0, 3, 2)
     assert (np.diff(start) > 0).all()
@@ -582,3 +582,24 @@ def test_a_loop_within_an_iteration_has_about_as_many_steps_as_are_told_of_it(st
     """Lines of a table whose numbers get digits: what comes between those that repeat is none of them."""
     other = np.diff(start) != 5
     assert folding._is_as_told(folding.Folded(np.array(start), 0, other, 9.0)) is told
+
+
+def test_what_writes_the_file_that_all_iterations_read_is_none_of_them():
+    """Records of any size, many of which are one step."""
+    sizes = np.random.default_rng(3).integers(50, 5000, (5, 40))
+    rows = [
+        [(OPEN, 0), *((READ if place else WRITE, size) for size in part), (CLOSE, 0)]
+        for place, part in enumerate(sizes)
+    ]
+    steps = steps_of(
+        [row for part in rows for row in part], [20_000 if place % 42 == 0 else 10 for place in range(210)]
+    )
+    (loop,) = fold(steps.coarsened(np.isin(np.arange(210) % 42, (0, 1, 20, 41))))
+    assert (loop.count, int(loop.start[0])) == (4, 4)
+
+
+def test_parts_move_alike_unless_one_writes_what_the_other_reads():
+    rows = [(OPEN, 0), (WRITE, 100), (CLOSE, 0), (OPEN, 0), (READ, 100), (CLOSE, 0), (OPEN, 0), (CLOSE, 0)]
+    line = folding._line_of(steps_of(rows), 1e6)
+    parts = slice(0, 3), slice(3, 6), slice(6, 8)
+    assert [folding._move_alike(line, parts[0], other) for other in parts] == [True, False, True]

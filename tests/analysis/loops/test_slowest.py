@@ -161,6 +161,14 @@ def test_many_deletions_between_two_steps_are_to_blame(written, many):
     assert text.endswith("(24,000 opens, closes or deletions on rank 3)" if many > 200 else "50 ms is usual")
 
 
+def test_many_seeks_between_two_steps_are_told_as_such(written):
+    checkpoints(written, begins(longer=60_000))
+    other = written.handle(written.file("/s/index"), written.posix)
+    for place in range(40_000):
+        written.seek(1, other, begins()[SLOW - 1] + 1000 + place)
+    assert texts(written)["/s/data"].endswith("(40,000 seeks on rank 1)")
+
+
 def test_an_iteration_whose_own_steps_take_long_is_told_by_them(written):
     data = written.handle(written.file("/s/data"), written.posix)
     for step in range(16):
