@@ -68,7 +68,8 @@ def small_files(
     :In short: files are small; fewer of them.
     :Why: Each is opened, looked up and closed at the metadata servers.
     :How it is measured: Bytes moved on each file by a layer, or a module of counters; cost is all the time that the
-        slowest rank spends on small ones, metadata included. Half of the opens and closes at least could be saved.
+        slowest rank spends on small ones, metadata included, but not in writes of files opened by ``O_SYNC``. Half of
+        the opens and closes at least could be saved.
     :When it is wrong: Files on a node-local file system cost little.
     :What helps: Put many into one (HDF5, an archive, a container mounted as a file system), or on node-local storage.
     """
@@ -85,7 +86,9 @@ def small_files(
         if opening is None or not opening.any():
             continue
         there = mine & small[cells.file]
-        moving = facts.rank_seconds(there)
+        # Writes that wait for the storage do so in any file.
+        waits = facts.trace.sums.handles.synchronous.at((cells.handle, cells.process), "count") > 0
+        moving = facts.rank_seconds(there & ~waits)
         least, most = float(opening.max()) / 2, float((moving + opening[cells.processes]).max())
         text, count, all_of, median = _told(layer, moved, small, size)
         yield Match(

@@ -881,6 +881,17 @@ def test_many_small_files_cost_what_opening_and_moving_them_takes(written, files
         assert one.gain_s == pytest.approx((0.02, 0.06))
 
 
+def test_writes_that_wait_for_the_storage_are_no_cost_of_small_files(written):
+    for place in range(100):
+        handle, begin = written.handle(written.file(f"/s/{place}"), written.posix), 2_000 * place + 10
+        written.call(0, "open64", begin, begin + 400)
+        arguments = (handle, IoAccessMode.WRITE_ONLY, IoCreationFlag.CREATE, IoStatusFlag.SYNC)
+        written.events.append((begin + 390, 0, 0, "io_create_handle", arguments))
+        written.operate(0, handle, WRITE, begin + 500, begin + 1500, 2**12)
+    ids = written.findings()
+    assert (ids["small-files"].cost_s, ids["synchronous-writes"].cost_s) == pytest.approx((0.04, 0.1))
+
+
 def test_small_files_are_most_of_all_files_and_not_of_those_used_little(written):
     for place in range(300):
         handle, begin = written.handle(written.file(f"/s/{place}"), written.posix), 2_000 * place + 10
