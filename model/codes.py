@@ -26,6 +26,8 @@ COMM_SELF: Final = 6
 
 CREATE_FILE: Final = 1
 """``OTF2_IO_CREATION_FLAG_CREATE``: the file is made where there is none."""
+WRITABLE: Final = (WRITE_ONLY := 1, 2)
+"""``OTF2_IO_ACCESS_MODE_WRITE_ONLY`` and ``_READ_WRITE``."""
 
 APPEND: Final = 2
 """``OTF2_IO_STATUS_FLAG_APPEND``: each write goes to the end of the file."""

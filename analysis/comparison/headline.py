@@ -12,9 +12,16 @@ from ...layers.attribution.calls.cost import io_seconds
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.summary.counted import KINDS
 from ...layers.trace import Trace
-from ...model.codes import IoFlag, IoMode
+from ...model.codes import WRITE_ONLY, IoFlag, IoMode
 from ...model.document import Record
-from ...model.quantities import counted, factor_text, named_ranks, percent_text, seconds_range_text, seconds_text
+from ...model.quantities import (
+    counted,
+    factor_text,
+    named_ranks,
+    percent_text,
+    seconds_range_text,
+    seconds_text,
+)
 from ..findings.counted import CountedFacts, facts_of
 from ..findings.facts import KIB, MUCH_OF_RUN, blocking_s
 from ..findings.find import BOUNDED, LEAST_COST, Finding
@@ -34,8 +41,8 @@ _OF_ALL: Final = ("collective-without-benefit", "funnelled-collective", "layer-o
 """What all ranks wait for, in other calls as well."""
 _APART: Final = "flush-dominates"
 """What never tells the time of one layer again in another, so that layers add up."""
-_LOCKED: Final = "lock-waiting"
-"""What counts as no I/O and is told beside it."""
+_BESIDE: Final = {"lock-waiting": "waiting for locks of files", "transfers-in-vain": "trying {direction}s in vain"}
+"""What counts as no I/O and is told beside it, in words."""
 _NEEDLESS: Final = "read-back"
 """What need not be done at all: how it is done is told first, where that explains as much."""
 _BY_TURN: Final = "not-overlapped"
@@ -151,16 +158,16 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
     told, head = trace.definitions.recording.told, _share_text(known, trace, threads)
     if threads and not longest:
         return replace(known, text=told(head + threads))
-    locks = next((one for one in findings if one.id == _LOCKED), None)
-    if locks is not None:
-        head += _of_locks(locks, run_s)
+    beside = next((one for one in findings if one.id in _BESIDE and one.severity != "info"), None)
+    if beside is not None:
+        head += _of_beside(beside, run_s)
     little = share < _LITTLE
     causes, (recording, recorded) = (
         ([], ("", 0.0)) if little else (_causes(findings, longest, run_s), _recording(trace, mean, run_s))
     )
     part, text = min(1.0, _cost(causes) / longest) if causes else 0.0, ""
-    if locks is not None and (locks.cost_s or 0.0) > max(_cost(causes), longest):
-        known, causes = replace(known, finding=locks.id, gain_s=locks.gain_s, gain_reason=locks.gain_reason), []
+    if beside is not None and (beside.cost_s or 0.0) > max(_cost(causes), longest):
+        known, causes = replace(known, finding=beside.id, gain_s=beside.gain_s, gain_reason=beside.gain_reason), []
     elif part < _MOST:
         known, text = _most_of_it(trace, known, waited)
     if causes:
@@ -207,12 +214,12 @@ def _could_overlap(findings: Sequence[Finding], run_s: float) -> str:
     return "" if one is None else f"; up to {seconds_text(one.cost_s or 0.0, 2)} of it could go on while ranks compute"
 
 
-def _of_locks(locks: Finding, run_s: float) -> str:
-    """Return how long locks of files take beside I/O, and what helps, in words."""
-    waited, (least, most) = locks.cost_s or 0.0, locks.gain_s or _NOTHING
-    helps = rule_of(locks.id).in_short.partition(";")[2].strip()
+def _of_beside(one: Finding, run_s: float) -> str:
+    """Return how long what counts as no I/O takes beside it, and what helps, in words."""
+    waited, (least, most) = one.cost_s or 0.0, one.gain_s or _NOTHING
+    helps, what = _in_short(one).partition(";")[2].strip(), _BESIDE[one.id].format_map(one.evidence)
     share, saved = percent_text(waited / run_s), seconds_range_text(least, most)
-    return f"; waiting for locks of files takes {share} more ({seconds_text(waited)}); {helps} could save {saved}"
+    return f"; {what} takes {share} more ({seconds_text(waited)}); {helps} could save {saved}"
 
 
 def _blamed(
@@ -569,4 +576,26 @@ def _unseen(trace: Trace, run_s: float) -> str:
         if layer.name == "ISOC" and layer.flushes and not layer.statistics("write").operations:
             flushes = counted(layer.flushes, "flush", "flushes")
             text += f". {flushes} of ISOC without a recorded write: what fprintf and the like write is not recorded"
-    return text
+    return text + _not_moved(trace)
+
+
+def _not_moved(trace: Trace) -> str:
+    """Return which files are opened to write though nothing is recorded to be written to them, in words."""
+    definitions, cells = trace.definitions, trace.relations.cells
+    handle, access = trace.sums.handles.writable.keys
+    # What is opened to read as well may only be read.
+    done = cells.columns.operations > 0
+    found = [np.zeros(0, np.int64)]
+    for used, mine in ((done & (cells.mode == IoMode.WRITE), access == WRITE_ONLY), (done, access != WRITE_ONLY)):
+        file = definitions.handles.file[handle[mine & trace.scope.selection.selected[handle]]]
+        found.append(np.setdiff1d(file[file >= 0], cells.file[used]))
+    empty = np.unique(np.concatenate(found))
+    empty = empty[~trace.scope.folders[empty]]
+    if not len(empty):
+        return ""
+    name = definitions.files.name[empty[0]].rpartition("/")[2]
+    named = f"{name} and {counted(len(empty) - 1, 'other')}" if len(empty) > 1 else name
+    return (
+        f". No write is recorded to {counted(len(empty), 'file')} opened for it ({named}): what may reach "
+        f"{'them' if len(empty) > 1 else 'it'} by mapping, copies within the system or other functions is in no number"
+    )

@@ -5,7 +5,7 @@ from typing import Final, Self
 import numpy as np
 
 from ...model.arrays import Array, Integers, Ints, Ticks
-from ...model.codes import SYNCHRONOUS, UNCACHED, IoRecord
+from ...model.codes import SYNCHRONOUS, UNCACHED, WRITABLE, IoRecord
 from ...model.keyed import KeyedSums
 from ...model.sums import NOBODY, Sums, added, keyed, largest
 from .metadata import MetadataEvents, UsedHandles, lifetime_events, metadata_text, selected_metadata
@@ -31,6 +31,8 @@ class HandleSums(Sums):
         By handle and process, how often that made it one whose writes wait for the storage, and one of `UNCACHED`.
     opens : KeyedSums
         By handle and process, how often that was made within the window.
+    writable : KeyedSums
+        By handle and `WRITABLE` access, how often that was made to write within the window.
     kinds : KeyedSums
         By layer and `IoRecord`, how many metadata events on selected files there are within the window.
     creating : KeyedSums
@@ -42,6 +44,7 @@ class HandleSums(Sums):
     synchronous: KeyedSums = keyed(2, "count")
     uncached: KeyedSums = keyed(2, "count")
     opens: KeyedSums = keyed(2, "count")
+    writable: KeyedSums = keyed(2, "count")
     kinds: KeyedSums = keyed(2, "count")
     creating: KeyedSums = keyed(1, "count")
     _lifetimes: Ints = added(lambda sums: np.zeros((len(LIFETIMES), sums.handles), np.int64))
@@ -67,6 +70,9 @@ class HandleSums(Sums):
             there = (metadata.status & np.uint32(flags) > 0) & (metadata.handle >= 0)
             found = getattr(self, name).plus((metadata.handle[there], metadata.process[there]), {"count": 1})
             setattr(self, name, found)
+        access = block.other_events.mode
+        there = (metadata.kind == IoRecord.CREATE_HANDLE) & np.isin(access, WRITABLE) & within & (metadata.handle >= 0)
+        self.writable = self.writable.plus((metadata.handle[there], access[there]), {"count": 1})
         self.finish(np.union1d(metadata.process, operations.process).astype(np.int64))
         self._add_lifetimes(metadata)
         used = UsedHandles.of(operations)

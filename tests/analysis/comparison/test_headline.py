@@ -10,7 +10,7 @@ import pytest
 from iostrata import open_trace
 from iostrata.analysis.comparison.headline import _gained, headline_of
 from iostrata.analysis.findings import find
-from otf2.enums import IoOperationFlag, IoOperationMode, RegionRole
+from otf2.enums import IoAccessMode, IoCreationFlag, IoOperationFlag, IoOperationMode, IoStatusFlag, RegionRole
 
 _SPEC = importlib.util.spec_from_file_location(
     "recorder_files", Path(__file__).parents[2] / "archives" / "recorders.py"
@@ -549,6 +549,29 @@ def test_who_opens_many_files_and_moves_nothing_maps_none(written, opens):
         written.create(0, handle, 100 + place)
     written.call(0, "MPI_Barrier", 100_000, 101_000)
     assert ("hardly a byte moves" in told(written.closed()).text) is (opens == 10)
+
+
+@pytest.mark.parametrize(
+    ("access", "does", "named"),
+    [
+        ("WRITE_ONLY", None, True),
+        ("WRITE_ONLY", "READ", True),
+        ("READ_WRITE", "READ", False),
+        ("READ_ONLY", None, False),
+    ],
+)
+def test_files_that_are_opened_to_write_without_a_write_are_told(written, access, does, named):
+    """As those that are mapped, or written by sendfile."""
+    for name in ("map", "log"):
+        handle = written.handle(written.file(f"/s/{name}"), written.posix)
+        mode = getattr(IoAccessMode, access) if name == "map" else IoAccessMode.WRITE_ONLY
+        arguments = (handle, mode, IoCreationFlag.CREATE, IoStatusFlag.NONE)
+        written.events.append((1, 0, 0, "io_create_handle", arguments))
+        if name == "log" or does is not None:
+            way = IoOperationMode.WRITE if name == "log" else getattr(IoOperationMode, does)
+            written.operate(0, handle, way, 10, 20, 2**20)
+    text = told(written.closed()).text
+    assert (". No write is recorded to 1 file opened for it (map): what may reach it by mapping" in text) is named
 
 
 @pytest.mark.parametrize(("waits", "most"), [(100_000, 0.1), (800_000, 0.6)])

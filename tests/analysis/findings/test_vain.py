@@ -1,0 +1,57 @@
+"""Reads and writes that transfer nothing and are tried again."""
+
+import pytest
+from iostrata.analysis.comparison.headline import headline_of
+from iostrata.analysis.findings import find
+from iostrata.model.codes import UNDEFINED_UINT64
+from otf2.enums import IoOperationMode
+
+MODES = {"read": IoOperationMode.READ, "write": IoOperationMode.WRITE}
+
+
+def tried(written, way, times, pause, name="/s/a"):
+    """Let rank 1 try so many transfers in vain, a pause after one another, between some that succeed."""
+    handle = written.handle(written.file(name), written.posix)
+    written.call(0, "close", 0, 10)
+    for step in range(4):
+        start = 200_000 * step
+        for place in range(times + 1):
+            begin, last = start + pause * place, place == times
+            written.operate(1, handle, MODES[way], begin, begin + 10, 4096)
+            # What it completes with: the last one succeeds.
+            moved = 4096 if last else 0 if way == "read" else UNDEFINED_UINT64
+            written.events[-1] = (*written.events[-1][:4], (handle, moved, written.events[-1][4][2]))
+    written.operate(0, handle, MODES[way], 999_000, 999_990, 4096)
+    trace = written.closed()
+    return trace, {one.id: one for one in find(trace)}
+
+
+@pytest.mark.parametrize(
+    ("way", "text"),
+    [
+        (
+            "write",
+            "40 of 45 POSIX writes fail, 10 ms after one another, for 360 ms, 36 % of the run: what they were to",
+        ),
+        ("read", "36 of 45 POSIX reads return nothing, 10 ms after one another, for 360 ms, 36 % of the run: there is"),
+    ],
+)
+def test_transfers_that_are_tried_again_cost_the_time_between_them(written, way, text):
+    one = tried(written, way, 10, 10_000)[1]["transfers-in-vain"]
+    assert one.text.startswith(text)
+    assert (one.severity, one.evidence["ranks"], one.evidence["files"]) == ("critical", [1], ["/s/a"])
+    assert one.cost_s == pytest.approx(0.36)
+
+
+def test_a_device_that_is_set_aside_counts_for_writes(written):
+    trace, found = tried(written, "write", 10, 10_000, "/dev/full")
+    assert found["transfers-in-vain"].text.startswith("40 POSIX writes fail")
+    text = headline_of(trace, tuple(found.values())).text
+    assert "; trying writes in vain takes 36 % more (360 ms); ending at the first error" in text
+
+
+@pytest.mark.parametrize(("way", "severity"), [("write", "info"), ("read", None)])
+def test_few_that_cost_nothing_are_told_of_writes_alone(written, way, severity):
+    """The end of a file is read once or twice; what is not written is missing."""
+    found = tried(written, way, 2, 10)[1]
+    assert getattr(found.get("transfers-in-vain"), "severity", None) == severity
