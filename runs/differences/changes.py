@@ -14,7 +14,7 @@ from ...model.arrays import Floats
 from ...model.document import Record
 from ..collection.rows import FindingRow, LayerRow, Run
 from . import words
-from .iterations import ITERATING, Compared, LoopPair, pairs_of, steps_by_kind
+from .iterations import ITERATING, Compared, LoopPair, file_of, pairs_of, steps_by_kind
 from .quantities import COUNTED, FLUSHED, JUDGED, QUANTITIES, RECURRING, TIMED, Quantity
 from .recorded import NotRecorded, could_tell_finding, could_tell_layer, main_layer, not_recorded, with_layer
 from .testing import ALPHA, ENOUGH, Group, Outcome, RunSpread, compare, compare_counts, corrected
@@ -346,6 +346,7 @@ def _of_loops(pairs: Sequence[LoopPair], beside: frozenset[str], least_s: float)
         # Where it is not known which rank did what, the steps are those of all ranks.
         if len({one.local for one in pair.every}) > 1 and len({one.row.ranks > 0 for one in pair.every}) == 1:
             yield _of_steps(pair)
+        yield from _of_moved(pair)
         yield from _of_times(pair, beside, least_s)
 
 
@@ -373,6 +374,17 @@ def _of_steps(pair: LoopPair) -> _Tested:
     change = Change("iteration", None, None, was or None, now or None, text=text, size=float(was != now))
     even = all(len({one.local for one in side}) == 1 for side in pair.sides)
     return _Tested(change, 0.0 if even else None, even)
+
+
+def _of_moved(pair: LoopPair) -> Iterator[_Tested]:
+    """Give the changes of steps that are in an iteration of all runs of one side, and elsewhere, as often or not."""
+    for now, side in enumerate(pair.sides):
+        rest = frozenset(file_of(step) for step in side[0].steps) - pair.otherwise
+        steps = steps_by_kind(side[0], rest)
+        if steps and len({one.local for one in side}) == 1:
+            name = ", ".join(sorted({file_of(step) for step in side[0].steps} - rest))
+            text = words.moved_text(pair.name, name, steps, bool(now))
+            yield _Tested(Change("iteration", None, None, text=text, before=None, after=None, size=1.0), 0.0, True)
 
 
 def _of_iterations(

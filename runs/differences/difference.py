@@ -236,7 +236,7 @@ class Difference:
             # No more than I/O as a whole takes longer.
             most = 0.0 if behind is None else min(behind.cost_s, rest, less)
             if behind is not None and behind.explains(most, rest, max(more, rest)):
-                up_to = seconds_text(most)
+                up_to = seconds_text(min(most, more))
                 part = f", {started} and up to {up_to} of it" if started else f", of which up to {up_to}"
                 return f"{part} may be {behind.name}", behind
         told, waiting = f", {started}" if started else "", self._in_mpi(slow, rest)

@@ -58,6 +58,8 @@ _AS_MANY: Final = math.log(1.5)
 """Factor between the numbers of iterations of loops with other transfers up to which they may be one."""
 _AS_MUCH: Final = 0.01
 """Of all iterations of all ranks, by which they may differ where ranks share what fewer or more did."""
+_OTHERWISE: Final = 1.5
+"""Factor from which on files are not only used in another loop, but for another purpose."""
 _MINOR: Final = 0.05
 """Loops with less of the time of all loops are not compared."""
 
@@ -145,6 +147,8 @@ class LoopPair(Frozen):
     after: tuple[RunLoop, ...]
     elsewhere: frozenset[str] = frozenset()
     """Kinds of files, without folders, that belong to this loop on one side and to others on the other."""
+    otherwise: frozenset[str] = frozenset()
+    """Those of them that are used far more or less often by all loops of one side."""
 
     @property
     def sides(self) -> tuple[tuple[RunLoop, ...], tuple[RunLoop, ...]]:
@@ -169,7 +173,7 @@ class LoopPair(Frozen):
     def layers(self) -> tuple[str, ...]:
         """Layers that take part on both sides, highest first; none that is used for what is elsewhere on one."""
         steps = (step for side in self.sides for step in side[0].steps)
-        mixed = {step.layer for step in steps if _file(step) in self.elsewhere}
+        mixed = {step.layer for step in steps if file_of(step) in self.elsewhere}
         return tuple(one for one in self.after[0].row.layers if one in self.before[0].row.layers and one not in mixed)
 
     def does(self, layer: str | None, direction: str | None) -> bool:
@@ -416,18 +420,28 @@ def pairs_of(before: Sequence[Run], after: Sequence[Run]) -> tuple[LoopPair, ...
         sides = [tuple(one[place] for one in side if place in one) for side in matched]
         if all(sides):
             first = [next(one for one in side if place in one) for side in matched]
-            found.append(LoopPair(sides[0], sides[1], _elsewhere(place, first, runs)))
+            files = _elsewhere(place, first, runs)
+            often = ([_often(file, side) for side in runs] for file in sorted(files))
+            far = [max(one) > _OTHERWISE * min(one) for one in often]
+            otherwise = frozenset(file for file, is_far in zip(sorted(files), far, strict=True) if is_far)
+            found.append(LoopPair(sides[0], sides[1], files, otherwise))
     whole = sum(one.weight for one in found)
     return tuple(sorted((one for one in found if one.weight >= _MINOR * whole), key=lambda one: -one.weight))
+
+
+def _often(file: str, side: Sequence[Sequence[RunLoop]]) -> float:
+    """Return how often the loops of a run use a kind of file on average, on all ranks together."""
+    loops = [(loop.row, step) for run in side for loop in run for step in loop.steps if file_of(step) == file]
+    return sum(row.count * step.often * (step.ranks or max(1, row.ranks)) for row, step in loops) / max(1, len(side))
 
 
 def _elsewhere(
     place: int, matched: Sequence[Mapping[int, RunLoop]], runs: Sequence[Sequence[Sequence[RunLoop]]]
 ) -> frozenset[str]:
     """Return the kinds of files of the loop that, on the other side, are those of other loops and not of this."""
-    mine = [{_file(step) for step in one[place].steps} for one in matched]
+    mine = [{file_of(step) for step in one[place].steps} for one in matched]
     others = [
-        {_file(step) for run in side for loop in run if loop is not one[place] for step in loop.steps}
+        {file_of(step) for run in side for loop in run if loop is not one[place] for step in loop.steps}
         for one, side in zip(matched, runs, strict=True)
     ]
     return frozenset((mine[0] - mine[1]) & others[1] | (mine[1] - mine[0]) & others[0])
@@ -525,7 +539,7 @@ def _similarity(one: RunLoop, other: RunLoop) -> float:
     # the other.
     if abs(math.log(one.row.count / other.row.count)) > _AS_MANY:
         return 0.0
-    kinds, files = ([{key(step) for step in loop.steps} for loop in (one, other)] for key in (_kind, _file))
+    kinds, files = ([{key(step) for step in loop.steps} for loop in (one, other)] for key in (_kind, file_of))
     common = len(kinds[0] & kinds[1]) / max(1, len(kinds[0] | kinds[1]))
     return common + (0.5 if files[0] & files[1] else 0.0) if common > 0 else 0.0
 
@@ -547,7 +561,8 @@ def _kind(step: LoopStep) -> str:
     return step.kind
 
 
-def _file(step: LoopStep) -> str:
+def file_of(step: LoopStep) -> str:
+    """Return the kind of file of a step, without folders."""
     return _base(step.file)
 
 
@@ -564,7 +579,7 @@ def steps_by_kind(
     """
     found: dict[tuple[str, str], dict[int | None, StepsDone]] = {}
     for one in loop.steps:
-        if _file(one) in without:
+        if file_of(one) in without:
             continue
         sizes = found.setdefault((one.layer, one.kind), {})
         more = one.often * ((one.ranks or loop.row.ranks) if summed else 1)

@@ -258,6 +258,13 @@ def steps_text(name: str, before: Steps, after: Steps) -> tuple[str, str, str]:
     return f"An iteration{_on(name)} does {'; '.join(changed)}", ", ".join(sides[0]), ", ".join(sides[1])
 
 
+def moved_text(name: str, files: str, steps: Steps, now: bool) -> str:
+    """Return the sentence of steps on some files that are in an iteration on one side, and elsewhere on the other."""
+    what = ", ".join(_step_text(kind, one) for (_, kind), several in steps.items() for one in _few(several))
+    does, else_ = ("now does", "was") if now else ("no longer does", "is now")
+    return f"An iteration{_on(name)} {does} on {files} what {else_} done outside of it: {what}"
+
+
 def _only(kind: str, steps: Sequence[StepsDone], others: Sequence[StepsDone]) -> list[str]:
     """Return the calls of one kind that others are not, in words."""
     return [_step_text(kind, one) for one in _few([one for one in steps if one not in others])]

@@ -349,7 +349,7 @@ def test_files_of_a_loop_that_are_those_of_another_on_the_other_side_are_no_chan
     """A log that is written between dumps is part of their loop in one run, and one of its own in the next."""
     rng = np.random.default_rng(4)
     nested, alone = run(rng, "a", steps=[*STEPS, *LOG]), run(rng, "b", folder="b")
-    log = run(rng, "b", count=100, steps=LOG, folder="b")
+    log = run(rng, "b", count=100, steps=[[*LOG[0][:-1], 1]], folder="b")
     apart = Run(
         alone.job, alone.layers, (),
         loops=(*alone.loops, replace(log.loops[0], loop=1, layers=("ISOC",))), iterations=alone.iterations,
@@ -358,6 +358,14 @@ def test_files_of_a_loop_that_are_those_of_another_on_the_other_side_are_no_chan
     assert pair.elsewhere == {"solver.log"}
     ids = [one.id for one in diff_runs([nested], [apart]).changes if one.layer is None]
     assert not {"iteration", "iteration-time"} & set(ids)
+    # Where it is written far less often, that is one.
+    seldom = replace(
+        apart, loops=(apart.loops[0], replace(apart.loops[1], count=20, iteration_begin_s=(), iteration_end_s=()))
+    )
+    told = diff_runs([nested], [seldom]).mattering[0]
+    assert told.text.startswith(
+        "An iteration on dump.* no longer does on solver.log what is now done outside of it: 10 × write 30 B"
+    )
     # Where nobody writes the log on the other side, its writes went.
     assert pairs_of([nested], [alone])[0].elsewhere == frozenset()
     told = diff_runs([nested], [alone]).mattering[0]
