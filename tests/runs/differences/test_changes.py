@@ -255,7 +255,7 @@ def test_what_passes_before_the_first_operation_is_no_effect_of_what_is_done_in_
     assert found == f"B takes 5.9 s less than A, {told}"
     # Where the start hides a part of what was saved, that is said, too.
     found = diff_runs([slow], [starting(11.0, 4.0, 4.0)]).took
-    told = "of which up to 3.2 s may be small-requests (POSIX), although its first I/O comes 1.3 s later"
+    told = "of which up to 2.5 s may be small-requests (POSIX), although its first I/O comes 1.3 s later"
     assert found == f"B takes 2.5 s less than A, {told}"
 
 
