@@ -3,8 +3,10 @@
 #include "layers.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -340,6 +342,28 @@ uint64_t facts_next(struct facts *facts, unsigned *at) {
     }
     return 0;
 }
+
+/* ---- what Score-P does not wrap ------------------------------------------------------------------------------------ */
+
+#ifdef __LP64__
+EXPORTED int fcntl64(int descriptor, int command, ...);
+
+/* Programs that are built for large files call fcntl by this name, which Score-P does not wrap. By it Python duplicates
+ * the descriptor that numpy writes and reads arrays through: nothing would be known of that. With the other name Score-P
+ * takes all handles that are opened later for parts of this one, so it is told of a dup. */
+EXPORTED int fcntl64(int descriptor, int command, ...) {
+    static int (*_Atomic real)(int, int, ...);
+    va_list more;
+    va_start(more, command);
+    void *argument = va_arg(more, void *);
+    va_end(more);
+    if (!real) real = (int (*)(int, int, ...))dlsym(RTLD_NEXT, "fcntl64");
+    if (command != F_DUPFD_CLOEXEC || (int)(intptr_t)argument != 0) return real(descriptor, command, argument);
+    int duplicate = dup(descriptor);
+    if (duplicate >= 0) real(duplicate, F_SETFD, FD_CLOEXEC);
+    return duplicate;
+}
+#endif
 
 /* ---- the process -------------------------------------------------------------------------------------------------- */
 

@@ -273,6 +273,7 @@ with h5py.File("x.h5", "w") as f:
     d = f.create_dataset("d", (20, 1000), "f8")
     for row in range(20):
         d[row] = numpy.ones(1000)
+numpy.ones(3000).tofile("raw.bin")
 print("written")
 """
 
@@ -291,6 +292,8 @@ def test_a_program_under_score_p(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     watched = subprocess.run(watch, capture_output=True, text=True, check=True).stdout
     moved = {(row["layer"], row["direction"]): row["bytes"] for row in map(json.loads, watched.splitlines())}
     assert moved["POSIX", "write"] >= 20 * 8000
+    # Numpy writes by a stream of a duplicated descriptor.
+    assert moved["ISOC", "write"] == 3000 * 8
     assert done.stdout.startswith("written\n")
     assert "POSIX" in done.stdout
     events = subprocess.run(["otf2-print", "archive/traces.otf2"], capture_output=True, text=True, check=True).stdout
