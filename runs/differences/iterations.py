@@ -8,6 +8,7 @@ spread: there iterations are compared by their number, the first with the first.
 
 import functools
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -149,6 +150,8 @@ class LoopPair(Frozen):
     """Kinds of files, without folders, that belong to this loop on one side and to others on the other."""
     otherwise: frozenset[str] = frozenset()
     """Those of them that are used far more or less often by all loops of one side."""
+    told_apart: bool = False
+    """Whether the number of iterations is part of its name, as another loop is on the same files."""
 
     @property
     def sides(self) -> tuple[tuple[RunLoop, ...], tuple[RunLoop, ...]]:
@@ -167,7 +170,8 @@ class LoopPair(Frozen):
         On both sides, where it is another one.
         """
         before, after = (_main_file(side[0].steps) for side in self.sides)
-        return f"{after} (before {before})" if before and after and before != after else after or before or "files"
+        name = f"{after} (before {before})" if before and after and before != after else after or before or "files"
+        return f"{name} ({self.after[0].row.count:,} ×)" if self.told_apart else name
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -426,7 +430,9 @@ def pairs_of(before: Sequence[Run], after: Sequence[Run]) -> tuple[LoopPair, ...
             otherwise = frozenset(file for file, is_far in zip(sorted(files), far, strict=True) if is_far)
             found.append(LoopPair(sides[0], sides[1], files, otherwise))
     whole = sum(one.weight for one in found)
-    return tuple(sorted((one for one in found if one.weight >= _MINOR * whole), key=lambda one: -one.weight))
+    kept = sorted((one for one in found if one.weight >= _MINOR * whole), key=lambda one: -one.weight)
+    names = Counter(one.name for one in kept)
+    return tuple(replace(one, told_apart=names[one.name] > 1) for one in kept)
 
 
 def _often(file: str, side: Sequence[Sequence[RunLoop]]) -> float:

@@ -345,6 +345,19 @@ def test_an_interval_over_orders_of_magnitude_is_no_number(interval, text):
     assert told == f"An iteration on out.h5 keeps HDF5 busy for 1 ms instead of 2 ms: {text}"
 
 
+def test_two_loops_on_the_same_files_are_told_apart_by_how_often_they_are_done():
+    def both(name: str) -> Run:
+        rng = np.random.default_rng(ord(name))
+        writes = [["POSIX", "write", 4096, "/run/a/dump.*", 1]]
+        one, other = run(rng, name, folder=name), run(rng, name, count=60, steps=writes, folder=name)
+        rows = tuple(replace(row, loop=1) for row in other.iterations)
+        return replace(one, loops=(*one.loops, replace(other.loops[0], loop=1)), iterations=(*one.iterations, *rows))
+
+    assert {one.name for one in pairs_of([both("a")], [both("b")])} == {"dump.* (10 ×)", "dump.* (60 ×)"}
+    texts = [one.text for one in diff_runs([both("a")], [both("b")]).changes if one.id == "iteration-time"]
+    assert any(text.startswith("An iteration on dump.* (60 ×) ") for text in texts)
+
+
 def test_files_of_a_loop_that_are_those_of_another_on_the_other_side_are_no_change_of_it():
     """A log that is written between dumps is part of their loop in one run, and one of its own in the next."""
     rng = np.random.default_rng(4)
