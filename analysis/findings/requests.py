@@ -275,3 +275,52 @@ def split_requests(
             cost_s=facts.longest_s(_parts_of(facts, flow, split)),
             advice=_APART if apart else "",
         )
+
+
+@finding(may_be_meant=True, units={"vain": "count", "operations": "count"})
+def vain_transfers(
+    facts: Facts, *, operations: float = 20, least_share: float = 0.5, of_all: float = 0.1
+) -> Iterator[Match]:
+    """Twenty writes or more move nothing of what they are asked for, or reads but for one at the end of each file.
+
+    Parameters
+    ----------
+    operations : count
+        Fewer may be tried once each.
+    least_share : share
+        Of the reads that get nothing: those that are more than there are opens. Each opened file ends once.
+    of_all : share
+        Of the reads: with less, a file's end is reached again and again, as it is read from its begin on each time.
+
+    Notes
+    -----
+    :In short: {direction} move nothing.
+    :Why: A write that fails, as where a quota or a device is full, is tried again, and a process that reads at the end
+        of a file until another one has written more looks there again and again: what they pause between is lost.
+    :How it is measured: The program's own reads and writes that neither are collective nor go on beside it, that asked
+        for bytes and were told that none moved. What they take themselves is little; how long the program pauses
+        between them is not recorded as such, so there is no cost.
+    :When it is wrong: A program may follow a file that grows on purpose.
+    :What helps: See why writes fail: quotas, limits of the size of files, full devices. Wait for a message of who
+        writes rather than looking whether it has.
+    """
+    cells, opens = facts.cells, facts.trace.sums.handles.opens
+    alone = (cells.flags & np.uint32(IoFlag.COLLECTIVE | IoFlag.NON_BLOCKING)) == 0
+    for (row, layer), direction in product(enumerate(cells.layers), DIRECTIONS):
+        mine, requests = cells.of(layer, direction) & cells.own & cells.sized, facts.sums.requests.get((row, direction))
+        vain = mine & alone & ~cells.moving
+        # Where a recorder does not tell what moved, nothing seems to.
+        if requests is None or not (mine & cells.moving).any():
+            continue
+        count = cells.operations(vain) - requests.zeros
+        pairs = np.unique(np.stack((cells.handle[vain], cells.process[vain])), axis=1)
+        ends = int(opens.at((pairs[0], pairs[1]), "count").sum()) if direction == "read" else 0
+        least = max(operations, least_share * count)
+        if count < operations or count - ends < least or (ends and count < of_all * cells.operations(mine)):
+            continue
+        yield Match(
+            layer,
+            f"{count:,} of the program's {cells.operations(mine):,} {layer} {direction}s that ask for bytes move none",
+            {"direction": direction, "vain": count, "operations": cells.operations(mine)},
+            where=facts.where(vain),
+        )

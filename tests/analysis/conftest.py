@@ -48,12 +48,20 @@ class Written:
     def handle(self, file, paradigm, parent=None, communicator=None):
         return self.trace.definitions.io_handle("", file, paradigm, IoHandleFlag.NONE, communicator, parent)
 
-    def operate(self, rank, handle, mode, begin, end, size, flags=PLAIN, offset=None):
+    def operate(self, rank, handle, mode, begin, end, size, flags=PLAIN, offset=None, moved=None):
         attributes = {} if offset is None else {self.offset: offset}
         matching = len(self.events)
         begun = (handle, mode, flags, size, matching, attributes)
         self.events.append((begin, len(self.events), rank, "io_operation_begin", begun))
-        self.events.append((end, -len(self.events), rank, "io_operation_complete", (handle, size, matching)))
+        self.events.append(
+            (
+                end,
+                -len(self.events),
+                rank,
+                "io_operation_complete",
+                (handle, size if moved is None else moved, matching),
+            )
+        )
 
     def create(self, rank, handle, time):
         arguments = (handle, IoAccessMode.READ_WRITE, IoCreationFlag.NONE, IoStatusFlag.NONE)
