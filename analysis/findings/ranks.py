@@ -217,16 +217,14 @@ def serial_io(facts: Facts, *, least_bytes: float = MIB, share_of_run: float = 0
         if (little and (of or _handed_on(facts, layer, direction, part))) or (moved < least_bytes and not of):
             continue
         # What the others could take from it.
-        waiting = (
-            f" and {'waits' if ranks == 2 else 'wait'} for it in MPI for up to {seconds_text(waited)}"
-            if waited >= LEAST_SHARE * facts.run_s
-            else ""
-        )
+        do, wait = ("does", "waits") if ranks == 2 else ("do", "wait")
+        waiting = f" and {wait} for it in MPI for up to {seconds_text(waited)}"
+        waiting *= waited >= LEAST_SHARE * facts.run_s
         yield Match(
             layer,
             f"rank {found.ranks.busiest} alone does the program's {layer} {direction}s{of}, {bytes_text(moved)} "
             f"{f'by {facts.cells.operations(part):,} of them ' if of else ''}in {seconds_text(longest)}, while the "
-            f"other {counted(ranks - 1, 'rank')} {'does' if ranks == 2 else 'do'} none{waiting}",
+            f"other {counted(ranks - 1, 'rank')} {do} none{waiting}",
             {
                 "direction": direction,
                 "bytes": moved,
