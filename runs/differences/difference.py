@@ -35,6 +35,8 @@ _CAUSE: Final = (1 / 3, 1.5)
 """Share of such a difference that a finding must cost more, or I/O take, at least and at most, to be its cause."""
 _FAR: Final = 1.1
 """How many times as long a side takes that is not called better, whatever its parts are."""
+_MEANS: Final = 1.1
+"""Up to which times arithmetic and geometric means of intervals that are periodic differ, of one program's own."""
 _STARTING: Final = 0.2
 """Share of such a difference from which on that is told of it which lies before the first I/O, or in MPI."""
 _SLOWER: Final = ("slow-iteration", "slow-operations", "slow-ranks")
@@ -130,7 +132,8 @@ class Difference:
     def shown(self) -> tuple[Change, ...]:
         """The changes that matter, and before them what may be behind the time, certain or not."""
         cause = [] if self.behind is None else [one for one in self.changes if self.behind.is_told_by(one)][:1]
-        return (*cause, *(one for one in self.mattering if one not in cause))
+        rest = [one for one in self.mattering if one not in cause and not _is_again(one, self.mattering)]
+        return (*cause, *rest)
 
     @property
     def smaller(self) -> tuple[Change, ...]:
@@ -147,6 +150,7 @@ class Difference:
             and not (one.id == "duration" and self.took is not None)
             # Iterations tell it better.
             and not (one.id in ("time", "bandwidth") and one.p_value is None and one.layer in known)
+            and not _is_again(one, self.changes)
         )
 
     @property
@@ -441,6 +445,17 @@ def _in_functions(runs: Sequence[Run]) -> dict[str, float]:
         for name, took in zip(job.mpi_functions, job.mpi_s, strict=True):
             found[name] = found.get(name, 0.0) + took / job.ranks / len(runs)
     return found
+
+
+def _is_again(change: Change, others: Sequence[Change]) -> bool:
+    """Tell whether a change of a period is that of how often iterations begin, by another mean of the same times."""
+    means = (change.before, change.after) if change.id == "period" else ()
+    alike = ((one.before, one.after) for one in others if one.id == "iteration-interval")
+    return any(
+        all(isinstance(x, float) and isinstance(y, float) and max(x, y) < _MEANS * min(x, y) for x, y in pairs)
+        for pairs in (list(zip(means, one, strict=False)) for one in alike)
+        if pairs
+    )
 
 
 def _busy(runs: Sequence[Run], layer: str, direction: str) -> float:
