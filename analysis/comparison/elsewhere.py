@@ -40,11 +40,12 @@ def timed_elsewhere(trace: Trace) -> tuple[Timed, ...]:
     """Return each sentence with the time in s that it is about."""
     cost, chain = trace.calls.cost, trace.calls.chain if others_may_wait(trace) else None
     if cost is None or chain is None:
-        return (*_set_aside(trace), *_awaited_alone(trace), *polled(trace, MUCH_WAITED))
+        alone = tuple(_awaited_alone(trace))
+        return (*_set_aside(trace), *(alone or _in_messages(trace)), *polled(trace, MUCH_WAITED))
     for_one = tuple(_awaited(trace, cost, chain))
     others = for_one or tuple(_awaited_alone(trace)) or tuple(_all(cost, chain))
-    there = _at_one_place(cost, chain, bool(for_one), bool(others))
-    return (*_set_aside(trace), *others, *there, *polled(trace, MUCH_WAITED))
+    others += tuple(_at_one_place(cost, chain, bool(for_one), bool(others)))
+    return (*_set_aside(trace), *(others or _in_messages(trace)), *polled(trace, MUCH_WAITED))
 
 
 def _set_aside(trace: Trace) -> Iterator[Timed]:
@@ -232,6 +233,31 @@ def _awaited_alone(trace: Trace) -> Iterator[Timed]:
         f"in MPI, most in {' and '.join(named)}, until it calls MPI, again and again: they wait for it, or for others "
         f"that do; less for it to do could save up to about that; {_does(io / seconds)}",
         seconds,
+    )
+
+
+def _in_messages(trace: Trace) -> Iterator[Timed]:
+    """Tell which ranks, half of them at most, are in calls for messages for much of the run, and in which one most."""
+    cost, by_rank = trace.calls.cost, dict[int, float]()
+    if cost is None or not others_may_wait(trace):
+        return
+    for (rank, _), seconds in trace.calls.messages.items():
+        by_rank[rank] = by_rank.get(rank, 0.0) + seconds
+    most = max(by_rank.values(), default=0.0)
+    ranks = sorted(
+        rank for rank, seconds in by_rank.items() if seconds >= max(_MOSTLY * most, MUCH_WAITED * cost.length)
+    )
+    if not 0 < 2 * len(ranks) <= len(cost.rank):
+        # Where most ranks are, it is what they exchange.
+        return
+    mine = [((rank, name), seconds) for (rank, name), seconds in trace.calls.messages.items() if rank in ranks]
+    (_, name), _ = max(mine, key=lambda one: one[1])
+    span, share = seconds_range_text(min(by_rank[rank] for rank in ranks), most), percent_text(most / cost.length)
+    yield (
+        f"{named_ranks(ranks).capitalize()} {'is' if len(ranks) == 1 else 'are'} {span}, "
+        f"{'up to ' if ' to ' in span else ''}{share} of the run, in calls that send or receive "
+        f"messages, most in {name}: for another rank to do its part, or for long messages",
+        most,
     )
 
 

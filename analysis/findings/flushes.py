@@ -7,10 +7,10 @@ import numpy as np
 from ...layers.flow.access_pattern import written_in_flushes
 from ...model.arrays import Mask
 from ...model.codes import IoMode
-from ...model.quantities import bytes_text, counted, seconds_text
+from ...model.quantities import bytes_text, counted, percent_text, seconds_text
 from .better_cases import gain_of_fewer_flushes, gain_of_not_waiting
 from .counted import EACH, CountedFacts, pattern_text
-from .facts import Facts, Match
+from .facts import Facts, Gain, Match
 from .rule import finding
 
 
@@ -86,8 +86,26 @@ def flush_dominates(facts: Facts, *, least_share: float = 0.5, least_s: float = 
             },
             cells=mask,
             cost_s=flushing,
-            gain=gain_of_fewer_flushes(facts, row, mask, flushing, inside + cells.bytes(written)),
+            gain=_gain(facts, row, (mask, written), flushing, inside),
         )
+
+
+def _gain(facts: Facts, row: int, cells: tuple[Mask, Mask], cost: float, inside: float) -> Gain | None:
+    """Return what leaving out flushes, the first `cells`, saves, in which lower layers write so many bytes `inside`.
+
+    What the second ones, the writes before, left to them must be written some time, as in a close.
+    """
+    (flushes, written), columns = cells, facts.cells.columns
+    found, moved = gain_of_fewer_flushes(facts, row, flushes, cost, inside + facts.cells.bytes(written)), 0.0
+    if inside:
+        ticks = float(written_in_flushes(facts.cells, columns.ticks.astype(np.float64))[flushes].sum())
+        moved = ticks * min(1.0, facts.cells.bytes(written) / inside) / max(1.0, float(columns.ticks[flushes].sum()))
+    if found is None or not moved:
+        return found
+    least, most = (one * (1 - min(1.0, moved)) for one in found.gain_s)
+    return Gain(
+        (least, most), f"{found.gain_reason}; {percent_text(min(1.0, moved))} of it moves data that must be written"
+    )
 
 
 def _written(facts: Facts, row: int, flushes: Mask) -> tuple[str, Mask]:

@@ -76,7 +76,7 @@ def small_requests(
     :How it is measured: Sizes asked for, of all operations of a layer and direction that ask for bytes; but not of
         non-blocking ones that a library puts together to larger ones. Cost is the time in their calls, without what
         few of them take longer than others of their size: that is no matter of the size (``slow-operations``). Where
-        half of that is in a hundred of them or more, all over the run, it is part of the cost, and of the most to gain.
+        half of that is in a hundred of them or more, it is part of the cost, and of the most to gain.
         Where each becomes four smaller ones or more in the next layer, as by a file's view, those are told instead.
     :When it is wrong: A buffer below may merge them: look at the layer beneath.
     :What helps: Writes: collect data in a buffer (setvbuf, H5Pset_meta_block_size, nc__enddef with padding) and write
@@ -108,7 +108,7 @@ def small_requests(
         lost, spread, slow = next(filter(None, above), Stalled(0.0, False, 0))
         lost = min(whole, lost)
         cost = whole - lost
-        apart = _longer_text(lost, spread, (slow, count) if (layer, direction) in few else None) if lost else ""
+        apart = _longer_text(lost, (slow, count) if (layer, direction) in few else None) if lost else ""
         yield Match(
             layer,
             f"{percent_text(below / count)} of {count:,} {layer} {direction}s"
@@ -131,11 +131,11 @@ def small_requests(
         )
 
 
-def _longer_text(lost: float, spread: bool, mine: tuple[int, int] | None) -> str:
+def _longer_text(lost: float, mine: tuple[int, int] | None) -> str:
     """Return how much longer than usual few calls take: so many of all that are `mine`, or such of a layer above."""
     who = "few of the calls above" if mine is None else f"{mine[0]:,} of them ({percent_text(mine[0] / mine[1])})"
-    often, verb = ", all over the run," if spread else "", "takes" if mine is not None and mine[0] == 1 else "take"
-    return f"; {who}{often} {verb} {seconds_text(lost)} more than usual"
+    verb = "takes" if mine is not None and mine[0] == 1 else "take"
+    return f"; {who} {verb} {seconds_text(lost)} more than usual"
 
 
 def _are_cut(facts: Facts, layer: str, direction: str, small: Mask) -> bool:

@@ -205,8 +205,8 @@ def not_overlapped(
         yield Match(
             layer,
             f"{loop.count:,} iterations spend {seconds_text(float(waited.mean()))} each on average in {layer} "
-            f"{direction}s, {how}, and then do no I/O for {seconds_text(float(np.median(between)))} (median): at most "
-            f"{seconds_text(bound)} of it could go on meanwhile",
+            f"{direction}s, {how}, {seconds_text(float(np.median(between)))} (median) before the next begins: at "
+            f"most {seconds_text(bound)} of it could go on while they compute",
             {"direction": direction, "loop": loop.id, "iterations": loop.count, "between_s": float(np.median(between))},
             cells=mine,
             cost_s=bound,

@@ -84,9 +84,19 @@ def alternating_access(facts: Facts, *, operations: float = 100, least_share: fl
             f"{count:,} of the program's {all_of:,} {layer} transfers go the other way than the one before on the same "
             f"file ({percent_text(count / all_of)}): it is read and written by turns",
             {"turns": count, "operations": all_of, "share": count / all_of},
-            where=_where(facts, layer, turns, *IoMode),
+            where={**_where(facts, layer, turns, *IoMode), **_both_ways_files(facts, layer)},
             cost_s=_longest(facts, turns),
         )
+
+
+def _both_ways_files(facts: Facts, layer: str) -> dict[str, Any]:
+    """Return the files that a process both reads and writes by a layer itself."""
+    cells = facts.cells
+    mine = cells.of(layer, "total") & cells.own & (cells.file >= 0)
+    place = (cells.process.astype(np.int64) << 32) + cells.file
+    read, written = (place[mine & (cells.mode == mode)] for mode in (IoMode.READ, IoMode.WRITE))
+    both = mine & np.isin(place, np.intersect1d(read, written))
+    return facts.on_files(cells.file[both], cells.columns.operations[both]) if both.any() else {}
 
 
 @finding(needs=("flushes",), limits={"empty": "written"})

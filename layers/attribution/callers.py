@@ -250,14 +250,19 @@ class TraceCalls(Frozen):
         """When each rank was outside of MPI and all others in it; None as for `chain`."""
         return self._waiting[1]
 
+    @property
+    def messages(self) -> dict[tuple[int, str], float]:
+        """How long each rank is in each function of MPI for messages between two, in s; empty where not recorded."""
+        return self._waiting[3]
+
     @cached_property
-    def _waiting(self) -> tuple[WaitingChain | None, Alone | None, Causes]:
+    def _waiting(self) -> tuple[WaitingChain | None, Alone | None, Causes, dict[tuple[int, str], float]]:
         if self.totals is None:
-            return None, None, UNKNOWN_CAUSES
+            return None, None, UNKNOWN_CAUSES, {}
         sums = ChainSums(self.totals)
         for bars in self._bars(self.totals):
             sums.add(bars)
-        return sums.chain(), sums.alone(), sums.causes
+        return sums.chain(), sums.alone(), sums.causes, sums.messages
 
     def _bars(self, calls: Calls) -> Iterator[StackBars]:
         """Give the calls of first threads."""

@@ -9,6 +9,7 @@ import numpy as np
 from ....model.arrays import Floats, Frozen, Ints, Mask
 from ....model.codes import IoFlag
 from ....model.document import Document, Record, keys_of, rows_of
+from ....model.keyed import KeyedSums
 from ....model.operations import view
 from ....model.ranges import RangeUnion
 from ....model.stream.calls import OF_MPI, OF_PTHREAD, PARADIGMS
@@ -16,7 +17,7 @@ from ....model.sums import NOBODY, Sums, nested
 from ...handles.scope import Scope, ScopedBlock
 from .alone import Alone, Stretches, alone_of, alone_stretches
 from .calls import Calls
-from .functions import INSIDE, POLLS, WAITING, WAITS_FOR_ALL, WAITS_FOR_SOME
+from .functions import INSIDE, MESSAGES, POLLS, WAITING, WAITS_FOR_ALL, WAITS_FOR_SOME
 from .waits import NOBODY_WAITS, Causes, Pieces, Waits, released, together
 from .walk import StackBars
 
@@ -332,10 +333,11 @@ class ChainSums:
         self._counted, scope, functions = counted, counted.scope, counted.functions
         self._aside = np.append(scope.selection.handle_reason >= 0, False)
         self._of_mpi = of_mpi = functions.regions.paradigm == OF_MPI
-        all_wait, some_wait, polls = (
+        all_wait, some_wait, polls, messages = (
             np.array([bool(one.match(name)) for name in functions.regions.name], np.bool_).reshape(-1)
-            for one in (WAITS_FOR_ALL, WAITS_FOR_SOME, POLLS)
+            for one in (WAITS_FOR_ALL, WAITS_FOR_SOME, POLLS, MESSAGES)
         )
+        self._sends, self._messages = of_mpi & messages, KeyedSums.none(2, "ticks")
         self._all_wait, self._together = of_mpi & all_wait, of_mpi & (all_wait | some_wait)
         self._may_wait = of_mpi & ~polls
         self._io, self._either, self._waiting, self._hanging = (RangeUnion(scope.exact) for _ in range(4))
@@ -353,6 +355,9 @@ class ChainSums:
         unions = (self._io, does_io), (self._either, either), (self._waiting, waiting), (self._hanging, hanging)
         for union, chosen in unions:
             union.add(process[chosen], bars.begin[chosen], bars.end[chosen])
+        sends = self._sends[bars.region]
+        keys, took = (process[sends], bars.region[sends]), bars.end[sends] - bars.begin[sends]
+        self._messages = self._messages.plus(keys, {"ticks": took})
         calls = bars.take(self._together[bars.region])
         self._count += len(calls)
         self._calls = [*self._calls, calls] if self._count <= _MOST_CALLS else []
@@ -413,6 +418,13 @@ class ChainSums:
     def _window(self) -> tuple[int, int, float]:
         window = self._counted.scope.window
         return window.start, window.end, window.ticks_per_second
+
+    @property
+    def messages(self) -> dict[tuple[int, str], float]:
+        """How long each rank is in each function that sends or receives messages or waits for them, in s."""
+        ranks, names = self._counted.scope.definitions.groups.rank, self._counted.functions.regions.name
+        rows = zip(*(one.tolist() for one in (*self._messages.keys, self._messages["ticks"])), strict=True)
+        return {(int(ranks[who]), names[region]): took / self._window[2] for who, region, took in rows}
 
     def alone(self) -> Alone | None:
         """Return when each rank was outside of MPI alone; None where there are less than two ranks."""

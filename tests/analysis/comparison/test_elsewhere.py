@@ -90,7 +90,7 @@ def made(
     definitions = SimpleNamespace(
         groups=SimpleNamespace(id=np.arange(2)), locations=one_each, clock=SimpleNamespace(ticks_per_second=1.0)
     )
-    found = SimpleNamespace(totals=calls, cost=cost, chain=chain, alone=alone, all_meetings=met)
+    found = SimpleNamespace(totals=calls, cost=cost, chain=chain, alone=alone, all_meetings=met, messages={})
     return SimpleNamespace(calls=found, definitions=definitions)
 
 
@@ -261,3 +261,18 @@ def test_ranks_that_hardly_wait_are_not_told_as_if_they_did(written):
     assert first.endswith("for ranks 2 and 3; 0 % of what who comes last does meanwhile is I/O")
     # What takes less comes behind it.
     assert second == overview.headline.text
+
+
+@pytest.mark.parametrize("senders", [1, 3])
+def test_who_is_in_calls_for_messages_for_much_of_the_run_is_told_where_it_is_few(written, senders):
+    for step in range(4):
+        for rank in range(4):
+            written.call(rank, "MPI_Ssend", 200_000 * step, 200_000 * step + (40_000 if rank < senders else 10))
+    handle = written.handle(written.file("/s/a"), written.posix)
+    written.call(1, "write", 910_000, 999_000)
+    written.operate(1, handle, IoOperationMode.WRITE, 910_005, 998_000, 1)
+    found = elsewhere(written.closed())
+    assert len(found) == (senders == 1)
+    assert senders > 1 or found[0].startswith(
+        "Rank 0 is 160 ms, 16 % of the run, in calls that send or receive messages"
+    )
