@@ -114,6 +114,8 @@ def faults_of(trace: "Trace", command: Sequence[str]) -> Iterator[str]:
     flushes = flushes_of(trace)
     if flushes is not None:
         yield _flush_text(flushes)
+    if "fork" in trace.calls.stream.reading.source.regions.name:
+        yield "the program forks: what its children read and write is not recorded"
     if not any(layer.directions for layer in trace.layers.values()):
         yield (
             "Score-P ran, but recorded no operation: the program makes none, or leaves it to others that it starts, "

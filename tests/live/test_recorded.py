@@ -1,6 +1,7 @@
 """What is told of a recording when its program is over."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,14 @@ def test_a_program_with_functions_that_were_not_recorded(
     hdf5, mpi = faults_of(serial, ["mpirun", str(program)])
     assert hdf5.startswith("app has functions of HDF5, but no call of them was recorded")
     assert mpi.endswith("SCOREP_MPI_ENABLE_GROUPS is without io")
+
+
+def test_children_whose_calls_are_not_recorded_are_told(fixtures: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = open_trace(fixtures / "serial1")
+    source = trace.calls.stream.reading.source
+    names = (*source.regions.name[:-1], "fork")
+    monkeypatch.setitem(source.__dict__, "regions", replace(source.regions, name=names))
+    assert list(faults_of(trace, [])) == ["the program forks: what its children read and write is not recorded"]
 
 
 @pytest.mark.parametrize(("text", "size"), [("256M", 2**28), ("200k", 200 << 10), ("1gb", 2**30), ("12", 12), ("x", 0)])

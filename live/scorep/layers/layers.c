@@ -367,6 +367,19 @@ EXPORTED int fcntl64(int descriptor, int command, ...) {
 
 /* ---- the process -------------------------------------------------------------------------------------------------- */
 
+static struct library system_library = {.layer = "system", .header = "unistd.h", .bit = 1u << (MOST_LIBRARIES - 1)};
+static struct function forking = {.name = "fork", .library = &system_library};
+
+/* A region without a length, so that the trace has that there are children whose calls are not in it. */
+static void in_parent(void) {
+    struct call call = {.function = &forking};
+    static const struct instance whole = {.complete = true};
+    call.instance = &whole;
+    call_enters(&call);
+    call_returned(&call);
+    call_ends(&call);
+}
+
 static void in_child(void) { atomic_store(&recording, false); }
 
 __attribute__((constructor)) static void start(void) {
@@ -375,7 +388,7 @@ __attribute__((constructor)) static void start(void) {
                  SCOREP_Libwrap_EnterWrappedRegion && SCOREP_Libwrap_ExitWrappedRegion &&
                  SCOREP_User_ParameterInt64 && SCOREP_User_ParameterUint64 && SCOREP_User_ParameterString;
     all_threads = dlsym(RTLD_DEFAULT, "SCOREP_ThreadCreateWait_Create") || dlsym(RTLD_DEFAULT, "SCOREP_ThreadForkJoin_Fork");
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(NULL, in_parent, in_child);
     atomic_store(&recording, there);
     /* Only this program is to be recorded: those that it starts would write into the same archive. */
     const char *before = getenv("IOSTRATA_PRELOAD_BEFORE");

@@ -27,11 +27,12 @@ nc_put_vara_double handle=65536 bytes=48 name=v2 collective=0
 nc_close handle=65536
 nc_put_vara_double handle=65536 bytes=16 name=v1
 *nc_put_vara_double handle=65536 bytes=48 name=v2
+fork
 """
 """What `standin/program.c` does: the variable's number is how many dimensions it has, and its name is told where it is
 another than before. Range errors (-60) moved all, other failures nothing; strings are pointers to what moves; who was
-in parallel once is not so after a close. A function that the library does not have fails, and the child of the fork is
-not told of."""
+in parallel once is not so after a close. A function that the library does not have fails, and of the fork's child only
+that it was made is told."""
 
 
 def test_calls_of_a_program(recorded: Recorded, built: Path, tmp_path: Path) -> None:
@@ -67,7 +68,7 @@ def test_waits_name_what_they_complete(recorded: Recorded, built: Path) -> None:
     [
         (("adapter.so",), {}, 0),
         (("adapter.so", "standin.so"), {"STANDIN_OFF": "1"}, 0),
-        (("standin.so", "adapter.so"), {"STANDIN_FILTER": "nc_put_vara_double"}, 9),
+        (("standin.so", "adapter.so"), {"STANDIN_FILTER": "nc_put_vara_double"}, 10),
     ],
     ids=["no Score-P", "nothing measured", "a filter"],
 )

@@ -115,17 +115,17 @@ def test_a_program_runs_with_what_is_built_for_it(built: Path, own_cache: Path, 
     done = recorded("-o", str(folder), "--", str(built / "program"), STANDIN=str(lines))
     assert "Score-P did not begin" in done.stderr
     assert (done.returncode, done.stdout) == (1, "sync -1\n")
-    assert len(calls_of(lines.read_text())) == 18
+    assert len(calls_of(lines.read_text())) == 19
     (cache,) = (own_cache / "iostrata").iterdir()
     built_at = cache.stat().st_mtime_ns
     done = recorded("-o", str(folder), "--json", "--", str(built / "program"), STANDIN=str(lines))
     assert "sync -1\n" in done.stderr
     assert done.stdout == ""
-    assert len(calls_of(lines.read_text())) == 36
+    assert len(calls_of(lines.read_text())) == 38
     assert cache.stat().st_mtime_ns == built_at
     # Only the first program is recorded, not what it then becomes.
     recorded("-o", str(folder), "--", str(built / "program"), "exec", STANDIN=str(lines))
-    assert len(calls_of(lines.read_text())) == 37
+    assert len(calls_of(lines.read_text())) == 39
 
 
 @pytest.mark.usefixtures("scorep")
@@ -268,12 +268,15 @@ def installed() -> None:
 
 
 WRITES = """
-import h5py, numpy
+import h5py, numpy, os
 with h5py.File("x.h5", "w") as f:
     d = f.create_dataset("d", (20, 1000), "f8")
     for row in range(20):
         d[row] = numpy.ones(1000)
 numpy.ones(3000).tofile("raw.bin")
+if not (child := os.fork()):
+    os._exit(0)
+os.waitpid(child, 0)
 print("written")
 """
 
@@ -286,6 +289,7 @@ def test_a_program_under_score_p(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     words = ["-o", "archive", "--live", "--", sys.executable, "-c", WRITES]
     done = recorded(*words, XDG_CACHE_HOME=str(tmp_path / "cache"))
     assert done.returncode == 0, done.stderr
+    assert "the program forks: what its children read and write is not recorded" in done.stderr
     # What another terminal is told to look at.
     assert f"iostrata watch {tmp_path}/archive.live\n" in done.stderr
     watch = [COMMAND, "watch", "archive.live", "--once", "--json"]
