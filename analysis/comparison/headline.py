@@ -175,7 +175,7 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
         text += why
     if known.gain_s in (None, _NOTHING):
         text += _could_overlap(findings, run_s)
-    rest = _late(findings, causes, run_s) + threads + _in_mpi(trace, run_s) + recording
+    rest = _late(findings, causes, run_s) + threads + _overlapped(trace, run_s) + _in_mpi(trace, run_s) + recording
     rest += _hidden(trace, share) + _unseen(trace, run_s)
     return replace(known, text=told(head + text + rest), cause=told(text).lstrip(" ,;:"))
 
@@ -241,6 +241,17 @@ def _blamed(
     little = 0 < most < MUCH_OF_RUN * known.run_s
     of_run = f", {percent_text(most / known.run_s)} of the run" if little else ""
     return found, f"{head} {'since' if part >= _MOST else 'because'} {_why(causes, findings, gain, io_s)}{of_run}"
+
+
+def _overlapped(trace: Trace, run_s: float) -> str:
+    """Return how long non-blocking I/O is under way and hidden, in words; nothing where it is little."""
+    under_way = trace.calls.non_blocking.length / trace.definitions.clock.ticks_per_second
+    overlap = trace.calls.overlap if under_way >= _MUCH_BESIDE * run_s * max(1, trace.ranks) else None
+    whole = 0.0 if overlap is None else float(overlap.under_way.sum())
+    if overlap is None or not whole:
+        return ""
+    hidden, longest = float(overlap.computing.sum()) / whole, seconds_text(float(overlap.under_way.max()))
+    return f"; non-blocking I/O is under way for {longest}, {percent_text(hidden)} of it hidden while ranks compute"
 
 
 def _in_mpi(trace: Trace, run_s: float) -> str:

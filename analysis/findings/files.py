@@ -15,6 +15,9 @@ from .rule import finding
 LOCAL_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/run/", "/local/", "/localscratch/")
 """Where files of one node usually lie."""
 
+_AS_MUCH: Final = 0.05
+"""Of what is read back, by which what is written elsewhere may differ: names of variables and headers are added."""
+
 
 @finding()
 def read_back(
@@ -36,7 +39,8 @@ def read_back(
     :In short: processes read what they wrote themselves; keeping it in memory.
     :Why: What was in memory comes from the file system again.
     :How it is measured: Bytes of reads within stretches that the same process had begun to write, each read counted,
-        where the trace has offsets. Score-P records those of ``pread`` and ``pwrite``; those of ``read`` and ``write``
+        where the trace has offsets; or all that a process reads through one layer of files that it writes through
+        another one. Score-P records those of ``pread`` and ``pwrite``; those of ``read`` and ``write``
         follow from how the file was opened, the bytes moved and ``lseek``.
     :When it is wrong: A benchmark reads back on purpose; verification does, too. What was written or read without an
         offset is not seen.
@@ -73,6 +77,36 @@ def read_back(
             gain=Gain((cost * max(0.0, 1 - 1 / times), cost), "were it read back once, and kept in memory")
             if times
             else None,
+        )
+    yield from _through_other_layers(facts, least_bytes)
+
+
+def _through_other_layers(facts: Facts, least_bytes: float) -> Iterator[Match]:
+    """Find files that a process writes by calls of its own in one layer, and reads by some in another one alone."""
+    cells = facts.cells
+    mine = cells.own & cells.selected & cells.moving & (cells.file >= 0) & (cells.process >= 0)
+    place = (cells.process.astype(np.int64) << 32) + cells.file
+    writes = [mine & cells.of(layer, "write") for layer in cells.layers]
+    for row, layer in enumerate(cells.layers):
+        reads = mine & cells.of(layer, "read") & ~np.isin(place, place[writes[row]])
+        found = ((np.isin(place, place[one]), other) for one, other in zip(writes, cells.layers, strict=True))
+        back, other = max(((reads & there, other) for there, other in found), key=lambda one: cells.bytes(one[0]))
+        moved = cells.bytes(back)
+        if moved < least_bytes:
+            continue
+        process = np.isin(cells.process, cells.process[back])
+        again = cells.bytes(writes[row] & process & ~np.isin(cells.file, cells.file[back]))
+        staged = abs(again - moved) <= _AS_MUCH * moved
+        cost = facts.longest_s(back)
+        yield Match(
+            layer,
+            f"{layer}: processes read {bytes_text(moved)} that they had written themselves through {other}"
+            + (f", and write {bytes_text(again)} elsewhere: data is staged" if staged else ""),
+            {"direction": "read", "read_back_bytes": moved, "written_bytes": again},
+            cells=back,
+            minor=True,
+            cost_s=cost,
+            gain=Gain((0.0, cost), "were it written where it goes at once, or kept in memory"),
         )
 
 

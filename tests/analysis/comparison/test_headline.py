@@ -538,6 +538,8 @@ def test_what_ranks_wait_for_non_blocking_operations_is_io(written, waits_us, pa
     found = told(written.closed())
     assert found.io_share == pytest.approx((100_000 + 10 * (waits_us + 10)) / 1_005_000)
     assert part in found.text
+    hidden = 100 * (84_990 - waits_us - 5) / 84_990
+    assert f"; non-blocking I/O is under way for 850 ms, {hidden:.0f} % of it hidden while ranks compute" in found.text
 
 
 @pytest.mark.parametrize("opens", [10, 1000])

@@ -881,23 +881,6 @@ def test_many_small_files_cost_what_opening_and_moving_them_takes(written, files
         assert one.gain_s == pytest.approx((0.02, 0.06))
 
 
-@pytest.mark.parametrize(
-    ("mode", "often", "told"), [(WRITE, 2, True), (READ, 2, True), (READ, 1, False), (WRITE, 0, False)]
-)
-def test_transfers_that_move_nothing_are_told_but_for_one_at_the_end_of_each_file(written, mode, often, told):
-    for place in range(20):
-        handle, begin = written.handle(written.file(f"/s/{place}"), written.posix), 10_000 * place + 10
-        written.create(0, handle, begin)
-        for number in range(3 + often):
-            start = begin + 100 + 1000 * number
-            written.operate(0, handle, mode, start, start + 10, 2**20, moved=None if number < 3 else 0)
-    one = written.findings().get("vain-transfers")
-    assert (one is not None) is told
-    if one is not None:
-        assert one.evidence["vain"] == 20 * often
-        assert (one.severity, one.cost_s, one.files[0]) == ("info", None, "/s/0")
-
-
 def test_writes_that_wait_for_the_storage_are_no_cost_of_small_files(written):
     for place in range(100):
         handle, begin = written.handle(written.file(f"/s/{place}"), written.posix), 2_000 * place + 10

@@ -2,7 +2,7 @@
 
 import pytest
 from iostrata.analysis.findings import find
-from otf2.enums import IoOperationMode
+from otf2.enums import IoOperationMode, IoParadigmClass, IoParadigmFlag
 
 READ, WRITE = IoOperationMode.READ, IoOperationMode.WRITE
 PART, PARTS, TOOK = 2**20, 4, 10_000
@@ -108,3 +108,23 @@ def test_what_asks_for_no_number_of_bytes_is_as_small_as_what_it_moves(make_trac
     trace = make_trace([("ISOC", "/s/log", -1)], rows)
     (found,) = (one for one in find(trace) if one.id == "small-requests")
     assert (found.evidence["operations"], found.evidence["median_request"]) == (400, 22)
+
+
+@pytest.mark.parametrize("copied", [True, False])
+def test_what_is_written_by_one_layer_and_read_by_another_is_read_back(written, copied):
+    """A process stages through streams and copies by plain calls."""
+    streams = written.trace.definitions.io_paradigm("ISOC", "ISO C", IoParadigmClass.SERIAL, IoParadigmFlag.OS, {})
+    file = written.file("/tmp/a")
+    staged, back, there = (
+        written.handle(one, layer)
+        for one, layer in ((file, streams), (file, written.posix), (written.file("/s/a"), written.posix))
+    )
+    for place in range(8):
+        begin = 10_000 * place
+        written.operate(1, staged, WRITE, begin, begin + 1_000, 2**20)
+        written.operate(1, back, READ, 100_000 + begin, 105_000 + begin, 2**20)
+        written.operate(1 if copied else 2, there, WRITE, 200_000 + begin, 201_000 + begin, 2**20)
+    one = written.findings()["read-back"]
+    assert one.text.startswith("POSIX: processes read 8.39 MB that they had written themselves through ISOC")
+    assert ("and write 8.39 MB elsewhere: data is staged" in one.text) is copied
+    assert (one.severity, one.gain_s) == ("info", pytest.approx((0.0, 0.04)))

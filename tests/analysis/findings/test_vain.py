@@ -16,11 +16,10 @@ def tried(written, way, times, pause, name="/s/a"):
     for step in range(4):
         start = 200_000 * step
         for place in range(times + 1):
-            begin, last = start + pause * place, place == times
-            written.operate(1, handle, MODES[way], begin, begin + 10, 4096)
-            # What it completes with: the last one succeeds.
-            moved = 4096 if last else 0 if way == "read" else UNDEFINED_UINT64
-            written.events[-1] = (*written.events[-1][:4], (handle, moved, written.events[-1][4][2]))
+            begin = start + pause * place
+            # The last one succeeds.
+            moved = 4096 if place == times else 0 if way == "read" else UNDEFINED_UINT64
+            written.operate(1, handle, MODES[way], begin, begin + 10, 4096, moved=moved)
     written.operate(0, handle, MODES[way], 999_000, 999_990, 4096)
     trace = written.closed()
     return trace, {one.id: one for one in find(trace)}
