@@ -258,8 +258,8 @@ WINDOW: Final[Option] = option(
 
 FILES: Final[Option] = option(
     "--files application|all|GLOB",
-    "Files that count: those of the application (no system files, files of the MPI library, pipes, "
-    "standard streams), all, or those whose full name matches a pattern such as '/scratch/*.nc' or '*out.nc'.",
+    "Files that count: those of the application (no files of the system, MPI or Python itself, "
+    "pipes, standard streams), all, or those whose full name matches a pattern such as '/scratch/*.nc' or '*out.nc'.",
     default="application",
 )
 

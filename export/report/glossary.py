@@ -47,6 +47,7 @@ GLOSSARY: Final = {
     "metadata events": "Events that name the handle and move no data: open, close, duplicate, seek, lock.",
     "calls in calls": "All calls of the lower layer on selected files inside a call of the upper one: transfers, and "
     "what runs under opens, closes and other functions that move no data.",
-    "set aside": "Operations on system files and on handles without a file, which the numbers above leave out.",
+    "set aside": "Operations on files of the system, MPI or Python, and on handles without a file, which the numbers "
+    "above leave out.",
 }
 """The definition of each by its name."""
