@@ -16,9 +16,10 @@ from ...layers.trace import Trace
 from ...model.arrays import Floats, Ints, Mask
 from ...model.codes import IoMode, IoRecord
 from ...model.keyed import KeyedSums
-from ...model.quantities import counted, seconds_text
+from ...model.quantities import counted, named_ranks, seconds_text
 from ...model.sums import Sums, keyed
 from .loops import Cause, Iteration, Loop, Loops, SlowestIteration
+from .members import slots_of
 from .timing import standing_out
 from .words import blame_of, blame_text, longest_iteration, outlier_text
 
@@ -28,6 +29,10 @@ _MUCH: Final = 0.25
 """Share of the usual time until the next one by which that must be longer, if it is known why; else it is all of it."""
 _MOST: Final = 0.5
 """Share of what it takes longer that must be due to what is named."""
+_SLOWER: Final = 1.25
+"""Times what an iteration takes the usual rank from which on another one is slower, as intervals that change are."""
+_TRENDS: Final = 0.8
+"""Correlation with the number of the iteration from which on ranks get apart."""
 _EACH_S: Final = 1e-5
 """Seconds that an open, a close or a deletion takes about at least, where it is not known how long."""
 _SEEK_S: Final = 2e-6
@@ -43,8 +48,12 @@ def slowest_text(found: Loops, loop: Loop) -> str:
     Ranks that never wait for one another have no iteration in common: then it is told how far they are apart.
     """
     if _go_on_by_themselves(loop):
-        apart = max((part.latest_s or 0.0 for one in loop.iterations for part in one.layers.values()), default=0.0)
-        return f"ranks are up to {seconds_text(apart)} apart" if apart else ""
+        apart = _apart(loop).max(initial=0.0)
+        return (
+            f"ranks are up to {seconds_text(float(apart))} apart{_slower_text(found, loop, float(apart))}"
+            if apart
+            else ""
+        )
     slowest = found.slowest.get(loop.id)
     return "" if slowest is None else slowest.text
 
@@ -74,11 +83,42 @@ def _begins(loop: Loop) -> Floats:
     return np.array([one.begin_s for one in loop.iterations])
 
 
+def _apart(loop: Loop) -> Floats:
+    """Return how long after the usual rank the last one begins each iteration, in s."""
+    return np.array(
+        [max((part.latest_s or 0.0 for part in one.layers.values()), default=0.0) for one in loop.iterations]
+    )
+
+
 def _go_on_by_themselves(loop: Loop) -> bool:
-    """Tell whether several ranks are mostly in another iteration each."""
+    """Tell whether several ranks are mostly in another iteration each, or get apart more and more."""
     if len(loop.iterations) < 3 or len(loop.ranks) < 2:
         return False
-    return bool(np.median(_begins(loop)[1:] - np.array([one.end_s for one in loop.iterations])[:-1]) < 0)
+    if np.median(_begins(loop)[1:] - np.array([one.end_s for one in loop.iterations])[:-1]) < 0:
+        return True
+    apart, number = _apart(loop), np.arange(len(loop.iterations))
+    return bool(apart.min() < apart.max() and np.corrcoef(apart, number)[0, 1] > _TRENDS)
+
+
+def _slower_text(found: Loops, loop: Loop, apart_s: float) -> str:
+    """Return which ranks take clearly longer for an iteration than most, in words, where they get apart by that."""
+    sums = found.sums
+    first = sum(slots_of(one.count) for one in found.outermost if one.id < loop.id)
+    iteration, _, process = sums.ranks.keys
+    mine = (iteration >= first) & (iteration < first + loop.count)
+    begin = np.full((int(process[mine].max(initial=0)) + 1, loop.count), np.iinfo(np.int64).max)
+    np.minimum.at(begin, (process[mine], iteration[mine] - first), sums.ranks["begin"][mine])
+    there = np.flatnonzero((begin < np.iinfo(np.int64).max).all(axis=1))
+    if len(there) < 2:
+        return ""
+    each = np.median(np.diff(begin[there], axis=1), axis=1) / found.trace.definitions.clock.ticks_per_second
+    usual = np.median(each)
+    slower = (each > _SLOWER * usual) & ((each - usual) * (loop.count - 1) >= _MOST * apart_s)
+    if not slower.any():
+        return ""
+    ranks = sorted(found.trace.definitions.groups.rank[there[slower]].tolist())
+    times = f"{seconds_text(float(each[slower].max()))}, {seconds_text(float(np.median(each[~slower])))} is usual"
+    return f": {named_ranks(ranks)} {'takes' if len(ranks) == 1 else 'take up to'} {times}"
 
 
 def _own_time(loop: Loop) -> tuple[float, float]:

@@ -527,11 +527,13 @@ def blame_of(loop: Loop, one: Iteration) -> Blame | None:
     length, usual = one.length_s, loop.usual_busy
     for layer, part in one.layers.items():
         if part.awaited_s is not None and part.awaited_s > 0.5 * length:
-            text = f"the others wait for rank {part.awaited_rank} for {seconds_text(part.awaited_s)} in {layer} calls"
+            who = "the other waits" if len(loop.ranks) == 2 else "the others wait"
+            text = f"{who} for rank {part.awaited_rank} for {seconds_text(part.awaited_s)} in {layer} calls"
             return Blame(layer, part.awaited_rank, part.awaited_s, text, waits=True)
     for layer, part in one.layers.items():
         if part.latest_s is not None and part.latest_s > 0.5 * length:
-            text = f"rank {part.latest_rank} begins {seconds_text(part.latest_s)} after most others"
+            others = "the other" if len(loop.ranks) == 2 else "most others"
+            text = f"rank {part.latest_rank} begins {seconds_text(part.latest_s)} after {others}"
             return Blame(layer, part.latest_rank, part.latest_s, text, part.awaited_s is not None, waits=True)
     for layer, part in reversed(one.layers.items()):
         if part.busy_s > 0.5 * length:

@@ -149,6 +149,24 @@ def test_ranks_that_never_wait_for_one_another_have_no_longest_iteration(written
     assert texts(written)["/s/data"].startswith("ranks are up to ")
 
 
+def test_the_pace_of_a_rank_that_is_slower_and_waits_for_nobody_is_told(written):
+    data = written.handle(written.file("/s/data"), written.posix)
+    for rank in range(4):
+        for step in range(25):
+            at = 10_000 + (40_000 if rank == 2 else 20_000) * step + rank
+            written.operate(rank, data, WRITE, at, at + 100, 4096)
+    assert texts(written)["/s/data"] == "ranks are up to 480 ms apart: rank 2 takes 40 ms, 20 ms is usual"
+
+
+def test_ranks_that_get_apart_a_little_more_each_time_do_not_wait_for_one_another(written):
+    data = written.handle(written.file("/s/data"), written.posix)
+    for rank in range(4):
+        for step in range(20):
+            at = 10_000 + 50_000 * step + (1_000 * step if rank == 3 else 0) + rank
+            written.operate(rank, data, WRITE, at, at + 100, 4096)
+    assert texts(written)["/s/data"] == "ranks are up to 19 ms apart"
+
+
 @pytest.mark.parametrize("many", [12_000, 200])
 def test_many_deletions_between_two_steps_are_to_blame(written, many):
     checkpoints(written, begins())
