@@ -3,8 +3,9 @@
     python benchmarks/watching/costs.py          # 10^6 operations, to RESULTS.md; some minutes
     python benchmarks/watching/costs.py 50000    # fewer; prints only
 
-The command `iostrata watch` follows a file that grows by 1,000 operations for each of its updates; what it takes is
-read from the system, so reading lines, looking at signals and writing answers are all in it.
+The command `iostrata watch` follows a file that grows by what a job does meanwhile, some 1,000 operations for each of
+its updates: the job's clock goes as fast as ours, as what looks at signals may take is a share of that. What it takes
+is read from the system, so reading lines, looking at signals and writing answers are all in it.
 """
 
 import json
@@ -21,36 +22,34 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from results import write_section
 
 OPERATIONS = 1_000_000
-FOR_UPDATE = 1_000
 INTERVAL = 0.2
-"""Real time in s between updates."""
+"""Time in s between updates."""
 BEFORE = 20
 """Updates before memory and time are counted: compiled code is loaded in the first ones."""
 IDLE = 20.0
 """Time in s for which nothing comes."""
-PER_PHASE = 150
+PER_PHASE = 5_000
+"""Operations of a layer."""
 LAYERS = ("MPI-IO", "POSIX")
 
 
 def lines(count: int) -> list[bytes]:
-    """Return the lines of each update: 8 ranks in phases of 20 s, then of 13 s, and so on, each 300 phases long."""
+    """Return the lines of each update: 8 ranks in phases of 2 s, from the 40th on of 1.6 s, then of 2 s again."""
     random = np.random.default_rng(5)
     phases = count // (PER_PHASE * len(LAYERS)) + 1
-    period = np.where((np.arange(phases) // 300) % 2 == 0, 20.0, 13.0)
-    begins = np.cumsum(period * (1 + 0.02 * random.standard_normal(phases)))
-    start = np.repeat(begins, PER_PHASE * len(LAYERS)) + np.tile(np.arange(PER_PHASE * len(LAYERS)) * 0.01, phases)
+    period = np.where((np.arange(phases) // 40) % 2 == 0, 2.0, 1.6)
+    begins = np.cumsum(period * (1 + 0.02 * random.standard_normal(phases))) - 2.0
+    each = PER_PHASE * len(LAYERS)
+    start = np.repeat(begins, each) + np.tile(np.arange(each) * 1e-4, phases)
     end = start + random.uniform(0.01, 0.05, start.size)
     order = np.argsort(end)[:count]
     volume = random.integers(2**16, 2**20, count)
+    parts: list[list[bytes]] = [[] for _ in range(int(end[order[-1]] / INTERVAL) + 1)]
     rows = zip(order.tolist(), start[order].tolist(), end[order].tolist(), volume.tolist(), strict=True)
-    told = [
-        json.dumps(
-            {"layer": LAYERS[n % 2], "rank": n % 8, "mode": "write", "start": one, "end": other, "bytes": moved}
-        ).encode()
-        + b"\n"
-        for n, one, other, moved in rows
-    ]
-    return [b"".join(told[low : low + FOR_UPDATE]) for low in range(0, count, FOR_UPDATE)]
+    for n, one, other, moved in rows:
+        row = {"layer": LAYERS[n % 2], "rank": n % 8, "mode": "write", "start": one, "end": other, "bytes": moved}
+        parts[max(0, int(other / INTERVAL))].append(json.dumps(row).encode() + b"\n")
+    return [b"".join(part) for part in parts]
 
 
 def processor_seconds(process: int) -> float:
@@ -83,9 +82,11 @@ def main() -> None:
                     time.sleep(INTERVAL)
                 seconds, held = processor_seconds(watch.pid), resident_mb(watch.pid)
                 updates = told(answers)
-                for part in parts[BEFORE:]:
+                began = time.monotonic()
+                for number, part in enumerate(parts[BEFORE:]):
                     file.write(part)
-                    time.sleep(INTERVAL)
+                    time.sleep(max(0.0, began + (number + 1) * INTERVAL - time.monotonic()))
+                took = time.monotonic() - began
                 time.sleep(2 * INTERVAL)
                 updates = told(answers) - updates
                 seconds = processor_seconds(watch.pid) - seconds
@@ -98,17 +99,17 @@ def main() -> None:
         last = [json.loads(line) for line in answers.read_text().splitlines()[-len(LAYERS) :]]
     if sum(answer["operations"] for answer in last) != count:
         raise SystemExit("operations were lost")
-    operations = count - BEFORE * FOR_UPDATE
-    each = 1000 * seconds / (operations / FOR_UPDATE)
-    first = BEFORE * FOR_UPDATE
+    first = sum(part.count(b"\n") for part in parts[:BEFORE])
+    each = 1000 * seconds / ((count - first) / 1000)
     body = "\n".join(
         [
             f"`iostrata watch FILE --json --interval {INTERVAL}` beside a writer of {count:,} operations of "
-            f"{len(LAYERS)} layers, {FOR_UPDATE:,} for each update.",
+            f"{len(LAYERS)} layers, {count / len(parts):,.0f} for each update, whose clock goes as fast as ours.",
             "",
             "| what | measured |",
             "|---|---|",
-            f"| processor time for {FOR_UPDATE:,} operations with their update | {each:.2f} ms ({updates:,} updates) |",
+            f"| processor time for 1,000 operations with their update | {each:.2f} ms ({updates:,} updates) |",
+            f"| share of a core meanwhile | {seconds / took:.2%} |",
             f"| growth of memory from operation {first:,} to {count:,} | {grown:+.1f} MB |",
             f"| share of a core while nothing comes, an update every {INTERVAL} s | {idle:.2%} |",
         ]

@@ -59,8 +59,12 @@ class Behind(NamedTuple):
     direction: str | None = None
 
     def explains(self, most: float, rest: float, whole: float) -> bool:
-        """Tell whether it explains the `rest` of a difference, in s, of which no more than `most` may be it."""
-        return self.weight > 0 and 0 < _CAUSE[0] * rest <= most and self.cost_s <= _CAUSE[1] * whole
+        """Tell whether it explains the `rest` of a difference, in s, of which no more than `most` may be it.
+
+        What a finding costs is a bound; what is done more often surely is, if beside other things.
+        """
+        is_far = self.direction is None and self.cost_s > _CAUSE[1] * whole
+        return self.weight > 0 and 0 < _CAUSE[0] * rest <= most and not is_far
 
     def is_told_by(self, change: Change) -> bool:
         """Tell whether a change is about it."""
