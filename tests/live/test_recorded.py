@@ -4,6 +4,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from iostrata import open_trace
 from iostrata.live.recorded import faults_of, flushes_of, layers_in, memory_of
@@ -47,11 +48,20 @@ def test_a_program_with_functions_that_were_not_recorded(
 
 
 def test_children_whose_calls_are_not_recorded_are_told(fixtures: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    trace = open_trace(fixtures / "serial1")
+    trace = open_trace(fixtures / "stock" / "ncckpt2")
     source = trace.calls.stream.reading.source
-    names = (*source.regions.name[:-1], "fork")
-    monkeypatch.setitem(source.__dict__, "regions", replace(source.regions, name=names))
-    assert list(faults_of(trace, [])) == ["the program forks: what its children read and write is not recorded"]
+    calls = trace.calls.totals
+    assert calls is not None
+    parent, region, *_ = calls.tree.columns
+    row = next(one for one in np.flatnonzero(parent >= 0) if np.count_nonzero(region == region[one]) == 1)
+    for caller, told in (
+        ("main", ["the program forks: what its children read and write is not recorded"]),
+        ("MPI_Init", []),
+    ):
+        names = list(source.regions.name)
+        names[region[row]], names[region[parent[row]]] = "fork", caller
+        monkeypatch.setitem(source.__dict__, "regions", replace(source.regions, name=tuple(names)))
+        assert list(faults_of(trace, [])) == told
 
 
 @pytest.mark.parametrize(("text", "size"), [("256M", 2**28), ("200k", 200 << 10), ("1gb", 2**30), ("12", 12), ("x", 0)])
