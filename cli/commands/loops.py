@@ -20,7 +20,9 @@ BY = option(
 def command(request: Request, iterations: bool, by: str | None) -> None:
     """The program read back from what it called itself: steps that ranks do again and again, as loops, with files of
     one kind (* stands for what differs in their names). An iteration is one pass; it has the bytes and the time of all
-    that its calls caused in the layers below. Intervals are those from one begin to the next.
+    that its calls caused in the layers below. Intervals are those from one begin to the next. In "regular (jitter 5 %,
+    96 % sure)" the jitter is how much intervals vary, and the other number the probability that the word is right;
+    "of 2 MB asked for" is what calls had room for where less came.
 
     A loop needs evidence: to tell the run by it must take fewer bits than to tell its steps one by one. Only a single
     step that is done many times is a loop without.

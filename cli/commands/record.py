@@ -1,6 +1,7 @@
 """Run a program under Score-P with all its I/O layers."""
 
 import shlex
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -39,6 +40,10 @@ def command(folder: Path | None, live: bool, words: tuple[str, ...], as_json: bo
             Path(lines).mkdir(exist_ok=True)
         click.echo(f"While it runs, type in another terminal: iostrata watch {shlex.quote(lines)}", err=True)
     code = run_to_its_end(started, as_error=as_json)
+    if lines is not None:
+        # A program that never began has told nothing, and may be tried again.
+        with suppress(OSError):
+            Path(lines).rmdir()
     if code:
         warn(f"the program {ending(code)}")
     try:

@@ -255,6 +255,11 @@ def test_a_program_that_tells_what_moves_has_the_plugin(
     assert settings["IOSTRATA_LIVE"] == str(tmp_path / "archive.live")
     assert settings["LD_PRELOAD"].endswith(f":{programs}/libscorep_substrate_iostrata.so")
     assert "SCOREP_SUBSTRATE_PLUGINS" not in " ".join(prepared(["./app"], tmp_path / "archive"))
+    # Where Score-P does not begin nothing is told, and no folder stays in the way of another try.
+    done = recorded("--live", "-o", str(tmp_path / "archive"), "--", "./app")
+    assert f"iostrata watch {tmp_path}/archive.live\n" in done.stderr
+    assert "Score-P did not begin" in done.stderr
+    assert not list(tmp_path.glob("archive*"))
     monkeypatch.setenv("IOSTRATA_LIVE", "unix:/run/io")
     assert lines_at(tmp_path / "archive") == "unix:/run/io"
 
