@@ -37,7 +37,7 @@ def by_cost(headline: Headline, found: Sequence[Timed]) -> tuple[str, ...]:
 
 
 def timed_elsewhere(trace: Trace) -> tuple[Timed, ...]:
-    """Return each sentence with the time in s that it is about."""
+    """Return each sentence with the time in s that it is about, without what is I/O of who is waited for."""
     cost, chain = trace.calls.cost, trace.calls.chain if others_may_wait(trace) else None
     if cost is None or chain is None:
         alone = tuple(_awaited_alone(trace))
@@ -86,9 +86,10 @@ def _awaited(trace: Trace, cost: RunCost, chain: WaitingChain) -> Iterator[Timed
     if np.mean(each_waits >= _MOSTLY * each_waits.max()) < _OTHERS:
         # Others go with it, and come as late: some wait for several.
         return
-    longer, does = _longer_in_io(trace, cost, rank), _does(float(chain.io_mostly[mine].sum()) / mostly)
-    late_by_io = f"it is {seconds_text(longer)} longer in I/O than they, so that it comes later to what follows"
-    does = late_by_io if longer >= _MOSTLY * each else does
+    longer, in_io = _longer_in_io(trace, cost, rank), float(chain.io_mostly[mine].sum()) / mostly
+    does, late_by_io = _does(in_io), longer >= _MOSTLY * each
+    if late_by_io:
+        does = f"it is {seconds_text(longer)} longer in I/O than they, so that it comes later to what follows"
     alone = trace.calls.alone
     if alone is not None and rank in alone.rank and alone.summed[alone.rank.index(rank)] > each:
         # Messages make them wait as well.
@@ -99,7 +100,7 @@ def _awaited(trace: Trace, cost: RunCost, chain: WaitingChain) -> Iterator[Timed
     yield (
         f"{_others_wait(chain, rank, each)}, {share} of the run, for rank {rank}, which {late} "
         f"{mine.sum():,} of {counted(waits, 'call')} in which all meet; {does}{_in_turn(cost, rank, chain)}",
-        each,
+        max(0.0, each - longer) if late_by_io else each * (1 - in_io),
     )
 
 
@@ -178,7 +179,7 @@ def _at_one_place(cost: RunCost, chain: WaitingChain, for_one: bool, told: bool)
         f"{named_ranks(early).capitalize()} wait{'s' if len(early) == 1 else ''} {span}, "
         f"{'up to ' if ' to ' in span else ''}{share} of the run, in {_calls_until(chain.function[step], until)}, for "
         f"{_late(chain, late, np.array(alike))}",
-        most,
+        most * (1 - _io_share(chain, np.array(alike))),
     )
 
 
@@ -211,13 +212,18 @@ def _late(chain: WaitingChain, late: list[int], steps: Ints) -> str:
     if cause is None:
         return f"rank {last}, which is in MPI itself until then: for whom it waits there is not known"
     mostly = float(chain.mostly[steps].sum())
-    does = float(chain.io_mostly[steps].sum()) / max(mostly, 1e-300)
+    does = _io_share(chain, steps)
     if not mostly:
         return named_ranks(late)
     if len(late) > 1 and {chain.cause[row] for row in steps} <= set(late):
         return f"{named_ranks(late)}; {_does(does, 'who comes last')}"
     also = "" if cause == last else f", for which rank {last} waits as well before it comes"
     return f"rank {cause}{also}; {_does(does)}"
+
+
+def _io_share(chain: WaitingChain, steps: Ints) -> float:
+    """Return which share of what who is waited for does in some steps of a chain is I/O."""
+    return float(chain.io_mostly[steps].sum()) / max(float(chain.mostly[steps].sum()), 1e-300)
 
 
 def _awaited_alone(trace: Trace) -> Iterator[Timed]:
@@ -232,7 +238,7 @@ def _awaited_alone(trace: Trace) -> Iterator[Timed]:
         f"For {seconds_text(seconds)}, {percent_text(seconds / cost.length)} of the run, all ranks but rank {rank} are "
         f"in MPI, most in {' and '.join(named)}, until it calls MPI, again and again: they wait for it, or for others "
         f"that do; less for it to do could save up to about that; {_does(io / seconds)}",
-        seconds,
+        seconds - io,
     )
 
 

@@ -27,7 +27,7 @@ _LONG: Final = 10
 """Times as long as others that it waits for a file: these are not named."""
 
 Timed = tuple[str, float]
-"""A sentence and the time in s that it is about."""
+"""A sentence and the time in s that it is about, without what is I/O of who is waited for."""
 
 
 def opens_in_vain(trace: Trace) -> int | None:

@@ -100,8 +100,9 @@ def _gain(facts: Facts, row: int, cells: tuple[Mask, Mask], cost: float, inside:
     if inside:
         ticks = float(written_in_flushes(facts.cells, columns.ticks.astype(np.float64))[flushes].sum())
         moved = ticks * min(1.0, facts.cells.bytes(written) / inside) / max(1.0, float(columns.ticks[flushes].sum()))
-    if found is None or not moved:
+    if not moved:
         return found
+    found = found or Gain((0.0, cost), "without any")
     least, most = (one * (1 - min(1.0, moved)) for one in found.gain_s)
     return Gain(
         (least, most), f"{found.gain_reason}; {percent_text(min(1.0, moved))} of it moves data that must be written"

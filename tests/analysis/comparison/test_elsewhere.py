@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from iostrata import open_trace
-from iostrata.analysis.comparison.elsewhere import elsewhere, time_in_mpi
+from iostrata.analysis.comparison.elsewhere import by_cost, elsewhere, time_in_mpi, timed_elsewhere
 from iostrata.analysis.comparison.overview import overview_of
 from iostrata.analysis.comparison.polling import _waits, opens_in_vain
 from iostrata.layers.attribution.calls.meetings import Meetings
@@ -276,3 +276,12 @@ def test_who_is_in_calls_for_messages_for_much_of_the_run_is_told_where_it_is_fe
     assert senders > 1 or found[0].startswith(
         "Rank 0 is 160 ms, 16 % of the run, in calls that send or receive messages"
     )
+
+
+def test_what_takes_longer_than_all_io_comes_first_but_for_what_is_io_itself():
+    headline = SimpleNamespace(text="I/O", io_s=1.0)
+    assert by_cost(headline, (("less", 0.9), ("more", 1.1))) == ("more", "I/O", "less")
+    ((_, seconds),) = timed_elsewhere(made(waited=(1.2, 1.0), io=0.6))
+    assert seconds == pytest.approx(0.4 * 1.2)
+    ((_, seconds),) = timed_elsewhere(made(waited=(2.0, 0.1), longer=1.5))
+    assert seconds == pytest.approx(0.5)
