@@ -55,7 +55,7 @@ def print_overview(overview: Overview, console: Console) -> None:
         if _print_story(overview.story, console, max(1, _SEGMENTS + max(0, spare) - longer)):
             console.print()
     with console.capture() as bottom:
-        for line in _tail(overview):
+        for line in _tail(overview, "ISOC" in top.get()):
             print_paragraph(line, console, "dim", indent=0)
     room = screen - top.get().count("\n") - bottom.get().count("\n")
     console.file.write(top.get())
@@ -187,13 +187,14 @@ def _metadata(overview: Overview, transfers: bool) -> list[str]:
     return found[:1] if transfers else found[:6]
 
 
-def _tail(overview: Overview) -> list[str]:
+def _tail(overview: Overview, isoc: bool) -> list[str]:
+    """Return where there is more, what the name ISOC means where it stands above, and what does not count."""
     aside = overview.trace.set_aside
     needs = {"loops": ("operations",), "handles": ("operations", "handles")}
     known = overview.trace.definitions.recording.knows
     commands = ("loops", "periods", "compare", "layers", "handles", "report")
     more = f"More: {', '.join(one for one in commands if known(*needs.get(one, ())))}"
-    if any(layer.name == "ISOC" for layer in overview.layers):
+    if isoc:
         more += "; ISOC: C's stdio"
     if not aside.operations:
         return [more]

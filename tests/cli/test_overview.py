@@ -29,6 +29,9 @@ def test_a_trace_alone_is_told_on_one_screen(run_on_terminal, document, fixtures
     for one in findings[:1]:
         assert f"{one['severity']}  {one['id']}" in text
     assert not findings or "No findings" not in text
+    # A name that few know is explained where it stands.
+    above, _, last = text.rpartition("\nMore: ")
+    assert ("; ISOC: C's stdio" in last) == ("ISOC" in above)
 
 
 @pytest.mark.recordings
