@@ -1136,6 +1136,9 @@ def _bursts(loop: Folded, steps: Steps, second: float) -> list[Folded]:
     for first in ways:
         if (found := _evenly(first, repeats[:, None], len(ways))) is not None:
             usual, other, bits = found
+            if np.add.reduceat(repeats, first)[usual] == 1:
+                # It is a call after a pause, of which there are as many as calls but for a few.
+                continue
             edges = np.append(row[first], loop.start[-1])
             if loop.repeats is None:
                 return [Folded(edges, usual, other, bits)]

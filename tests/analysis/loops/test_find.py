@@ -383,6 +383,17 @@ def test_equal_calls_that_long_pauses_part_stay_bursts(written, monkeypatch):
     assert (outer.count, [step.count for step in outer.body]) == (16, [256])
 
 
+def test_calls_one_by_one_behind_some_at_once_are_iterations_and_no_bursts(written):
+    data = written.handle(written.file("/s/data"), written.posix)
+    at = 100 + np.cumsum(np.where(np.arange(600) < 50, 300, 20_000 + 3_000 * (np.arange(600) % 7)))
+    written.create(0, data, int(at[0]) - 15)
+    for begin in at.tolist():
+        written.operate(0, data, READ, begin, begin + 200, 345_600)
+    written.findings()
+    (loop,) = find_loops(open_trace(written.folder)).outermost
+    assert (loop.count, [step.count for step in loop.body]) == (600, [1])
+
+
 def test_where_steps_that_are_one_begin_is_no_step_of_the_program(make_trace):
     """Four writes and four reads of 100 B, kept as two steps of two each."""
     trace = make_trace([("POSIX", "/s/f", -1)], [{"begin": 0, "end": 10, "moved": 100}])
