@@ -8,7 +8,7 @@ where they are costs bits, too.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -1177,11 +1177,16 @@ def _even_calls(steps: Steps, line: Line) -> list[Folded]:
 
     How many such steps a part has, and what is in each, is chance.
     """
-    joined = steps.content[steps.content != 0]
-    if 2 * len(np.unique(joined)) <= len(steps):
-        return []
-    opened = np.flatnonzero(line.opens & ~np.append(False, line.opens[:-1]))
-    ways: Iterable[Ints] = (*_parted(line.gap, line.begin, line.second, _CLEAR), *([opened] if len(opened) > 2 else ()))
+    joined = steps.content != 0
+    ways: list[Ints] = []
+    if 2 * len(np.unique(steps.content[joined])) > len(steps):
+        opened = np.flatnonzero(line.opens & ~np.append(False, line.opens[:-1]))
+        ways = [*_parted(line.gap, line.begin, line.second, _CLEAR), *([opened] if len(opened) > 2 else ())]
+    within = steps.kinds[:, OPEN] > 0
+    if (joined & within).any() and not (joined & within).all():
+        # Where an open is in what is kept as one, the steps behind opens say where that begins.
+        behind = np.flatnonzero(np.append(False, within[:-1]))
+        ways += [behind] if len(behind) > 2 else []
     for first in ways:
         if (found := _evenly(first, steps.kinds.astype(np.int64), len(steps))) is not None:
             usual, other, bits = found

@@ -149,7 +149,9 @@ def _added_by(trace: Trace, member: Member, kinds: Sequence[str], count: int) ->
         return
     for kind in range(len(STEP_KINDS)):
         places = np.flatnonzero(more[:, kind] > 0)
-        if 0 < len(places) <= _SELDOM * len(more):
+        # What one has more and the last one lacks is where iterations are kept from, not what one adds.
+        moved_on = len(places) == 1 and more[places[0], kind] == -more[-1, kind]
+        if 0 < len(places) <= _SELDOM * len(more) and not moved_on:
             yield _added(trace, member, kinds[member.group.kind], kind, places, more[places, kind], count)
 
 

@@ -603,3 +603,12 @@ def test_parts_move_alike_unless_one_writes_what_the_other_reads():
     line = folding._line_of(steps_of(rows), 1e6)
     parts = slice(0, 3), slice(3, 6), slice(6, 8)
     assert [folding._move_alike(line, parts[0], other) for other in parts] == [True, False, True]
+
+
+def test_files_are_iterations_also_where_what_is_kept_as_one_begins_within_them():
+    """Of the first ten files each run of equal lines is known, of others where the second one begins."""
+    rows = [(OPEN, 0), *[(WRITE, 8)] * 10, *[(WRITE, 9)] * 90, (CLOSE, 0)] * 30
+    place = np.arange(len(rows))
+    keep = np.where(place < 1020, np.isin(place % 102, (0, 1, 11, 101)), place % 102 == 11)
+    (loop,) = fold(steps_of(rows, np.where(place % 102, 3, 50_000)).coarsened(keep))
+    assert loop.count == 30
