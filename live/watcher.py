@@ -574,7 +574,7 @@ class Watcher:
 def _has_more_of(known: Repetition, found: Repetition) -> bool:
     """Tell whether what was found has more bursts such as those known to repeat."""
     same = (found.length, found.volume, found.operations) == (known.length, known.volume, known.operations)
-    return same and found.score > known.score
+    return same and found.score > known.score and len(found.bursts) > len(known.bursts)
 
 
 def _in_clumps(bursts: Activity) -> bool:

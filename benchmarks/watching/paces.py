@@ -33,7 +33,7 @@ JITTERS = (0.02, 0.05, 0.1, 0.15, 0.2)
 BESIDE = ("nothing", "nothing", "delays", "missing phases", "drift", "other amounts")
 WIDTHS = (1.0, 0.0625)
 """Widths of bins in s: the first that has twelve or more to a period and is drawn."""
-FIRST, COUNT = 5000, 6
+FIRST, COUNT = 500_000, 6
 AFTER = 12
 FEWEST = 4
 """Intervals after a change in which it is to be told."""
