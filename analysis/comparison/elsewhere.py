@@ -7,7 +7,7 @@ import numpy as np
 
 from ...layers.attribution.calls.cost import RunCost, WaitingChain
 from ...layers.trace import Trace
-from ...model.arrays import Ints
+from ...model.arrays import Floats, Ints
 from ...model.quantities import counted, named_ranks, percent_text, seconds_range_text, seconds_text
 from ...model.stream.calls import OF_MPI
 from ..findings.locks import LOCKS
@@ -82,14 +82,9 @@ def _awaited(trace: Trace, cost: RunCost, chain: WaitingChain) -> Iterator[Timed
     # It is slow where that happens again and again, and to most of the others.
     if mine.sum() < _MEETINGS or chain.waited[mine].max() > _MOSTLY * held or mostly < _MOSTLY * each:
         return
-    each_waits = np.delete(chain.each[mine].sum(axis=0), [row for row, one in enumerate(chain.ranks) if one == rank])
-    if np.mean(each_waits >= _MOSTLY * each_waits.max()) < _OTHERS:
-        # Others go with it, and come as late: some wait for several.
+    if not _all_others_wait(chain, rank, chain.each[mine].sum(axis=0)):
         return
-    longer, in_io = _longer_in_io(trace, cost, rank), float(chain.io_mostly[mine].sum()) / mostly
-    does, late_by_io = _does(in_io), longer >= _MOSTLY * each
-    if late_by_io:
-        does = f"it is {seconds_text(longer)} longer in I/O than they, so that it comes later to what follows"
+    does, in_io = _meanwhile(_longer_in_io(trace, cost, rank), each, float(chain.io_mostly[mine].sum()) / mostly)
     alone = trace.calls.alone
     if alone is not None and rank in alone.rank and alone.summed[alone.rank.index(rank)] > each:
         # Messages make them wait as well.
@@ -100,8 +95,25 @@ def _awaited(trace: Trace, cost: RunCost, chain: WaitingChain) -> Iterator[Timed
     yield (
         f"{_others_wait(chain, rank, each)}, {share} of the run, for rank {rank}, which {late} "
         f"{mine.sum():,} of {counted(waits, 'call')} in which all meet; {does}{_in_turn(cost, rank, chain)}",
-        max(0.0, each - longer) if late_by_io else each * (1 - in_io),
+        each * (1 - in_io),
     )
+
+
+def _meanwhile(longer: float, each: float, io: float) -> tuple[str, float]:
+    """Return what a rank does while each of the others waits for it, in words, and which share of that is I/O.
+
+    It is so much `longer` in I/O than they, and `io` is the share of I/O in what it does while they wait.
+    """
+    if longer >= _MOSTLY * each:
+        text = f"it is {seconds_text(longer)} longer in I/O than they, so that it comes later to what follows"
+        return text, min(1.0, longer / each)
+    return _does(io), io
+
+
+def _all_others_wait(chain: WaitingChain, rank: int, waited: Floats) -> bool:
+    """Tell whether nearly all others wait about as long for a rank; else some come as late as it does."""
+    others = waited[[one != rank for one in chain.ranks]]
+    return bool(np.mean(others >= _MOSTLY * others.max()) >= _OTHERS)
 
 
 def _others_wait(chain: WaitingChain, rank: int, each: float) -> str:

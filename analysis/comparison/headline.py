@@ -158,9 +158,8 @@ def headline_of(trace: Trace, findings: Sequence[Finding]) -> Headline:
     told, head = trace.definitions.recording.told, _share_text(known, trace, threads)
     if threads and not longest:
         return replace(known, text=told(head + threads))
-    beside = next((one for one in findings if one.id in _BESIDE and one.severity != "info"), None)
-    if beside is not None:
-        head += _of_beside(beside, run_s)
+    beside = next((one for one in findings if one.id in _BESIDE), None)
+    head += _of_beside(beside, run_s)
     little = share < _LITTLE
     causes, (recording, recorded) = (
         ([], ("", 0.0)) if little else (_causes(findings, longest, run_s), _recording(trace, mean, run_s))
@@ -214,8 +213,10 @@ def _could_overlap(findings: Sequence[Finding], run_s: float) -> str:
     return "" if one is None else f"; up to {seconds_text(one.cost_s or 0.0, 2)} of it could go on while ranks compute"
 
 
-def _of_beside(one: Finding, run_s: float) -> str:
-    """Return how long what counts as no I/O takes beside it, and what helps, in words."""
+def _of_beside(one: Finding | None, run_s: float) -> str:
+    """Return how long what counts as no I/O takes beside it, and what helps, in words; nothing where it is little."""
+    if one is None or one.severity == "info":
+        return ""
     waited, (least, most) = one.cost_s or 0.0, one.gain_s or _NOTHING
     helps, what = _in_short(one).partition(";")[2].strip(), _BESIDE[one.id].format_map(one.evidence)
     share, saved = percent_text(waited / run_s), seconds_range_text(least, most)
