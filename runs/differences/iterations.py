@@ -425,14 +425,19 @@ def pairs_of(before: Sequence[Run], after: Sequence[Run]) -> tuple[LoopPair, ...
         if all(sides):
             first = [next(one for one in side if place in one) for side in matched]
             files = _elsewhere(place, first, runs)
-            often = ([_often(file, side) for side in runs] for file in sorted(files))
-            far = [max(one) > _OTHERWISE * min(one) for one in often]
-            otherwise = frozenset(file for file, is_far in zip(sorted(files), far, strict=True) if is_far)
-            found.append(LoopPair(sides[0], sides[1], files, otherwise))
+            found.append(LoopPair(sides[0], sides[1], files, frozenset(_used_otherwise(files, runs))))
     whole = sum(one.weight for one in found)
     kept = sorted((one for one in found if one.weight >= _MINOR * whole), key=lambda one: -one.weight)
     names = Counter(one.name for one in kept)
     return tuple(replace(one, told_apart=names[one.name] > 1) for one in kept)
+
+
+def _used_otherwise(files: Iterable[str], runs: Sequence[Sequence[Sequence[RunLoop]]]) -> Iterator[str]:
+    """Give those of some kinds of files that loops of one side use far more or less often."""
+    for file in files:
+        often = [_often(file, side) for side in runs]
+        if max(often) > _OTHERWISE * min(often):
+            yield file
 
 
 def _often(file: str, side: Sequence[Sequence[RunLoop]]) -> float:

@@ -148,7 +148,8 @@ def cautions(runs: tuple[Sequence[Run], Sequence[Run]], untold: Sequence[NotReco
             texts = _texts(things)
             more = f"; and {len(texts) - _MOST_NAMED} more" if len(texts) > _MOST_NAMED else ""
             listed = "; ".join(texts[:_MOST_NAMED])
-            found.append(f"Not compared, as it is not recorded in {letter}{f' ({by})' if by else ''}: {listed}{more}")
+            how = _how_unknown(things, runs)
+            found.append(f"Not compared, as it is not {how} {letter}{f' ({by})' if by else ''}: {listed}{more}")
         damaged = [run for run in side if run.job.damaged]
         if damaged:
             lost = sum(run.job.events_lost or 0 for run in damaged)
@@ -157,6 +158,16 @@ def cautions(runs: tuple[Sequence[Run], Sequence[Run]], untold: Sequence[NotReco
             verb = "is" if len(damaged) == 1 else "are"
             found.append(f"{which} {verb} damaged{what}: differences may come from that")
     return tuple(found)
+
+
+def _how_unknown(things: Sequence[NotRecorded], runs: tuple[Sequence[Run], Sequence[Run]]) -> str:
+    """Return how things are not known of a side, in words.
+
+    Where the same recorder tells sizes of the other side, there were too many operations here to keep them.
+    """
+    same = {run.job.recorder for run in runs[0]} & {run.job.recorder for run in runs[1]}
+    kept = all(one.id == "request-size" and same.issuperset(one.recorders) for one in things)
+    return "known of" if kept else "recorded in"
 
 
 def _texts(things: Sequence[NotRecorded]) -> list[str]:

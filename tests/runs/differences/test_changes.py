@@ -383,6 +383,11 @@ def test_opens_in_vain_are_counted(before, after, told):
     assert texts == ([f"Files are opened in vain {after:,} times instead of {before:,}"] if told else [])
 
 
+def test_sizes_of_operations_that_were_too_many_to_be_kept_are_not_known():
+    (told,) = diff_runs([run(request_p50=None)], [run("b")]).cautions
+    assert told == "Not compared, as it is not known of A: request sizes of POSIX writes"
+
+
 def moving(written: float, read: float, *findings: FindingRow) -> Run:
     """Return a run that asks for these bytes itself, whatever POSIX moves for it."""
     one = run(findings=findings, bytes=1.6e8)
