@@ -81,6 +81,8 @@ _ON_FILES: Final = re.compile("f?open|creat|p(read|write)")
 _OFTEN: Final = 1000
 """Of their calls without one a rank, from which on they may be what the program does: libraries look for some hundred
 files as they start."""
+_FORK: Final = "fork"
+"""The region that `iostrata record` marks where a process forks."""
 _NEXT_TO_NOTHING: Final = 64 * KIB
 """Bytes below which what is opened is hardly read or written."""
 _ASIDE: Final = 0.1
@@ -588,7 +590,20 @@ def _unseen(trace: Trace, run_s: float) -> str:
         if layer.name == "ISOC" and layer.flushes and not layer.statistics("write").operations:
             flushes = counted(layer.flushes, "flush", "flushes")
             text += f". {flushes} of ISOC without a recorded write: what fprintf and the like write is not recorded"
-    return text + _not_moved(trace)
+    return text + _of_children(trace) + _not_moved(trace)
+
+
+def _of_children(trace: Trace) -> str:
+    """Return that child processes are not recorded, in words, where the trace tells of forks."""
+    calls = trace.calls.totals
+    forks = 0
+    if calls is not None and _FORK in (names := calls.functions.regions.name):
+        forks = int(calls.times[calls.paths.region == names.index(_FORK), :, 0].sum())
+    return (
+        f". {counted(forks, 'child', 'children')} {'is' if forks == 1 else 'are'} forked and not recorded"
+        if forks
+        else ""
+    )
 
 
 def _not_moved(trace: Trace) -> str:

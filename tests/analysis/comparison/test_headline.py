@@ -542,6 +542,17 @@ def test_what_ranks_wait_for_non_blocking_operations_is_io(written, waits_us, pa
     assert f"; non-blocking I/O is under way for 850 ms, {hidden:.0f} % of it hidden while ranks compute" in found.text
 
 
+@pytest.mark.parametrize(("forks", "text"), [(0, ""), (1, ". 1 child is forked"), (3, ". 3 children are forked")])
+def test_children_that_are_forked_are_told_to_be_missing(written, forks, text):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    written.call(0, "write", 10, 50_000)
+    written.operate(0, handle, IoOperationMode.WRITE, 10, 50_000, 2**20)
+    for place in range(forks):
+        written.call(0, "fork", 60_000 + 100 * place, 60_000 + 100 * place)
+    found = told(written.closed()).text
+    assert ("forked and not recorded" in found, text in found) == (forks > 0, True)
+
+
 @pytest.mark.parametrize("opens", [10, 1000])
 def test_who_opens_many_files_and_moves_nothing_maps_none(written, opens):
     handle = written.handle(written.file("/s/a"), written.posix)
