@@ -659,6 +659,7 @@ def _loops(line: Line, cuts: Cuts, offset: int, depth: int) -> Iterator[Folded]:
         start, other, usual = _with_first(line, start, other, usual, done)
         start, other = _with_last(line, cuts, start, other, usual, done)
         start, other = _with_addition(cuts.plain[:limit], start, other, usual)
+        start, other = _without_before(line, start, other, usual)
         start, other = _parted_by_pauses(line, start, other, usual)
         yield from _found(line.part(done, int(start[0])), offset + done, depth + 1)
         body = _body_of(line, cuts.plain, start, usual)
@@ -666,6 +667,22 @@ def _loops(line: Line, cuts: Cuts, offset: int, depth: int) -> Iterator[Folded]:
         yield Folded(start + offset, usual, other, cuts.saved, inner)
         done = int(start[-1])
     yield from _found(line.part(done, len(line)), offset + done, depth + 1)
+
+
+def _without_before(line: Line, start: Ints, other: Mask, usual: int) -> tuple[Ints, Mask]:
+    """Return iterations of which the first begins where it opens as many files as the usual one does, to the same use.
+
+    What is opened and done before goes before the loop, such as to write what all read.
+    """
+    many = int(np.count_nonzero(line.opens[start[usual] : start[usual + 1]]))
+    opened = start[0] + np.flatnonzero(line.opens[start[0] : start[1]])
+    if not (usual and other[0] and line.opens[start[usual]] and many < len(opened)):
+        return start, other
+    low = int(opened[-many])
+    if _are_used_alike(line, slice(low, start[1]), slice(start[usual], start[usual + 1])):
+        start = start.copy()
+        start[0] = low
+    return start, other
 
 
 def _is_as_told(one: Folded) -> bool:
@@ -1195,7 +1212,8 @@ def _even_calls(steps: Steps, line: Line) -> list[Folded]:
             moves = np.flatnonzero(moves if moves[usual] else np.ones_like(moves))
             low, high = int(moves[0]), int(moves[-1]) + 1
             edges = np.append(first, len(line))[low : high + 1]
-            return [_without_begun(Folded(edges, usual - low, other[low:high], bits), line)]
+            edges, other = _without_before(line, edges, other[low:high], usual - low)
+            return [_without_begun(Folded(edges, usual - low, other, bits), line)]
     return []
 
 

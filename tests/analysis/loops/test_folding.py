@@ -612,3 +612,12 @@ def test_files_are_iterations_also_where_what_is_kept_as_one_begins_within_them(
     keep = np.where(place < 1020, np.isin(place % 102, (0, 1, 11, 101)), place % 102 == 11)
     (loop,) = fold(steps_of(rows, np.where(place % 102, 3, 50_000)).coarsened(keep))
     assert loop.count == 30
+
+
+def test_what_is_opened_and_written_before_the_first_iteration_is_none_of_it():
+    """One writes a mesh of lines, which then is read whole again and again."""
+    rows = [(OPEN, 0), *[(WRITE, 40)] * 30, (CLOSE, 0), *[(OPEN, 0), *[(READ, 128)] * 30, (CLOSE, 0)] * 8]
+    line = folding._line_of(steps_of(rows), 1e6)
+    start, other = np.append(0, 64 + 32 * np.arange(8)), np.arange(8) == 0
+    start, _ = folding._without_before(line, start, other, 1)
+    assert start.tolist() == [32, *range(64, 289, 32)]
