@@ -16,6 +16,7 @@ from typing import Final
 
 import numpy as np
 
+from ...layers.selection.directions import DIRECTIONS
 from ...model.arrays import Floats, Frozen
 from ..collection.loops import LoopStep, steps_of
 from ..collection.rows import IterationRow, LoopRow, Run
@@ -64,6 +65,9 @@ _OTHERWISE: Final = 1.5
 _MINOR: Final = 0.05
 """Loops with less of the time of all loops are not compared."""
 
+_Step = tuple[str, str, int | None, str, int]
+"""Layer, kind, bytes of a call, kind of file, and how often; None and 0 where these vary."""
+
 
 class RunLoop(Frozen):
     """A loop of a run, with what its layers do by iteration."""
@@ -93,7 +97,7 @@ class RunLoop(Frozen):
         return steps_of(self.row)
 
     @cached_property
-    def local(self) -> tuple[tuple[object, ...], ...]:
+    def local(self) -> tuple[_Step, ...]:
         """The same with files without their folders, which differ between runs, and without means, which vary."""
         return tuple(
             (one.layer, one.kind, one.bytes, _base(one.file), 0 if one.about else one.often) for one in self.steps
@@ -518,7 +522,7 @@ def matches(reference: Sequence[RunLoop], loops: Iterable[RunLoop], least: float
     """Return the loops that are those of the reference, by their place there: the most similar first, then in order.
 
     Those less similar than `least` are none: 3 for the same steps on files of the same kind, 2.5 for the same transfers
-    on these, 2 for the same steps on others.
+    on these, a quarter less where bytes or numbers vary in one of them, 2 for the same steps on others.
     """
     mine = list(loops)
     pairs = [
@@ -538,11 +542,10 @@ def matches(reference: Sequence[RunLoop], loops: Iterable[RunLoop], least: float
 
 def _similarity(one: RunLoop, other: RunLoop) -> float:
     """Return how alike two loops are, as `matches` has it; 0 for nothing in common."""
-    if one.local == other.local:
-        return 3.0
-    moving = [[step for step in loop.local if step[1] in ("read", "write")] for loop in (one, other)]
-    if moving[0] == moving[1] != []:
-        return 2.5
+    moving = tuple(tuple(step for step in loop.local if step[1] in DIRECTIONS) for loop in (one, other))
+    for exact, (mine, its) in ((3.0, (one.local, other.local)), (2.5, moving)):
+        if mine and _alike(mine, its):
+            return exact if mine == its else exact - 0.25
     steps = [[(step.layer, step.kind, step.bytes, step.often) for step in loop.steps] for loop in (one, other)]
     if steps[0] == steps[1]:
         return 2.0
@@ -553,6 +556,16 @@ def _similarity(one: RunLoop, other: RunLoop) -> float:
     kinds, files = ([{key(step) for step in loop.steps} for loop in (one, other)] for key in (_kind, file_of))
     common = len(kinds[0] & kinds[1]) / max(1, len(kinds[0] | kinds[1]))
     return common + (0.5 if files[0] & files[1] else 0.0) if common > 0 else 0.0
+
+
+def _alike(one: Sequence[_Step], other: Sequence[_Step]) -> bool:
+    """Tell whether steps are the same, but for bytes and numbers that vary in one of them."""
+    return len(one) == len(other) and all(
+        (*mine[:2], mine[3]) == (*its[:2], its[3])
+        and (mine[2] == its[2] or (mine[1] in DIRECTIONS and None in (mine[2], its[2])))
+        and (mine[4] == its[4] or 0 in (mine[4], its[4]))
+        for mine, its in zip(one, other, strict=True)
+    )
 
 
 def _by(one: RunLoop) -> int:

@@ -10,7 +10,7 @@ from iostrata import find_loops, open_trace
 from iostrata.model.errors import TraceError
 from iostrata.runs import FailRule, FindingRow, IterationRow, JobRow, LayerRow, LoopRow, Run, diff_runs
 from iostrata.runs.differences.history import change_point
-from iostrata.runs.differences.iterations import pairs_of
+from iostrata.runs.differences.iterations import loops_of, matches, pairs_of
 from iostrata.runs.differences.words import StepsDone, Words, iteration_text, steps_text
 
 LOG = [["ISOC", "write", 30, "/run/a/solver.log", 10]]
@@ -551,6 +551,22 @@ def test_flushes_make_an_iteration_as_uncertain_as_is_their_share_of_it(took, wi
     (pair,) = pairs_of([flushing("a")], [flushing("b")])
     low, high = pair.compared("POSIX").outcome.interval()
     assert widest / 1.2 < math.exp((high - low) / 2) < 1.2 * widest
+
+
+@pytest.mark.parametrize(
+    ("bytes_of_call", "often", "file", "similarity"),
+    [(None, 2, "dump.*", 2.75), (786432, 1, "dump.*", 3.0), (4096, 1, "dump.*", 1.5), (None, 2, "other", 1.0)],
+)
+def test_a_loop_whose_sizes_vary_in_one_run_only_is_the_same_loop(bytes_of_call, often, file, similarity):
+    about = [["POSIX", "write", bytes_of_call, f"/run/a/{file}", often, 0, 333776.4, often > 1]]
+    one, other = (list(loops_of(run(np.random.default_rng(7), name))) for name in "ab")
+    exact = [["POSIX", "write", 786432, "/run/a/dump.*", 1]]
+    (one, other) = (
+        [replace(loop, row=replace(loop.row, steps=json.dumps(steps))) for loop in loops]
+        for loops, steps in ((one, exact), (other, about))
+    )
+    assert bool(matches(one, other, similarity))
+    assert not matches(one, other, similarity + 0.01)
 
 
 def test_a_loop_is_named_by_the_files_of_which_most_is_moved():
