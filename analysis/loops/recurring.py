@@ -25,6 +25,8 @@ _FEWEST: Final = 3
 """Iterations at an even distance from which on that is evidence."""
 _FEWEST_APART: Final = 6
 """The same where no thread takes part in both loops, so that only times say what comes with what."""
+_BOUND: Final = 0.25
+"""Share of the usual interval by which the places in it may differ, as intervals that are regular do."""
 _LONG: Final = 10.0
 """Times the usual interval from which on what is done in one iteration is rather something else."""
 _OUTER: Final = 8
@@ -200,4 +202,7 @@ def _stride(of_thread: Mapping[int, Member], inner: Sequence[Member]) -> tuple[i
     places = np.searchsorted(one.begin, other.begin, side="right") - 1
     # Its first one may come a little before that of the other.
     places -= min(int(places[0]), 0)
-    return evenly(places, len(one.begin))
+    offset = other.begin - one.begin[places]
+    # What goes by a clock of its own comes earlier or later in them each time.
+    drifts = apart and np.ptp(offset) > _BOUND * np.median(np.diff(one.begin))
+    return None if drifts else evenly(places, len(one.begin))

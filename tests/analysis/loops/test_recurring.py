@@ -55,6 +55,17 @@ def test_dumps_at_random_steps_come_with_no_step(written):
     assert all(one.within is None for one in find_loops(open_trace(written.folder)).outermost)
 
 
+def test_what_another_rank_does_by_a_clock_of_its_own_comes_with_no_step(written):
+    """Twice as seldom but for 2 %: by chance in every second step, and further behind each time."""
+    log, status = (written.handle(written.file(name), written.posix) for name in ("/s/run.log", "/s/status"))
+    for step in range(24):
+        written.operate(0, log, WRITE, 10_000 + 50_000 * step, 10_005 + 50_000 * step, 80)
+        if step % 2:
+            written.operate(1, status, WRITE, 12_000 + 51_000 * step, 12_010 + 51_000 * step, 19)
+    written.closed()
+    assert all(one.within is None for one in find_loops(open_trace(written.folder)).outermost)
+
+
 def test_what_every_sixth_iteration_adds_is_told(written):
     data = written.handle(written.file("/s/data"), written.posix)
     for step in range(24):
