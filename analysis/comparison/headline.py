@@ -624,5 +624,5 @@ def _not_moved(trace: Trace) -> str:
     named = f"{name} and {counted(len(empty) - 1, 'other')}" if len(empty) > 1 else name
     return (
         f". No write is recorded to {counted(len(empty), 'file')} opened for it ({named}): what may reach "
-        f"{'them' if len(empty) > 1 else 'it'} by mapping, copies within the system or other functions is in no number"
+        f"{'them' if len(empty) > 1 else 'it'} by mapping, copies within the system or other functions is not counted"
     )
