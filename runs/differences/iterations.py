@@ -553,6 +553,11 @@ def _similarity(one: RunLoop, other: RunLoop) -> float:
     # the other.
     if abs(math.log(one.row.count / other.row.count)) > _AS_MANY:
         return 0.0
+    return _in_common(one, other)
+
+
+def _in_common(one: RunLoop, other: RunLoop) -> float:
+    """Return the share of the kinds of steps that two loops have in common, with a half for files of one kind."""
     kinds, files = ([{key(step) for step in loop.steps} for loop in (one, other)] for key in (_kind, file_of))
     common = len(kinds[0] & kinds[1]) / max(1, len(kinds[0] | kinds[1]))
     return common + (0.5 if files[0] & files[1] else 0.0) if common > 0 else 0.0
