@@ -202,7 +202,7 @@ def _stride(of_thread: Mapping[int, Member], inner: Sequence[Member]) -> tuple[i
     places = np.searchsorted(one.begin, other.begin, side="right") - 1
     # Its first one may come a little before that of the other.
     places -= min(int(places[0]), 0)
-    offset = other.begin - one.begin[places]
+    offset = other.begin - one.begin[np.minimum(places, len(one.begin) - 1)]
     # What goes by a clock of its own comes earlier or later in them each time.
     drifts = apart and np.ptp(offset) > _BOUND * np.median(np.diff(one.begin))
     return None if drifts else evenly(places, len(one.begin))
