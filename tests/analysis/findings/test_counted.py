@@ -376,8 +376,9 @@ def test_counters_tell_of_files(two_logs):
 def test_a_difference_of_counters_names_the_cause_and_what_it_saved(two_logs, capsys):
     assert main(["diff", *map(str, two_logs)]) == 0
     lines = [line.strip() for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
-    assert lines[0].startswith("POSIX writes ask for 1.05 MB at a time (median) instead of 1.02 kB")
-    assert lines[1].startswith("POSIX has 128 write operations instead of 131,072")
+    assert lines[0].startswith("Finding small-requests went: 100 % of 131,072 POSIX writes")
+    assert lines[1].startswith("POSIX writes ask for 1.05 MB at a time (median) instead of 1.02 kB")
+    assert lines[2].startswith("POSIX has 128 write operations instead of 131,072")
     assert any(line.startswith("POSIX writes take the slowest rank 1 s instead of 10 s") for line in lines)
 
 
