@@ -402,7 +402,7 @@ def _all_at_once(contents: Contents, chance: random.Random) -> str:
     kind = chance.choice(("one time", "steps of one", "one operation over all"))
     for location in contents.events:
         records = _all_records(contents, location)
-        stamps = [row for row, record in enumerate(records) if record.kind == TIMESTAMP]
+        stamps = [row for row, record in enumerate(records) if record.kind == TIMESTAMP and record.values]
         for number, row in enumerate(stamps):
             time = {"one time": START, "steps of one": START + number}.get(kind, int(records[row].values[0]))
             records[row] = records[row].with_value(0, time)

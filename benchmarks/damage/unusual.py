@@ -424,10 +424,12 @@ def _odd_files(contents: Contents, chance: random.Random) -> tuple[str, _After]:
         if kind == "beside":
             for other in ("traces.marker", "traces/0.snap", "traces/0.thumb", "traces/.hidden", "traces/0.evt.old"):
                 (folder / other).write_bytes(content)
-            (folder / "traces" / "1.snap.evt").mkdir()
+            (folder / "traces" / "1.snap.evt").mkdir(exist_ok=True)
             return
-        if path.exists():
-            path.unlink()
+        # One change may come behind another of the same file.
+        if path.is_dir() and not path.is_symlink():
+            return
+        path.unlink(missing_ok=True)
         if kind == "folder":
             path.mkdir()
         elif kind == "pipe":
