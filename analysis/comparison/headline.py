@@ -85,6 +85,8 @@ _FORK: Final = "fork"
 """The region that `iostrata record` marks where a process forks."""
 _NEXT_TO_NOTHING: Final = 64 * KIB
 """Bytes below which what is opened is hardly read or written."""
+_HELD: Final = 0.01
+"""Share of the run for which a rank has files open to write, without a write, from which on that is told."""
 _ASIDE: Final = 0.1
 """Share of the run that I/O which is set aside takes from which on that is told."""
 _NAMED: Final = 4
@@ -590,7 +592,7 @@ def _unseen(trace: Trace, run_s: float) -> str:
         if layer.name == "ISOC" and layer.flushes and not layer.statistics("write").operations:
             flushes = counted(layer.flushes, "flush", "flushes")
             text += f". {flushes} of ISOC without a recorded write: what fprintf and the like write is not recorded"
-    return text + _of_children(trace) + _not_moved(trace)
+    return text + _of_children(trace) + _not_moved(trace, run_s)
 
 
 def _of_children(trace: Trace) -> str:
@@ -606,8 +608,8 @@ def _of_children(trace: Trace) -> str:
     )
 
 
-def _not_moved(trace: Trace) -> str:
-    """Return which files are opened to write though nothing is recorded to be written to them, in words."""
+def _not_moved(trace: Trace, run_s: float) -> str:
+    """Return which files are open to write for long though nothing is recorded to be written to them, in words."""
     definitions, cells = trace.definitions, trace.relations.cells
     handle, access = trace.sums.handles.writable.keys
     # What is opened to read as well may only be read.
@@ -618,7 +620,12 @@ def _not_moved(trace: Trace) -> str:
         found.append(np.setdiff1d(file[file >= 0], cells.file[used]))
     empty = np.unique(np.concatenate(found))
     empty = empty[~trace.scope.folders[empty]]
-    if not len(empty):
+    held = trace.sums.handles.held
+    mine = np.isin(definitions.handles.file[held.keys[0]], empty)
+    rest = int(trace.scope.window.end) - int(trace.scope.window.start)
+    ticks = int(held["ticks"][mine].sum()) + rest * int(held["open"][mine].sum())
+    # Some are only made, to be there.
+    if not len(empty) or ticks < _HELD * run_s * definitions.clock.ticks_per_second * trace.ranks:
         return ""
     name = definitions.files.name[empty[0]].rpartition("/")[2]
     named = f"{name} and {counted(len(empty) - 1, 'other')}" if len(empty) > 1 else name

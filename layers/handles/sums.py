@@ -33,6 +33,9 @@ class HandleSums(Sums):
         By handle and process, how often that was made within the window.
     writable : KeyedSums
         By handle and `WRITABLE` access, how often that was made to write within the window.
+    held : KeyedSums
+        By handle, for how long it was there within the window, in ticks, if it is gone at the window's end: `ticks` and
+        `open`, how often it is not, to which the rest of the window adds.
     kinds : KeyedSums
         By layer and `IoRecord`, how many metadata events on selected files there are within the window.
     creating : KeyedSums
@@ -45,6 +48,7 @@ class HandleSums(Sums):
     uncached: KeyedSums = keyed(2, "count")
     opens: KeyedSums = keyed(2, "count")
     writable: KeyedSums = keyed(2, "count")
+    held: KeyedSums = keyed(1, "ticks", "open")
     kinds: KeyedSums = keyed(2, "count")
     creating: KeyedSums = keyed(1, "count")
     _lifetimes: Ints = added(lambda sums: np.zeros((len(LIFETIMES), sums.handles), np.int64))
@@ -71,8 +75,13 @@ class HandleSums(Sums):
             found = getattr(self, name).plus((metadata.handle[there], metadata.process[there]), {"count": 1})
             setattr(self, name, found)
         access = block.other_events.mode
-        there = (metadata.kind == IoRecord.CREATE_HANDLE) & np.isin(access, WRITABLE) & within & (metadata.handle >= 0)
+        made = (metadata.kind == IoRecord.CREATE_HANDLE) & within & (metadata.handle >= 0)
+        there = made & np.isin(access, WRITABLE)
         self.writable = self.writable.plus((metadata.handle[there], access[there]), {"count": 1})
+        gone = (metadata.kind == IoRecord.DESTROY_HANDLE) & within & (metadata.handle >= 0)
+        sign, since = gone.astype(np.int64) - made, metadata.time - self.scope.window.start
+        ends = {"ticks": (sign * since)[made | gone], "open": -sign[made | gone]}
+        self.held = self.held.plus([metadata.handle[made | gone]], ends)
         self.finish(np.union1d(metadata.process, operations.process).astype(np.int64))
         self._add_lifetimes(metadata)
         used = UsedHandles.of(operations)

@@ -565,15 +565,17 @@ def test_who_opens_many_files_and_moves_nothing_maps_none(written, opens):
 
 
 @pytest.mark.parametrize(
-    ("access", "does", "named"),
+    ("access", "does", "until", "named"),
     [
-        ("WRITE_ONLY", None, True),
-        ("WRITE_ONLY", "READ", True),
-        ("READ_WRITE", "READ", False),
-        ("READ_ONLY", None, False),
+        ("WRITE_ONLY", None, None, True),
+        ("WRITE_ONLY", None, 500, True),
+        ("WRITE_ONLY", None, 5, False),
+        ("WRITE_ONLY", "READ", None, True),
+        ("READ_WRITE", "READ", None, False),
+        ("READ_ONLY", None, None, False),
     ],
 )
-def test_files_that_are_opened_to_write_without_a_write_are_told(written, access, does, named):
+def test_files_that_are_open_to_write_for_long_without_a_write_are_told(written, access, does, until, named):
     """As those that are mapped, or written by sendfile."""
     for name in ("map", "log"):
         handle = written.handle(written.file(f"/s/{name}"), written.posix)
@@ -583,6 +585,9 @@ def test_files_that_are_opened_to_write_without_a_write_are_told(written, access
         if name == "log" or does is not None:
             way = IoOperationMode.WRITE if name == "log" else getattr(IoOperationMode, does)
             written.operate(0, handle, way, 10, 20, 2**20)
+        if name == "map" and until is not None:
+            written.destroy(0, handle, until)
+    written.call(0, "MPI_Barrier", 900, 1000)
     text = told(written.closed()).text
     assert (". No write is recorded to 1 file opened for it (map): what may reach it by mapping" in text) is named
 
