@@ -12,6 +12,7 @@ from ...layers.attribution.calls.cost import io_seconds
 from ...layers.selection.directions import DIRECTIONS
 from ...layers.summary.counted import KINDS
 from ...layers.trace import Trace
+from ...model.arrays import Mask
 from ...model.codes import WRITE_ONLY, IoFlag, IoMode
 from ...model.document import Record
 from ...model.quantities import (
@@ -610,9 +611,13 @@ def _of_children(trace: Trace) -> str:
 
 def _not_moved(trace: Trace, run_s: float) -> str:
     """Return which files are open to write for long though nothing is recorded to be written to them, in words."""
-    definitions, cells = trace.definitions, trace.relations.cells
+    definitions, least = trace.definitions, _HELD * run_s
     handle, access = trace.sums.handles.writable.keys
+    # Some are only made, to be there; what layers are to each other takes time to find.
+    if not len(handle) or _held_s(trace, np.isin(trace.sums.handles.held.keys[0], handle)) < least:
+        return ""
     # What is opened to read as well may only be read.
+    cells = trace.relations.cells
     done = cells.columns.operations > 0
     found = [np.zeros(0, np.int64)]
     for used, mine in ((done & (cells.mode == IoMode.WRITE), access == WRITE_ONLY), (done, access != WRITE_ONLY)):
@@ -620,12 +625,8 @@ def _not_moved(trace: Trace, run_s: float) -> str:
         found.append(np.setdiff1d(file[file >= 0], cells.file[used]))
     empty = np.unique(np.concatenate(found))
     empty = empty[~trace.scope.folders[empty]]
-    held = trace.sums.handles.held
-    mine = np.isin(definitions.handles.file[held.keys[0]], empty)
-    rest = int(trace.scope.window.end) - int(trace.scope.window.start)
-    ticks = int(held["ticks"][mine].sum()) + rest * int(held["open"][mine].sum())
-    # Some are only made, to be there.
-    if not len(empty) or ticks < _HELD * run_s * definitions.clock.ticks_per_second * trace.ranks:
+    of_empty = np.isin(definitions.handles.file[trace.sums.handles.held.keys[0]], empty)
+    if not len(empty) or _held_s(trace, of_empty) < least:
         return ""
     name = definitions.files.name[empty[0]].rpartition("/")[2]
     named = f"{name} and {counted(len(empty) - 1, 'other')}" if len(empty) > 1 else name
@@ -633,3 +634,10 @@ def _not_moved(trace: Trace, run_s: float) -> str:
         f". No write is recorded to {counted(len(empty), 'file')} opened for it ({named}): what may reach "
         f"{'them' if len(empty) > 1 else 'it'} by mapping, copies within the system or other functions is not counted"
     )
+
+
+def _held_s(trace: Trace, rows: Mask) -> float:
+    """Return for how long a rank has some of the handles whose time is known on average, in s."""
+    held, window = trace.sums.handles.held, trace.scope.window
+    ticks = int(held["ticks"][rows].sum()) + (window.end - window.start) * int(held["open"][rows].sum())
+    return float(ticks) / (window.ticks_per_second * max(1, trace.ranks))
