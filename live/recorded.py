@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ..analysis.comparison.headline import forks
 from ..model.quantities import counted, seconds_text
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def faults_of(trace: "Trace", command: Sequence[str]) -> Iterator[str]:
     flushes = flushes_of(trace)
     if flushes is not None:
         yield _flush_text(flushes)
-    if _forks(trace):
+    if forks(trace):
         yield "the program forks: what its children read and write is not recorded"
     if not any(layer.directions for layer in trace.layers.values()):
         yield (
@@ -129,16 +130,6 @@ def faults_of(trace: "Trace", command: Sequence[str]) -> Iterator[str]:
                     f"{Path(program).name} has functions of {layer}, but no call of them was recorded: it made none, "
                     f"or is linked with {layer} statically, and only shared libraries are recorded{_excluded(layer)}"
                 )
-
-
-def _forks(trace: "Trace") -> bool:
-    """Tell whether the program made children by fork, as the preloaded library marks it; not the MPI library."""
-    names = np.array(trace.calls.stream.reading.source.regions.name)
-    if not (names == "fork").any() or trace.calls.totals is None:
-        return False
-    parent, region, *_ = trace.calls.totals.tree.columns
-    callers = parent[names[region] == "fork"]
-    return any(caller < 0 or not names[region[caller]].startswith("MPI_") for caller in callers)
 
 
 def _flush_text(flushes: Flushes) -> str:

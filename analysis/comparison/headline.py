@@ -596,17 +596,21 @@ def _unseen(trace: Trace, run_s: float) -> str:
     return text + _of_children(trace) + _not_moved(trace, run_s)
 
 
+def forks(trace: Trace) -> int:
+    """Return how many children a program makes by fork, where that is marked; not those of the MPI library."""
+    calls = trace.calls.totals
+    if calls is None or _FORK not in calls.functions.regions.name:
+        return 0
+    paths = calls.paths
+    name = np.array(calls.functions.regions.name)[paths.region]
+    of_mpi = (paths.parent >= 0) & np.char.startswith(name[paths.parent], "MPI_")
+    return int(calls.times[(name == _FORK) & ~of_mpi, :, 0].sum())
+
+
 def _of_children(trace: Trace) -> str:
     """Return that child processes are not recorded, in words, where the trace tells of forks."""
-    calls = trace.calls.totals
-    forks = 0
-    if calls is not None and _FORK in (names := calls.functions.regions.name):
-        forks = int(calls.times[calls.paths.region == names.index(_FORK), :, 0].sum())
-    return (
-        f". {counted(forks, 'child', 'children')} {'is' if forks == 1 else 'are'} forked and not recorded"
-        if forks
-        else ""
-    )
+    made = forks(trace)
+    return f". {counted(made, 'child', 'children')} {'is' if made == 1 else 'are'} forked and not recorded" * (made > 0)
 
 
 def _not_moved(trace: Trace, run_s: float) -> str:
@@ -625,7 +629,7 @@ def _not_moved(trace: Trace, run_s: float) -> str:
         found.append(np.setdiff1d(file[file >= 0], cells.file[used]))
     empty = np.unique(np.concatenate(found))
     empty = empty[~trace.scope.folders[empty]]
-    of_empty = np.isin(definitions.handles.file[trace.sums.handles.held.keys[0]], empty)
+    of_empty = np.isin(trace.sums.handles.held.keys[0], handle[np.isin(definitions.handles.file[handle], empty)])
     if not len(empty) or _held_s(trace, of_empty) < least:
         return ""
     name = definitions.files.name[empty[0]].rpartition("/")[2]
@@ -639,5 +643,6 @@ def _not_moved(trace: Trace, run_s: float) -> str:
 def _held_s(trace: Trace, rows: Mask) -> float:
     """Return for how long a rank has some of the handles whose time is known on average, in s."""
     held, window = trace.sums.handles.held, trace.scope.window
-    ticks = int(held["ticks"][rows].sum()) + (window.end - window.start) * int(held["open"][rows].sum())
-    return float(ticks) / (window.ticks_per_second * max(1, trace.ranks))
+    # One that was there before is gone without having been made.
+    ticks = np.maximum(held["ticks"][rows] + (window.end - window.start) * held["open"][rows], 0)
+    return float(ticks.sum()) / (window.ticks_per_second * max(1, trace.ranks))
