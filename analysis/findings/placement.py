@@ -88,13 +88,14 @@ def small_files(
         there = mine & small[cells.file]
         # Writes that wait for the storage do so in any file.
         waits = facts.trace.sums.handles.synchronous.at((cells.handle, cells.process), "count") > 0
-        moving = facts.rank_seconds(there & ~waits)
+        moving, waited = facts.rank_seconds(there & ~waits), facts.rank_seconds(there & waits)
         least, most = float(opening.max()) / 2, float((moving + opening[cells.processes]).max())
         text, count, all_of, median = _told(layer, moved, small, size)
+        waiting = f" ({seconds_text(held)} of it waiting for the storage)" if (held := waited.sum()) > 0 else ""
         yield Match(
             layer,
             f"{text}; their opens and closes take {seconds_text(opening.sum())}, what is moved "
-            f"{seconds_text(moving.sum())}",
+            f"{seconds_text(moving.sum() + held)}{waiting}",
             {"small_files": count, "files_in_all": all_of, "median_file": median},
             cells=there,
             cost_s=min(most, facts.run_s),

@@ -240,6 +240,9 @@ def _by_program(
     known = [layer for layer in order if all(_watched(side, layer, direction, sides) for side in sides)]
     if len(known) == len(order) and all(_own(run, direction) is not None for side in sides for run in side):
         moved, once = ([_mean_of(side, direction, of) for side in sides] for of in (_own, _once))
+        if any(was and not now for was, now in zip(moved, once, strict=True)) and any(once):
+            # What is read all over again on one side is not nothing beside what is read on the other.
+            return moved, ""
         return (once, "" if once == moved else ", each byte once") if _differs(*moved) else (moved, "")
     layers = [main_layer(side, direction, known) for side in sides]
     of_layers = zip(sides, layers, strict=True)

@@ -430,6 +430,10 @@ def test_other_work_is_what_the_program_asks_for_itself_each_byte_once():
     keeps, reads = moving(2e8, 1e-9), replace(moving(2e8, 5e9, again(5e9, 2e8)), loops=(loop,))
     assert other(replace(reads, loops=()), keeps)
     assert not other(reads, keeps)
+    # Nor is it nothing beside what is read on the other side.
+    part = replace(moving(2e8, 2e7), loops=(loop,))
+    (told,) = [one for one in diff_runs([part], [moving(2e8, 1e8)]).cautions if "other work" in one]
+    assert "it reads 20 MB in A, 100 MB in B." in told
     # Several layers read it again, and evidence that makes no sense says nothing.
     lower = replace(again(7e8, 6e8), layer="ISOC")
     assert not other(moving(0.0, 8e8, again(8e8, 1e8), lower), moving(0.0, 1e8))
