@@ -281,10 +281,17 @@ def new_folder(wanted: Path | None) -> Path:
 
 def lines_at(folder: Path) -> str:
     """Return where a program tells what moves: IOSTRATA_LIVE, or a new folder beside that of its archive."""
-    named = os.environ.get("IOSTRATA_LIVE")
-    if named is not None:
+    if named := os.environ.get("IOSTRATA_LIVE"):
         return named if named.startswith("unix:") else str(Path(named).absolute())
     return str(new_folder(folder.with_name(f"{folder.name}.live")))
+
+
+def make_folder(path: str) -> None:
+    """Make a folder and those above it; raises RecordingError where that cannot be."""
+    try:
+        Path(path).mkdir(parents=True)
+    except OSError as error:
+        raise RecordingError(f"cannot make {path}: {(error.strerror or str(error)).lower()}") from error
 
 
 def run_to_its_end(command: Sequence[str], as_error: bool) -> int:

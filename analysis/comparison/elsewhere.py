@@ -1,5 +1,6 @@
 """What takes much of a run outside of I/O on selected files: calls that are set aside, and a rank all wait for."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -292,7 +293,10 @@ def time_in_mpi(trace: Trace) -> dict[str, float]:
     of_mpi = (regions.paradigm == OF_MPI) & ~calls.functions.does_io & ~ends
     ticks = np.bincount(region, np.where(of_mpi[region], calls.times[:, 0, 2], 0), len(regions.name))
     longest, second = np.argsort(-ticks, kind="stable"), trace.definitions.clock.ticks_per_second
-    return {regions.name[row]: float(ticks[row]) / second for row in longest.tolist() if ticks[row] > 0}
+    found = Counter[str]()
+    for row in longest[ticks[longest] > 0].tolist():
+        found[regions.name[row]] += int(ticks[row])
+    return {name: took / second for name, took in found.most_common()}
 
 
 def _does(io: float, who: str = "it") -> str:

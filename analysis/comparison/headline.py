@@ -224,8 +224,8 @@ def _of_beside(one: Finding | None, run_s: float) -> str:
         return ""
     waited, (least, most) = one.cost_s or 0.0, one.gain_s or _NOTHING
     helps, what = _in_short(one).partition(";")[2].strip(), _BESIDE[one.id].format_map(one.evidence)
-    share, saved = percent_text(waited / run_s), seconds_range_text(least, most)
-    return f"; {what} takes {share} more ({seconds_text(waited)}); {helps} could save {saved}"
+    share, saves = percent_text(waited / run_s), f"{helps} could save {seconds_range_text(least, most)}"
+    return f"; {what} takes {share} more ({seconds_text(waited)}); {saves if most else one.gain_reason}"
 
 
 def _blamed(
@@ -601,10 +601,10 @@ def forks(trace: Trace) -> int:
     calls = trace.calls.totals
     if calls is None or _FORK not in calls.functions.regions.name:
         return 0
-    paths = calls.paths
-    name = np.array(calls.functions.regions.name)[paths.region]
-    of_mpi = (paths.parent >= 0) & np.char.startswith(name[paths.parent], "MPI_")
-    return int(calls.times[(name == _FORK) & ~of_mpi, :, 0].sum())
+    paths, names = calls.paths, calls.functions.regions.name
+    fork = np.array([name == _FORK for name in names])[paths.region]
+    of_mpi = np.array([name.startswith("MPI_") for name in names])[paths.region]
+    return int(calls.times[fork & ~((paths.parent >= 0) & of_mpi[paths.parent]), :, 0].sum())
 
 
 def _of_children(trace: Trace) -> str:

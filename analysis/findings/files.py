@@ -6,8 +6,9 @@ from typing import Final
 
 import numpy as np
 
+from ...layers.flow.cells import Cells
 from ...layers.selection.window import sums_by
-from ...model.arrays import Integers, Mask
+from ...model.arrays import Integers, Ints, Mask
 from ...model.quantities import bytes_text, counted, factor_text, joined, named_ranks, percent_text
 from .facts import MIB, Facts, Gain, Match
 from .rule import finding
@@ -89,7 +90,7 @@ def _through_other_layers(facts: Facts, least_bytes: float) -> Iterator[Match]:
     writes = [mine & cells.of(layer, "write") for layer in cells.layers]
     for row, layer in enumerate(cells.layers):
         reads = mine & cells.of(layer, "read") & ~np.isin(place, place[writes[row]])
-        found = ((np.isin(place, place[one]), other) for one, other in zip(writes, cells.layers, strict=True))
+        found = ((_behind(cells, place, one), other) for one, other in zip(writes, cells.layers, strict=True))
         back, other = max(((reads & there, other) for there, other in found), key=lambda one: cells.bytes(one[0]))
         moved = cells.bytes(back)
         if moved < least_bytes:
@@ -108,6 +109,16 @@ def _through_other_layers(facts: Facts, least_bytes: float) -> Iterator[Match]:
             cost_s=cost,
             gain=Gain((0.0, cost), "were it written where it goes at once, or kept in memory"),
         )
+
+
+def _behind(cells: Cells, place: Ints, writes: Mask) -> Mask:
+    """Return the cells that begin behind the first of some writes by the same process on the same file, (cells,)."""
+    known, row = np.unique(place[writes], return_inverse=True)
+    first = np.full(len(known) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, row, cells.columns.begin[writes])
+    at = np.searchsorted(known, place)
+    same = np.append(known, -1)[at] == place
+    return np.asarray(same & (cells.columns.begin >= first[at]))
 
 
 @finding(units={"inside_layers": "count", "reasons": "count"})

@@ -1,6 +1,6 @@
 """Findings about reads and writes that transfer nothing and are tried again."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final
 
@@ -11,12 +11,14 @@ from ...layers.handles.scope import Scope
 from ...layers.selection.window import sums_by
 from ...model.arrays import Ints
 from ...model.codes import UNDEFINED_UINT64, IoFlag, IoMode, Status
-from ...model.keyed import KeyedSums
+from ...model.keyed import KeyedSums, numbered
 from ...model.quantities import percent_text, seconds_text
 from ...model.sums import Sums, keyed
 from .facts import MUCH_OF_RUN, Facts, Gain, Match
 from .rule import finding
 
+_IN_A_ROW: Final = 3
+"""Of a thread on one file from which on it is tried again and again."""
 _LONGER: Final = 2
 """Powers of two by which a pause may be longer than the usual one: beyond, a thread does something else."""
 _HOW: Final = {
@@ -24,6 +26,10 @@ _HOW: Final = {
     "write": ("fail", "what they were to write is not written", "ending at the first error"),
 }
 """What transfers in vain do, what that means, and what helps."""
+_GAIN: Final[dict[str, Callable[[float], Gain]]] = {
+    "read": lambda _: Gain((0.0, 0.0), "what is not there yet has to be waited for"),
+    "write": lambda cost: Gain((0.0, cost), "from nothing, if it has to wait for space, to all of it"),
+}
 
 
 @finding(needs=("metadata",), outside_io=True, units={"in_vain": "count"})
@@ -64,7 +70,10 @@ def transfers_in_vain(
             every, failed = facts.cells.operations(facts.cells.of(layer, direction)), int(own["count"].sum())
             much = cost >= share_of_run * facts.run_s and int(again["count"].sum()) >= often
             if much or (direction == "write" and failed > share_failed * every):
-                yield _vain_match(facts, (layer, direction), (mine if direction == "write" else again, every), cost)
+                # The end of a file that is read on is none.
+                there, polled = ((keys[1] << 32) + keys[4] for keys in (mine.keys, again.keys))
+                told = mine if direction == "write" else mine.taken(np.isin(there, polled))
+                yield _vain_match(facts, (layer, direction), (told, every), cost)
 
 
 def _vain_match(facts: Facts, of: tuple[str, str], found: tuple[KeyedSums, int], cost: float) -> Match:
@@ -86,9 +95,7 @@ def _vain_match(facts: Facts, of: tuple[str, str], found: tuple[KeyedSums, int],
         {"direction": direction, "in_vain": number, "tried_again_s": cost, **short},
         where=where,
         cost_s=cost or None,
-        gain=Gain((0.0, cost), "from nothing, if it has to wait whatever it does meanwhile, to all of it")
-        if cost
-        else None,
+        gain=_GAIN[direction](cost) if cost else None,
     )
 
 
@@ -101,6 +108,9 @@ def _again(facts: Facts, sums: KeyedSums) -> tuple[KeyedSums, Ints]:
     by_pause = np.bincount(pause[known], sums["count"][known])
     usual = int(np.searchsorted(np.cumsum(by_pause), 0.5 * by_pause.sum()))
     again = sums.taken(known & (pause <= usual + _LONGER))
+    # The end of a file is read once or twice, as by what copies files one after the other.
+    file = numbered(again.keys[1], again.keys[4])
+    again = again.taken(np.bincount(file, again["count"])[file] >= _IN_A_ROW)
     return again, sums_by(again.keys[2], again["ticks"], number).astype(np.int64)
 
 

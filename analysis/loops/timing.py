@@ -98,7 +98,10 @@ class Kinds(NamedTuple):
         """Which are longer where lengths are those from one iteration to the next, in words; empty if not evenly."""
         if self.first is None or self.every is None:
             return ""
-        return f"{'before' if self.first % self.every else 'after'} every {ordinal(self.every)}"
+        place = self.first % self.every
+        if 0 < place < self.every - 1:
+            return f"after the {ordinal(place)} of every {self.every}"
+        return f"{'before' if place else 'after'} every {ordinal(self.every)}"
 
     def expects(self, length: float) -> bool:
         """Tell whether a length is none that is longer than either kind lets expect."""

@@ -30,17 +30,18 @@ def command(folder: Path | None, live: bool, words: tuple[str, ...], as_json: bo
     where it is; with --json it goes to the standard error.
     """
     from ...live.recorded import faults_of, layers_in
-    from ...live.recording import check_archive, ending, lines_at, new_folder, prepared, run_to_its_end
+    from ...live.recording import check_archive, ending, lines_at, make_folder, new_folder, prepared, run_to_its_end
 
     place = new_folder(folder)
     lines = lines_at(place) if live else None
     started = prepared(words, place, lines)
+    made = lines is not None and not lines.startswith("unix:") and not Path(lines).exists()
     if lines is not None:
-        if not lines.startswith("unix:"):
-            Path(lines).mkdir(exist_ok=True)
+        if made:
+            make_folder(lines)
         click.echo(f"While it runs, type in another terminal: iostrata watch {shlex.quote(lines)}", err=True)
     code = run_to_its_end(started, as_error=as_json)
-    if lines is not None:
+    if lines is not None and made:
         # A program that never began has told nothing, and may be tried again.
         with suppress(OSError):
             Path(lines).rmdir()

@@ -63,7 +63,8 @@ def verdict_text(difference: Difference) -> str:
     """Return the first sentence: the verdict, how much longer a side takes, and whether few runs make that certain."""
     took = difference.took
     if took is None:
-        as_long = " The runs take as long." if difference.verdict in ("better", "worse") else ""
+        known = all(run.job.duration_s for run in (*difference.before, *difference.after))
+        as_long = " The runs take as long." if known and difference.verdict in ("better", "worse") else ""
         return f"{VERDICTS[difference.verdict]}{as_long}"
     took = printable(took)
     if difference.uncertain is None:

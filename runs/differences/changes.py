@@ -345,7 +345,7 @@ def _of_loops(pairs: Sequence[LoopPair], beside: frozenset[str], least_s: float)
         yield count if pair.alike else replace(count, candidate=False, doubt=_ANOTHER)
         # Where it is not known which rank did what, the steps are those of all ranks.
         if len({one.local for one in pair.every}) > 1 and len({one.row.ranks > 0 for one in pair.every}) == 1:
-            yield _of_steps(pair)
+            yield from _of_steps(pair)
         yield from _of_moved(pair)
         yield from _of_times(pair, beside, least_s)
 
@@ -365,15 +365,17 @@ def _of_times(pair: LoopPair, beside: frozenset[str], least_s: float) -> Iterato
         yield _of_iterations(pair, ("iteration-interval", None, None), found, _told_of(found, say))
 
 
-def _of_steps(pair: LoopPair) -> _Tested:
-    """Return the change of the steps of an iteration; certain where all runs of a side have the same ones."""
+def _of_steps(pair: LoopPair) -> Iterator[_Tested]:
+    """Give the change of the steps of an iteration; certain where all runs of a side have the same ones."""
     summed = pair.by_others and not pair.each_alike
     before, after = (steps_by_kind(side[0], pair.elsewhere, summed) for side in pair.sides)
     text, was, now = words.steps_text(pair.name, before, after)
+    if not (was or now):
+        return
     text += ", over all ranks" if summed else ", on each rank" if pair.by_others else ""
     change = Change("iteration", None, None, was or None, now or None, text=text, size=float(was != now))
     even = all(len({one.local for one in side}) == 1 for side in pair.sides)
-    return _Tested(change, 0.0 if even else None, even)
+    yield _Tested(change, 0.0 if even else None, even)
 
 
 def _of_moved(pair: LoopPair) -> Iterator[_Tested]:

@@ -446,7 +446,7 @@ def _in_functions(runs: Sequence[Run]) -> dict[str, float]:
     for job in (run.job for run in runs):
         if not job.mpi_functions or not job.ranks:
             return {}
-        for name, took in zip(job.mpi_functions, job.mpi_s, strict=True):
+        for name, took in zip(job.mpi_functions, job.mpi_s, strict=False):
             found[name] = found.get(name, 0.0) + took / job.ranks / len(runs)
     return found
 

@@ -239,14 +239,22 @@ def _by_program(
     """
     known = [layer for layer in order if all(_watched(side, layer, direction, sides) for side in sides)]
     if len(known) == len(order) and all(_own(run, direction) is not None for side in sides for run in side):
-        moved, once = ([_mean_of(side, direction, of) for side in sides] for of in (_own, _once))
-        if any(was and not now for was, now in zip(moved, once, strict=True)) and any(once):
-            # What is read all over again on one side is not nothing beside what is read on the other.
-            return moved, ""
-        return (once, "" if once == moved else ", each byte once") if _differs(*moved) else (moved, "")
+        return _own_work(sides, direction)
     layers = [main_layer(side, direction, known) for side in sides]
     of_layers = zip(sides, layers, strict=True)
     return [0.0 if layer is None else _moved(side, layer, direction) for side, layer in of_layers], ""
+
+
+def _own_work(sides: tuple[Sequence[Run], Sequence[Run]], direction: str) -> tuple[list[float], str]:
+    """Return the bytes that the program moves itself on each side, as `_by_program` has them, where all are known."""
+    ways = [[_mean_of(side, direction, of) for side in sides] for of in (_own, _distinct, _once)]
+    moved, _, once = ways
+    if (same := next((one for one in ways if not _differs(*one)), None)) is not None:
+        return same, ""
+    # What is read all over again on one side is not nothing beside what is read on the other.
+    nothing = any(was and not now for was, now in zip(moved, once, strict=True))
+    nothing &= max(once) >= _MAIN_SHARE * max(moved)
+    return (moved, "") if nothing or once == moved else (once, ", each byte once")
 
 
 def _mean_of(runs: Sequence[Run], direction: str, of: Callable[[Run, str], float | None]) -> float:
@@ -258,15 +266,20 @@ def _own(run: Run, direction: str) -> float | None:
     return run.job.bytes_read if direction == "read" else run.job.bytes_written
 
 
-def _once(run: Run, direction: str) -> float | None:
+def _distinct(run: Run, direction: str) -> float | None:
     """Return the same with each byte once."""
     moved = _own(run, direction)
     if moved is None or direction == "write":
         return moved
     # What one layer reads again another does as well, unless it reads far more than the program asks for.
     asked = {row.layer for row in run.layers if row.direction == direction and row.bytes <= _ANOTHER * moved}
-    again = max((_needless(one) for one in run.findings if one.layer in asked), default=0.0)
-    return max(0.0, moved - again - _of_its_own(run))
+    return max(0.0, moved - max((_needless(one) for one in run.findings if one.layer in asked), default=0.0))
+
+
+def _once(run: Run, direction: str) -> float | None:
+    """Return the same without what loops write themselves."""
+    known = _distinct(run, direction)
+    return known if known is None or direction == "write" else max(0.0, known - _of_its_own(run))
 
 
 def _of_its_own(run: Run) -> float:

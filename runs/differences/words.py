@@ -251,9 +251,9 @@ def steps_text(name: str, before: Steps, after: Steps) -> tuple[str, str, str]:
         both = before.get((layer, kind), ()), after.get((layer, kind), ())
         # What is the same on both sides is no change.
         was, now = (_only(kind, *pair) for pair in (both, both[::-1]))
-        sides[0].extend(was)
-        sides[1].extend(now)
-        if was or now:
+        if was != now:
+            sides[0].extend(was)
+            sides[1].extend(now)
             changed.append(f"{_instead(kind, was, now, all(both))} in {layer}")
     return f"An iteration{_on(name)} does {'; '.join(changed)}", ", ".join(sides[0]), ", ".join(sides[1])
 
@@ -267,7 +267,9 @@ def moved_text(name: str, files: str, steps: Steps, now: bool) -> str:
 
 def _only(kind: str, steps: Sequence[StepsDone], others: Sequence[StepsDone]) -> list[str]:
     """Return the calls of one kind that others are not, in words."""
-    return [_step_text(kind, one) for one in _few([one for one in steps if one not in others])]
+    # Means may differ by less than words do.
+    theirs = {_step_text(kind, one) for one in others}
+    return [_step_text(kind, one) for one in _few([one for one in steps if _step_text(kind, one) not in theirs])]
 
 
 def _instead(kind: str, was: Sequence[str], now: Sequence[str], both: bool) -> str:

@@ -424,7 +424,11 @@ class ChainSums:
         """How long each rank is in each function that sends or receives messages or waits for them, in s."""
         ranks, names = self._counted.scope.definitions.groups.rank, self._counted.functions.regions.name
         rows = zip(*(one.tolist() for one in (*self._messages.keys, self._messages["ticks"])), strict=True)
-        return {(int(ranks[who]), names[region]): took / self._window[2] for who, region, took in rows}
+        found: dict[tuple[int, str], float] = {}
+        for who, region, took in rows:
+            key = int(ranks[who]), names[region]
+            found[key] = found.get(key, 0.0) + took / self._window[2]
+        return found
 
     def alone(self) -> Alone | None:
         """Return when each rank was outside of MPI alone; None where there are less than two ranks."""

@@ -128,3 +128,13 @@ def test_what_is_written_by_one_layer_and_read_by_another_is_read_back(written, 
     assert one.text.startswith("POSIX: processes read 8.39 MB that they had written themselves through ISOC")
     assert ("and write 8.39 MB elsewhere: data is staged" in one.text) is copied
     assert (one.severity, one.gain_s) == ("info", pytest.approx((0.0, 0.04)))
+
+
+def test_what_is_read_before_it_is_written_anew_is_not_read_back(written):
+    streams = written.trace.definitions.io_paradigm("ISOC", "ISO C", IoParadigmClass.SERIAL, IoParadigmFlag.OS, {})
+    file = written.file("/s/a")
+    read, write = written.handle(file, written.posix), written.handle(file, streams)
+    for place in range(8):
+        written.operate(1, read, READ, 10_000 * place, 10_000 * place + 5_000, 2**20)
+        written.operate(1, write, WRITE, 100_000 + 10_000 * place, 101_000 + 10_000 * place, 2**20)
+    assert "read-back" not in written.findings()

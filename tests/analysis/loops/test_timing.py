@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from iostrata.analysis.loops.timing import kinds_of, standing_out, timing_of
+from iostrata.analysis.loops.timing import Kinds, kinds_of, standing_out, timing_of
 
 
 def begins(intervals):
@@ -93,3 +93,16 @@ def test_lengths_that_vary_are_of_one_kind(spread):
     assert (
         sum(kinds_of(rng.lognormal(0, spread, count)) is not None for count in (7, 12, 30, 100) for _ in range(50)) < 4
     )
+
+
+@pytest.mark.parametrize(
+    ("first", "text"),
+    [
+        (10, "after every 10th"),
+        (9, "before every 10th"),
+        (4, "after the 4th of every 10"),
+        (1, "after the 1st of every 10"),
+    ],
+)
+def test_which_intervals_are_longer_is_told_by_the_iterations_around(first: int, text: str) -> None:
+    assert Kinds(1.0, 3.0, 0.1, first, 10, 0.01).when == text

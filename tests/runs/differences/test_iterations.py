@@ -329,6 +329,8 @@ def test_steps_of_an_iteration_are_told_by_their_means_and_without_those_of_both
     sizes = [StepsDone(10**place, size) for place, size in enumerate((19, 20, 21, 22))]
     told = "An iteration does 1,111 × write ~22 B instead of no write in MPI-IO"
     assert steps_text("", {}, {key: sizes})[0] == told
+    alike = {key: [StepsDone(3, None, 1.0e6)]}, {key: [StepsDone(3, None, 1.00001e6)]}
+    assert steps_text("", *alike)[1:] == ("", "")
     also = "An iteration does also 1 × write ~230 kB in MPI-IO"
     assert steps_text("", {key: [header]}, after) == (also, "", "1 × write ~230 kB")
 
