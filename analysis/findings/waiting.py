@@ -71,8 +71,8 @@ def others_may_wait(trace: Trace) -> bool:
 def outside_alone(trace: Trace) -> tuple[int, float, float] | None:
     """Return which rank is outside of MPI again and again while all others are in it, for how long, and in I/O, in s.
 
-    None where that takes less than a twentieth of the run, or no one rank stands out. What the others wait for then, only
-    this rank can bring, directly or by others that wait for it.
+    None where that takes less than a twentieth of the run, or no one rank stands out. What the others wait for then,
+    only this rank can bring, directly or by others that wait for it.
     """
     cost = trace.calls.cost
     alone = trace.calls.alone if others_may_wait(trace) else None
