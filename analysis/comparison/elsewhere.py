@@ -33,7 +33,7 @@ def elsewhere(trace: Trace) -> tuple[str, ...]:
 
 def by_cost(headline: Headline, found: Sequence[Timed]) -> tuple[str, ...]:
     """Return the sentences with that on the I/O in its place: behind what takes longer than all of it."""
-    longer = [text for text, seconds in found if seconds > (headline.io_s or np.inf)]
+    longer = [text for text, seconds in found if headline.io_s is not None and seconds > headline.io_s]
     return (*longer, headline.text, *(text for text, _ in found if text not in longer))
 
 

@@ -19,6 +19,7 @@ from .headline import Headline, headline_of
 from .iterations import loops_of
 from .layer_periods import LayerPeriod, layer_periods
 from .loop_story import story_by_loops
+from .polling import Timed
 from .story import Segment, results_of
 
 _VERDICT: Final = {
@@ -77,10 +78,8 @@ class Overview(Frozen):
         Of the whole trace, those that matter most first.
     headline : Headline
         Which share of the run is I/O, and why.
-    elsewhere : tuple of str
-        What takes much of the run outside of that.
-    opening : tuple of str
-        Headline and these in the order in which they are told: what takes longest first.
+    beside : tuple of (str, float)
+        What takes much of the run outside of that, in words and in s.
     """
 
     trace: Trace
@@ -89,8 +88,17 @@ class Overview(Frozen):
     story: tuple[Segment, ...]
     findings: tuple[Finding, ...]
     headline: Headline
-    elsewhere: tuple[str, ...] = ()
-    opening: tuple[str, ...] = ()
+    beside: tuple[Timed, ...]
+
+    @property
+    def elsewhere(self) -> tuple[str, ...]:
+        """What takes much of the run outside of I/O, in words."""
+        return tuple(text for text, _ in self.beside)
+
+    @property
+    def opening(self) -> tuple[str, ...]:
+        """Headline and these in the order in which they are told: what takes longest first."""
+        return by_cost(self.headline, self.beside)
 
     @property
     def periods(self) -> tuple[LayerPeriod, ...]:
@@ -142,6 +150,4 @@ def overview_of(
     story = story_by_loops(trace, found, [one.name for one in chosen], method, fs)
     by_default = (method, fs) == (DEFAULT_METHOD, "auto")
     findings = find(trace, periods={key: one for key, one in found.items() if by_default})
-    headline, beside = headline_of(trace, findings), timed_elsewhere(trace)
-    sentences = tuple(text for text, _ in beside)
-    return Overview(trace, chosen, rows, story, findings, headline, sentences, by_cost(headline, beside))
+    return Overview(trace, chosen, rows, story, findings, headline_of(trace, findings), timed_elsewhere(trace))

@@ -497,7 +497,7 @@ def _slow_match(facts: Facts, layer: str, direction: str, found: _SlowTransfers,
 def _half_text(found: _SlowTransfers) -> str:
     """Return how few of them make half of what is lost, where that is not how many they are."""
     few = found.half < min(_SPREAD, found.count / _HARDLY_ANY)
-    return f"half of that loss is in {found.half:,} of them; " if few else ""
+    return f"half of the time lost is in {found.half:,} of them; " if few else ""
 
 
 def _both_ways(facts: Facts) -> Iterator[tuple[str, str, int, _Waited]]:

@@ -1,6 +1,7 @@
 """Findings about reads and writes that transfer nothing and are tried again."""
 
 from collections.abc import Callable, Iterator
+from enum import IntEnum
 from functools import partial
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from ...model.arrays import Ints
 from ...model.codes import UNDEFINED_UINT64, IoFlag, IoMode, Status
 from ...model.keyed import KeyedSums, numbered
 from ...model.quantities import percent_text, seconds_text
-from ...model.sums import Sums, keyed
+from ...model.sums import NOBODY, Sums, keyed
 from .facts import MUCH_OF_RUN, Facts, Gain, Match
 from .rule import finding
 
@@ -60,7 +61,9 @@ def transfers_in_vain(
         of a file that grows: let the process that writes say when there is more (a message, a pipe, inotify), or ask
         less often.
     """
-    sums = facts.trace.stream.summed(partial(_VainSums, facts.trace.scope)).sums
+    gathered = facts.trace.stream.summed(partial(_VainSums, facts.trace.scope))
+    gathered.finish()
+    sums = gathered.sums
     for row, layer in enumerate(facts.cells.layers):
         for mode, direction in ((IoMode.READ, "read"), (IoMode.WRITE, "write")):
             mine = sums.taken((sums.keys[0] == row) & (sums.keys[3] == mode))
@@ -73,13 +76,12 @@ def transfers_in_vain(
                 # The end of a file that is read on is none.
                 there, polled = ((keys[1] << 32) + keys[4] for keys in (mine.keys, again.keys))
                 told = mine if direction == "write" else mine.taken(np.isin(there, polled))
-                yield _vain_match(facts, (layer, direction), (told, every), cost)
+                yield _vain_match(facts, (layer, direction), (told, again, every), cost)
 
 
-def _vain_match(facts: Facts, of: tuple[str, str], found: tuple[KeyedSums, int], cost: float) -> Match:
-    """Return the match of transfers in vain of a layer and direction, which cost a rank so many s."""
-    (layer, direction), (sums, every) = of, found
-    again, _ = _again(facts, sums)
+def _vain_match(facts: Facts, of: tuple[str, str], found: tuple[KeyedSums, KeyedSums, int], cost: float) -> Match:
+    """Return the match of transfers in vain of a layer and direction, and those tried again, which cost so many s."""
+    (layer, direction), (sums, again, every) = of, found
     number, second = int(sums["count"].sum()), facts.cells.window.ticks_per_second
     (fails, so, helps), files = _HOW[direction], facts.on_files(sums.keys[4], sums["count"])
     many = f"{number:,} of {every:,} {layer} {direction}s" if every >= number else f"{number:,} {layer} {direction}s"
@@ -114,6 +116,18 @@ def _again(facts: Facts, sums: KeyedSums) -> tuple[KeyedSums, Ints]:
     return again, sums_by(again.keys[2], again["ticks"], number).astype(np.int64)
 
 
+class _Column(IntEnum):
+    """What is kept of an operation: first what makes those that follow one another one series."""
+
+    LOCATION = 0
+    HANDLE = 1
+    MODE = 2
+    BEGIN = 3
+    END = 4
+    PROCESS = 5
+    VAIN = 6
+
+
 class _VainSums(Sums):
     """Transfers in vain.
 
@@ -127,10 +141,15 @@ class _VainSums(Sums):
     scope: Scope
     sums: KeyedSums = keyed(6, "count", "ticks", "begin", "end")
 
+    def prepare(self) -> None:
+        self._file = np.append(self.scope.definitions.handles.file, -1).astype(np.int64)
+        # The last ones, which the next block may go on with; see `_Column`.
+        self._last = np.zeros((len(_Column), 0), np.int64)
+
     def add(self, block: TraceBlock) -> None:
         """Add a block."""
         done, scope = block.operations, self.scope
-        file = np.append(scope.definitions.handles.file, -1)
+        self.finish(np.unique(done.process).astype(np.int64))
         write, zero = done.mode == IoMode.WRITE, done.bytes_moved == 0
         vain = zero & (done.status == Status.COMPLETE) & (done.requested != 0) & (done.process >= 0)
         vain &= (done.flags & np.uint32(IoFlag.NON_BLOCKING)) == 0
@@ -139,21 +158,30 @@ class _VainSums(Sums):
         vain &= (write & (done.requested != UNDEFINED_UINT64)) | (
             (done.mode == IoMode.READ) & (done.moved == 0) & ~aside
         )
-        vain &= (file[done.handle] >= 0) & scope.window.contains(done.begin)
-        if not vain.any():
+        vain &= (self._file[done.handle] >= 0) & scope.window.contains(done.begin)
+        if not vain.any() and not self._last.size:
             return
-        hot = np.zeros(len(file), np.bool_)
-        hot[done.handle[vain]] = True
-        rows = np.flatnonzero(hot[done.handle] & (done.mode != IoMode.FLUSH))
-        rows = rows[np.lexsort((done.begin[rows], done.mode[rows], done.handle[rows], done.location[rows]))]
-        same = np.append(True, vain[rows])
-        for column in (done.location, done.handle, done.mode):
-            same[1:-1] &= column[rows][1:] == column[rows][:-1]
-        gap = np.append(np.diff(done.begin[rows]), 0)
-        gap = np.where(np.append(same[1:-1] & vain[rows][1:], False), gap, 0)
-        rows, gap = rows[vain[rows]], gap[vain[rows]]
+        tried = np.append(done.handle[vain], self._last[_Column.HANDLE])
+        rows = np.flatnonzero(np.isin(done.handle, tried) & (done.mode != IoMode.FLUSH))
+        columns = done.location, done.handle, done.mode, done.begin, done.end, done.process, vain
+        here = np.concatenate((self._last, np.array([one[rows] for one in columns], np.int64)), axis=1)
+        here = here[:, np.lexsort(here[_Column.BEGIN :: -1])]
+        vain = here[_Column.VAIN] > 0
+        last = np.append((here[: _Column.BEGIN, 1:] != here[: _Column.BEGIN, :-1]).any(axis=0), True)
+        gap = np.where(last | ~np.append(vain[1:], False), 0, np.append(np.diff(here[_Column.BEGIN]), 0))
+        self._last = here[:, vain & last]
+        self._take(here[:, vain & ~last], gap[vain & ~last])
+
+    def finish(self, going_on: Ints = NOBODY) -> None:
+        """Add the last ones of all processes but those that are going on: none follows."""
+        over = ~np.isin(self._last[_Column.PROCESS], going_on)
+        ended, self._last = self._last[:, over], self._last[:, ~over]
+        self._take(ended, np.zeros(ended.shape[1], np.int64))
+
+    def _take(self, found: Ints, gap: Ints) -> None:
+        """Add some, with the ticks until the next one in vain, 0 without."""
+        location, handle, mode, begin, end, process, _ = found
         pause = np.where(gap > 0, np.frexp(np.maximum(gap, 1).astype(np.float64))[1], -1)
-        handle = done.handle[rows]
-        keys = scope.stack.layer[handle], done.location[rows], done.process[rows], done.mode[rows], file[handle], pause
-        values = {"count": np.ones(len(rows), np.int64), "ticks": gap, "begin": done.begin[rows], "end": done.end[rows]}
+        keys = self.scope.stack.layer[handle], location, process, mode, self._file[handle], pause
+        values = {"count": np.ones(len(handle), np.int64), "ticks": gap, "begin": begin, "end": end}
         self.sums = self.sums.plus([one.astype(np.int64) for one in keys], values)

@@ -21,7 +21,7 @@ from ...model.sums import Sums, keyed
 from .loops import Cause, Iteration, Loop, Loops, SlowestIteration
 from .members import slots_of
 from .timing import standing_out
-from .words import blame_of, blame_text, longest_iteration, outlier_text
+from .words import TRENDS, blame_of, blame_text, longest_iteration, outlier_text
 
 _MORE: Final = 1.5
 """Times what an iteration takes longer by its own steps that it must take longer until the next one to be told so."""
@@ -31,8 +31,6 @@ _MOST: Final = 0.5
 """Share of what it takes longer that must be due to what is named."""
 _SLOWER: Final = 1.25
 """Times what an iteration takes the usual rank from which on another one is slower, as intervals that change are."""
-_TRENDS: Final = 0.8
-"""Correlation with the number of the iteration from which on ranks get apart."""
 _EACH_S: Final = 1e-5
 """Seconds that an open, a close or a deletion takes about at least, where it is not known how long."""
 _SEEK_S: Final = 2e-6
@@ -97,7 +95,7 @@ def _go_on_by_themselves(loop: Loop) -> bool:
     if np.median(_begins(loop)[1:] - np.array([one.end_s for one in loop.iterations])[:-1]) < 0:
         return True
     apart, number = _apart(loop), np.arange(len(loop.iterations))
-    return bool(apart.min() < apart.max() and np.corrcoef(apart, number)[0, 1] > _TRENDS)
+    return bool(apart.min() < apart.max() and np.corrcoef(apart, number)[0, 1] > TRENDS)
 
 
 def _slower_text(found: Loops, loop: Loop, apart_s: float) -> str:
@@ -105,7 +103,8 @@ def _slower_text(found: Loops, loop: Loop, apart_s: float) -> str:
     sums = found.sums
     first = sum(slots_of(one.count) for one in found.outermost if one.id < loop.id)
     iteration, _, process = sums.ranks.keys
-    mine = (iteration >= first) & (iteration < first + loop.count)
+    # What no process did has none.
+    mine = (iteration >= first) & (iteration < first + loop.count) & (process >= 0)
     begin = np.full((int(process[mine].max(initial=0)) + 1, loop.count), np.iinfo(np.int64).max)
     np.minimum.at(begin, (process[mine], iteration[mine] - first), sums.ranks["begin"][mine])
     there = np.flatnonzero((begin < np.iinfo(np.int64).max).all(axis=1))

@@ -24,8 +24,8 @@ _WHOLE: Final = 10.0
 """Mean number from which on it is told without a fraction."""
 _VARIES: Final = 0.25
 """Coefficient of variation of what iterations move from which on their mean says too little."""
-_TRENDS: Final = 0.8
-"""Correlation with their number from which on what iterations move grows or shrinks."""
+TRENDS: Final = 0.8
+"""Correlation with their number from which on what iterations move grows or shrinks, or ranks get apart."""
 _MOSTLY: Final = 2 / 3
 """Share of the intervals that must be alike to be told as what most are."""
 _MUCH: Final = 0.25
@@ -437,7 +437,7 @@ def _amount_text(loop: Loop, layer: str, name: str, verb: str) -> str:
 def _range_text(each: Floats, verb: str) -> str:
     """Return from how much to how much iterations move, and whether that grows or shrinks."""
     trend = float(np.corrcoef(each, np.arange(len(each)))[0, 1]) if len(each) > 2 else 0.0
-    course = "" if abs(trend) <= _TRENDS else ", more each time" if trend > 0 else ", less each time"
+    course = "" if abs(trend) <= TRENDS else ", more each time" if trend > 0 else ", less each time"
     return f"{bytes_text(float(each.min()))} to {bytes_text(float(each.max()))} {verb}{course}"
 
 

@@ -55,7 +55,7 @@ def print_overview(overview: Overview, console: Console) -> None:
         if _print_story(overview.story, console, max(1, _SEGMENTS + max(0, spare) - longer)):
             console.print()
     with console.capture() as bottom:
-        for line in _tail(overview, "ISOC" in top.get()):
+        for line in _tail(overview, "ISOC" in overview.trace.order and "ISOC" in top.get()):
             print_paragraph(line, console, "dim", indent=0)
     room = screen - top.get().count("\n") - bottom.get().count("\n")
     console.file.write(top.get())
@@ -202,6 +202,5 @@ def _tail(overview: Overview, isoc: bool) -> list[str]:
     for name, count in aside.reasons.items():
         reasons[name.partition(": ")[2] or name.partition(" (")[0]] += count
     moved = f", {bytes_text(aside.bytes)}" if aside.bytes else ""
-    return [
-        f"{more}; set aside: {counted(aside.operations, 'operation')}{moved} (most: {reasons.most_common(1)[0][0]})"
-    ]
+    most = "".join(f" (most: {name})" for name, _ in reasons.most_common(1))
+    return [f"{more}; set aside: {counted(aside.operations, 'operation')}{moved}{most}"]

@@ -34,8 +34,8 @@ class HandleSums(Sums):
     writable : KeyedSums
         By handle and `WRITABLE` access, how often that was made to write within the window.
     held : KeyedSums
-        By handle, for how long it was there within the window, in ticks, if it is gone at the window's end: `ticks` and
-        `open`, how often it is not, to which the rest of the window adds.
+        By handle, within the window: `ticks` from its start to when the handle is gone less those to when it is made,
+        and `open`, how much more often it is made. With the whole window for each of these, how long it is there.
     kinds : KeyedSums
         By layer and `IoRecord`, how many metadata events on selected files there are within the window.
     creating : KeyedSums

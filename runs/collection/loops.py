@@ -108,6 +108,6 @@ def steps_of(row: LoopRow) -> tuple[LoopStep, ...]:
         steps = tuple(LoopStep(*one) for one in json.loads(row.steps))
     except (TypeError, ValueError):
         return ()
-    types = str, int, int, int | float | None
-    sound = (all(map(isinstance, (one.file, one.often, one.ranks, one.mean), types)) for one in steps)
-    return steps if all(sound) else ()
+    types = str, int | None, int, int, int | float | None
+    sound = (all(map(isinstance, (one.file, one.bytes, one.often, one.ranks, one.mean), types)) for one in steps)
+    return steps if all(sound) and all(one.often > 0 and one.ranks >= 0 for one in steps) else ()

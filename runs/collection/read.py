@@ -47,8 +47,8 @@ _MEMORY_PER_BYTE: Final = 20
 """What reading all operations takes at most for each byte of a trace: some 380 bytes an operation of 20 to 40."""
 _MOST_PHASES: Final = 1024
 _MOST_FINDINGS: Final = 200
-_MOST_FUNCTIONS: Final = 8
-"""Functions of MPI, the longest ones, that may take what a run takes longer than another."""
+_MOST_FUNCTIONS: Final = 64
+"""Functions of MPI, the longest ones: more than a program uses."""
 
 
 @dataclass(frozen=True)

@@ -232,7 +232,10 @@ class Difference:
         if less < (_LONGER - 1) * took:
             return None, None
         text, behind = self._by_io(slow, less, less, "")
-        spent = f"B takes as long as A, but is in I/O for {seconds_text(io[1])} instead of {seconds_text(io[0])}"
+        spent = (
+            f"B takes as long as A, but is in I/O for {seconds_text(less)} {'more' if slow else 'less'} "
+            f"({seconds_text(io[1])} instead of {seconds_text(io[0])})"
+        )
         return f"{spent}{self._mostly(slow, less) if behind is None else text}", behind
 
     def _by_io(self, slow: int, more: float, rest: float, started: str) -> tuple[str, Behind | None]:

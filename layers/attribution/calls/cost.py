@@ -17,7 +17,7 @@ from ....model.sums import NOBODY, Sums, nested
 from ...handles.scope import Scope, ScopedBlock
 from .alone import Alone, Stretches, alone_of, alone_stretches
 from .calls import Calls
-from .functions import INSIDE, MESSAGES, POLLS, WAITING, WAITS_FOR_ALL, WAITS_FOR_SOME
+from .functions import ASKS_FOR_IO, INSIDE, MESSAGES, POLLS, WAITING, WAITS_FOR_ALL, WAITS_FOR_SOME
 from .waits import NOBODY_WAITS, Causes, Pieces, Waits, released, together
 from .walk import StackBars
 
@@ -333,11 +333,11 @@ class ChainSums:
         self._counted, scope, functions = counted, counted.scope, counted.functions
         self._aside = np.append(scope.selection.handle_reason >= 0, False)
         self._of_mpi = of_mpi = functions.regions.paradigm == OF_MPI
-        all_wait, some_wait, polls, messages = (
+        all_wait, some_wait, polls, messages, asks = (
             np.array([bool(one.match(name)) for name in functions.regions.name], np.bool_).reshape(-1)
-            for one in (WAITS_FOR_ALL, WAITS_FOR_SOME, POLLS, MESSAGES)
+            for one in (WAITS_FOR_ALL, WAITS_FOR_SOME, POLLS, MESSAGES, ASKS_FOR_IO)
         )
-        self._sends, self._messages = of_mpi & messages, KeyedSums.none(2, "ticks")
+        self._sends, self._asks, self._messages = of_mpi & messages, of_mpi & asks, KeyedSums.none(2, "ticks")
         self._all_wait, self._together = of_mpi & all_wait, of_mpi & (all_wait | some_wait)
         self._may_wait = of_mpi & ~polls
         self._io, self._either, self._waiting, self._hanging = (RangeUnion(scope.exact) for _ in range(4))
@@ -355,7 +355,7 @@ class ChainSums:
         unions = (self._io, does_io), (self._either, either), (self._waiting, waiting), (self._hanging, hanging)
         for union, chosen in unions:
             union.add(process[chosen], bars.begin[chosen], bars.end[chosen])
-        sends = self._sends[bars.region]
+        sends = (self._sends | self._asks)[bars.region]
         keys, took = (process[sends], bars.region[sends]), bars.end[sends] - bars.begin[sends]
         self._messages = self._messages.plus(keys, {"ticks": took})
         calls = bars.take(self._together[bars.region])
@@ -421,12 +421,18 @@ class ChainSums:
 
     @property
     def messages(self) -> dict[tuple[int, str], float]:
-        """How long each rank is in each function that sends or receives messages or waits for them, in s."""
+        """How long each rank is in each function that sends or receives messages or waits for them, in s.
+
+        Without requests of ranks that make non-blocking I/O: what they wait for then is not known.
+        """
         ranks, names = self._counted.scope.definitions.groups.rank, self._counted.functions.regions.name
-        rows = zip(*(one.tolist() for one in (*self._messages.keys, self._messages["ticks"])), strict=True)
+        process, region = self._messages.keys
+        waits = np.array([name.startswith("MPI_Wait") for name in names], np.bool_)[region]
+        known = self._sends[region] & ~(waits & np.isin(process, process[self._asks[region]]))
+        rows = zip(*(one[known].tolist() for one in (process, region, self._messages["ticks"])), strict=True)
         found: dict[tuple[int, str], float] = {}
-        for who, region, took in rows:
-            key = int(ranks[who]), names[region]
+        for who, what, took in rows:
+            key = int(ranks[who]), names[what]
             found[key] = found.get(key, 0.0) + took / self._window[2]
         return found
 

@@ -33,6 +33,8 @@ WAITS_FOR_SOME: Final = re.compile(r"MPI_(Bcast|Scatter|Gather|Reduce(?!_local)|
 """Functions of MPI that ranks of the communicator make together, and in which some wait for the root or for others."""
 MESSAGES: Final = re.compile(r"MPI_(([BRS]s|S)end|Recv|Sendrecv|M?[Pp]robe|Mrecv|Wait)")
 """Functions of MPI in which one rank waits for another that is to send or to receive, or for a request of its own."""
+ASKS_FOR_IO: Final = re.compile("MPI_File_i(read|write)")
+"""Functions of MPI that make a request of I/O, which is waited for as others are."""
 POLLS: Final = re.compile("MPI_(Test|Iprobe|Improbe)")
 """Functions of MPI that wait for nobody and bring nobody anything."""
 LEAVE_EVENTS: Final = ("ISOC", "POSIX")

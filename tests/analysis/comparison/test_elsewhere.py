@@ -263,6 +263,19 @@ def test_ranks_that_hardly_wait_are_not_told_as_if_they_did(written):
     assert second == overview.headline.text
 
 
+@pytest.mark.parametrize("asks", [True, False])
+def test_who_waits_for_requests_of_its_own_io_is_in_no_calls_for_messages(written, asks):
+    for step in range(4):
+        begin = 200_000 * step
+        written.call(0, "MPI_File_iwrite_at" if asks else "MPI_Isend", begin, begin + 100)
+        written.call(0, "MPI_Wait", begin + 200, begin + 40_000)
+    handle = written.handle(written.file("/s/a"), written.posix)
+    for rank in range(1, 4):
+        written.call(rank, "write", 910_000, 999_000)
+        written.operate(rank, handle, IoOperationMode.WRITE, 910_005, 998_000, 1)
+    assert bool([one for one in elsewhere(written.closed()) if "in MPI_Wait: " in one]) is not asks
+
+
 @pytest.mark.parametrize("senders", [1, 3])
 def test_who_is_in_calls_for_messages_for_much_of_the_run_is_told_where_it_is_few(written, senders):
     for step in range(4):

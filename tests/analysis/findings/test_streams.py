@@ -185,7 +185,7 @@ def test_how_few_of_the_slow_ones_lose_half_is_told_and_no_ranks_where_all_do(wr
             start = 3_000 * place + (500_000 if place > 300 else 0)
             written.operate(rank, handle, READ, start, start + took, 2**20)
     text = written.findings()["slow-operations"].text
-    assert "others of their size; half of that loss is in 3 of them; most of it from 900 ms to 1.4 s" in text
+    assert "others of their size; half of the time lost is in 3 of them; most of it from 900 ms to 1.4 s" in text
 
 
 @pytest.mark.parametrize("stalls", [True, False])

@@ -1,6 +1,7 @@
 """Reads and writes that transfer nothing and are tried again."""
 
 import pytest
+from iostrata import open_trace
 from iostrata.analysis.comparison.headline import headline_of
 from iostrata.analysis.findings import find
 from iostrata.model.codes import UNDEFINED_UINT64
@@ -65,3 +66,16 @@ def test_files_that_are_read_to_their_ends_one_after_another_are_not_waited_for(
             begin = 10_000 * step + 4_000 * place
             written.operate(1, handle, MODES["read"], begin, begin + 10, 4096, moved=moved)
     assert "transfers-in-vain" not in {one.id for one in find(written.closed())}
+
+
+def test_a_series_that_goes_on_in_the_next_block_is_one(written):
+    handle = written.handle(written.file("/s/a"), written.posix)
+    written.call(0, "close", 0, 10)
+    for place in range(40_000):
+        written.operate(1, handle, MODES["write"], 100 + 20 * place, 105 + 20 * place, 4096, moved=UNDEFINED_UINT64)
+    kept = written.closed()
+    costs = [
+        next(one.cost_s for one in find(trace) if one.id == "transfers-in-vain")
+        for trace in (kept, open_trace(written.folder, memory=260_000_000))
+    ]
+    assert costs == [pytest.approx(39_999 * 20e-6, abs=1e-9)] * 2

@@ -92,7 +92,7 @@ def in_io(seconds: float, io: float, *findings: FindingRow, **changes: object) -
 def test_io_that_takes_longer_in_runs_as_long_is_told_with_what_it_is():
     costly = replace(finding("metadata-time"), cost_s=4.0)
     told = diff_runs([in_io(20.0, 1.0)], [in_io(20.1, 3.0, costly)])
-    assert told.took.startswith("B takes as long as A, but is in I/O for 3 s instead of 1 s; ")
+    assert told.took.startswith("B takes as long as A, but is in I/O for 2 s more (3 s instead of 1 s); ")
     assert told.took.endswith("; metadata-time (POSIX) costs up to 4 s instead of 0 s")
     assert verdict_text(told) == f"No change is certain with one run a side: {told.took}."
     assert diff_runs([in_io(20.0, 1.0)], [in_io(20.1, 1.3, costly)]).took is None
