@@ -214,7 +214,7 @@ def _small_of(step: BodyStep, known: Mapping[int, Loop]) -> _Small | None:
     if len(parts) < len(body) or len({one.kind for one in parts}) != 1:
         return None
     often, total = sum(one.often for one in parts), sum(one.total for one in parts)
-    return _Small(parts[0].kind, step.count * often, step.count * total)
+    return _Small(_by_same(parts[0].kind, step), step.count * often, step.count * total)
 
 
 def _small_together(steps: Iterable[BodyStep], known: Mapping[int, Loop]) -> Iterator[BodyStep]:
@@ -235,7 +235,15 @@ def _plainly(steps: Iterable[BodyStep], loops: Mapping[int, Loop]) -> Iterator[B
     for step in steps:
         inner = () if step.loop is None else loops[step.loop].body
         single = len(inner) == 1 and inner[0].loop is None and inner[0].count == 1
-        yield replace(inner[0], count=step.count) if single else step
+        if single:
+            yield replace(_by_same(inner[0], step), count=step.count, mean_count=step.mean_count)
+        else:
+            yield step
+
+
+def _by_same(step: BodyStep, loop: BodyStep) -> BodyStep:
+    """Return a step of a loop with who does that."""
+    return replace(step, ranks=step.ranks or loop.ranks)
 
 
 def _together(steps: Iterable[BodyStep]) -> list[BodyStep]:

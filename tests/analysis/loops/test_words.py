@@ -287,6 +287,17 @@ def test_a_loop_of_one_step_within_is_that_step():
     assert body_text(replace(outer, body=steps), [inner], "/run/") == "open out, 61 × write 512 KiB"
 
 
+@pytest.mark.parametrize(("size", "text"), [(65536, "64 KiB"), (64, "64 B")])
+def test_a_loop_of_one_step_that_some_ranks_do_says_which(size, text):
+    inner = Loop(2, 1, 9, (1,), ("POSIX",), (BodyStep("POSIX", "read", size, "f", 1),))
+    reads, write = (
+        BodyStep(None, "loop", None, "f", 9, 2, ranks=(1,)),
+        BodyStep("POSIX", "write", 80, "f", 1, ranks=(0,)),
+    )
+    outer = Loop(1, None, 3, (0, 1), ("POSIX",), (reads, write))
+    assert body_text(outer, (outer, inner), "", "f") == f"9 × read {text} [rank 1], write 80 B [rank 0]"
+
+
 def test_many_ranks_at_one_distance_are_told_in_short_and_others_whole():
     assert ranks_text(range(0, 70, 10), 80) == "ranks 0, 10, …, 60"
     assert ranks_text(range(0, 60, 10), 80) == "ranks 0, 10, 20, 30, 40, 50"
