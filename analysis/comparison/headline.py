@@ -616,6 +616,8 @@ def _of_children(trace: Trace) -> str:
 def _not_moved(trace: Trace, run_s: float) -> str:
     """Return which files are open to write for long though nothing is recorded to be written to them, in words."""
     definitions, least = trace.definitions, _HELD * run_s
+    if not definitions.recording.knows("operations", "metadata"):
+        return ""
     handle, access = trace.sums.handles.writable.keys
     # Some are only made, to be there; what layers are to each other takes time to find.
     if not len(handle) or _held_s(trace, np.isin(trace.sums.handles.held.keys[0], handle)) < least:
